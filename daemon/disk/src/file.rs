@@ -1,0 +1,332 @@
+//! Reading a file with a limit, and the one way to write one: a temporary file
+//! beside it, mode set, write, fsync, rename, fsync of the folder.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::DiskError;
+use crate::error::At;
+use crate::stamp::Stamp;
+
+/// Mode of a file that did not exist before.
+const PRIVATE: u32 = 0o600;
+
+/// Links that are followed from a store to its real file before it counts as a
+/// loop.
+const LINKS: usize = 16;
+
+/// Reads a whole file of text.
+///
+/// The stamp is taken from the open file, so text and stamp belong together. A
+/// missing file is `None`.
+///
+/// # Errors
+/// A file that can't be opened or read, is not a regular file, is longer than
+/// `limit` bytes or is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, DiskError> {
+    let Some((bytes, stamp)) = read_bytes(path, limit)? else { return Ok(None) };
+    let text = String::from_utf8(bytes)
+        .map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8 at byte {at}"))
+        })
+        .at("read", path)?;
+    Ok(Some((text, stamp)))
+}
+
+/// Reads a whole file; a missing one is `None`.
+///
+/// # Errors
+/// As [`read_text`], but for the encoding.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskError> {
+    let file = match open_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.at("open", path)?,
+    };
+    let metadata = file.metadata().at("inspect", path)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).at("read", path)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        let error = io::Error::new(io::ErrorKind::FileTooLarge, format!("longer than {limit} bytes"));
+        return Err(error).at("read", path);
+    }
+    Ok(Some((bytes, Stamp::of(&metadata))))
+}
+
+/// Reads `length` bytes from `offset`; fewer at the end of the file.
+///
+/// # Errors
+/// A file that can't be opened or read, or is not a regular file.
+pub fn read_range(path: &Path, offset: u64, length: usize) -> Result<Vec<u8>, DiskError> {
+    let mut file = open_regular(path).at("open", path)?;
+    file.seek(SeekFrom::Start(offset)).at("seek in", path)?;
+    let mut bytes = Vec::new();
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    file.take(length).read_to_end(&mut bytes).at("read", path)?;
+    Ok(bytes)
+}
+
+/// A regular file opened for reading in pieces.
+///
+/// # Errors
+/// A file that can't be opened, or is not a regular file.
+pub fn open(path: &Path) -> Result<File, DiskError> {
+    open_regular(path).at("open", path)
+}
+
+/// Opens without waiting, for a named pipe in a file's place would make the
+/// open itself wait for a writer.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !kind.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
+    }
+    Ok(file)
+}
+
+/// How the temporary file beside a target is named: `prefix`, random letters,
+/// `suffix`.
+#[derive(Debug, Clone, Copy)]
+pub struct Temporary {
+    /// What its name begins with.
+    pub prefix: &'static str,
+    /// What its name ends with.
+    pub suffix: &'static str,
+}
+
+/// Puts `content` in the place of the file, all of it or nothing. When this
+/// returns, the change survives a power cut. A symlink stays and its real file
+/// is replaced; mode and owner of an existing file are kept. Where the file
+/// can't be renamed over (it is a mount point), it is written in place.
+///
+/// # Errors
+/// Whatever step failed; the file then has its old content, and the temporary
+/// file is gone.
+pub fn replace(path: &Path, content: &[u8], temporary: Temporary) -> Result<Stamp, DiskError> {
+    let real = resolve_links(path)?;
+    let before = match fs::metadata(&real) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error).at("inspect", &real),
+    };
+    let folder = parent(&real);
+    let mut file = new_temporary(folder, temporary)?;
+    if let Some(before) = &before {
+        keep_owner_and_mode(file.as_file(), before).at("set the mode of", file.path())?;
+    }
+    write_synced(file.as_file_mut(), content).at("write", &real)?;
+    let stamp = Stamp::of(&file.as_file().metadata().at("inspect", &real)?);
+    match file.persist(&real) {
+        Ok(_) => {
+            sync_folder(folder)?;
+            Ok(stamp)
+        }
+        Err(error) if is_mount_point(&error.error) => overwrite(&real, content),
+        Err(error) => Err(error.error).at("rename over", &real),
+    }
+}
+
+/// Creates a file that must not exist yet, whole and durable.
+///
+/// # Errors
+/// [`Created::Exists`] is not an error; whatever step failed is, and then there
+/// is no file.
+pub fn create(path: &Path, content: &[u8], temporary: Temporary) -> Result<Created, DiskError> {
+    let folder = parent(path);
+    let mut file = new_temporary(folder, temporary)?;
+    write_synced(file.as_file_mut(), content).at("write", path)?;
+    let written = file.as_file().metadata().at("inspect", path)?.len();
+    if written != u64::try_from(content.len()).unwrap_or(u64::MAX) {
+        let error = io::Error::new(io::ErrorKind::WriteZero, format!("only {written} bytes arrived"));
+        return Err(error).at("write", path);
+    }
+    match file.persist_noclobber(path) {
+        Ok(_) => {
+            sync_folder(folder)?;
+            Ok(Created::New)
+        }
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(Created::Exists),
+        Err(error) => Err(error.error).at("rename to", path),
+    }
+}
+
+/// What [`create`] came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// The file is there now.
+    New,
+    /// There was one before; it was left alone.
+    Exists,
+}
+
+/// Whether a file holds exactly these bytes; false when it is missing.
+///
+/// # Errors
+/// A file that can't be read.
+pub fn holds(path: &Path, content: &[u8]) -> Result<bool, DiskError> {
+    let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() == length => {}
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error).at("inspect", path),
+    }
+    Ok(read_bytes(path, length)?.is_some_and(|(bytes, _)| bytes == content))
+}
+
+/// Opens a file to append lines to, private and created when missing.
+///
+/// # Errors
+/// A file that can't be opened.
+pub fn append_to(path: &Path) -> Result<File, DiskError> {
+    OpenOptions::new().append(true).create(true).mode(PRIVATE).open(path).at("open", path)
+}
+
+/// Removes a file; a missing one is fine.
+///
+/// # Errors
+/// A file that can't be removed.
+pub fn remove(path: &Path) -> Result<(), DiskError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn resolve_links(path: &Path) -> Result<PathBuf, DiskError> {
+    let mut real = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&real) {
+            Ok(target) => real = parent(&real).join(target),
+            Err(_) => return Ok(real),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links")).at("follow", path)
+}
+
+fn new_temporary(folder: &Path, temporary: Temporary) -> Result<tempfile::NamedTempFile, DiskError> {
+    tempfile::Builder::new()
+        .prefix(temporary.prefix)
+        .suffix(temporary.suffix)
+        .permissions(Permissions::from_mode(PRIVATE))
+        .tempfile_in(folder)
+        .at("create a file in", folder)
+}
+
+fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Result<()> {
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()))?;
+    }
+    file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))
+}
+
+fn write_synced(file: &mut File, content: &[u8]) -> io::Result<()> {
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Makes a rename in the folder durable.
+fn sync_folder(folder: &Path) -> Result<(), DiskError> {
+    File::open(folder).and_then(|folder| folder.sync_all()).at("sync the folder", folder)
+}
+
+fn is_mount_point(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy)
+}
+
+fn overwrite(path: &Path, content: &[u8]) -> Result<Stamp, DiskError> {
+    let mut file = OpenOptions::new().write(true).truncate(true).open(path).at("open", path)?;
+    write_synced(&mut file, content).at("write", path)?;
+    Ok(Stamp::of(&file.metadata().at("inspect", path)?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::Cause;
+
+    const TEMPORARY: Temporary = Temporary { prefix: ".t_", suffix: ".tmp" };
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_nothing_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        replace(&path, b"one", TEMPORARY).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn mode_and_link_of_an_existing_file_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        replace(&real, b"one", TEMPORARY).unwrap();
+        fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        replace(&link, b"two", TEMPORARY).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"two");
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn the_stamp_is_that_of_the_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let stamp = replace(&path, b"one", TEMPORARY).unwrap();
+        assert_eq!(Stamp::now(&path).unwrap(), Some(stamp));
+        assert_eq!(read_text(&path, 10).unwrap(), Some(("one".into(), stamp)));
+    }
+
+    #[test]
+    fn an_existing_file_is_never_overwritten_by_create() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert_eq!(create(&path, b"one", TEMPORARY).unwrap(), Created::New);
+        assert_eq!(create(&path, b"two", TEMPORARY).unwrap(), Created::Exists);
+        assert!(holds(&path, b"one").unwrap());
+        assert!(!holds(&path, b"two").unwrap());
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn what_is_no_text_file_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert_eq!(read_text(&path, 10).unwrap(), None);
+        fs::write(&path, b"\xff").unwrap();
+        assert_eq!(read_text(&path, 10).unwrap_err().cause(), Cause::Unsuitable);
+        fs::write(&path, b"elevenchars").unwrap();
+        assert_eq!(read_text(&path, 10).unwrap_err().cause(), Cause::Unsuitable);
+        assert_eq!(read_text(folder.path(), 10).unwrap_err().cause(), Cause::Unsuitable);
+    }
+
+    #[test]
+    fn links_in_a_circle_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::os::unix::fs::symlink("a", &path).unwrap();
+        assert!(replace(&path, b"x", TEMPORARY).is_err());
+    }
+}

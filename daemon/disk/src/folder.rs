@@ -1,0 +1,140 @@
+//! Private folders and what is in them.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::DiskError;
+use crate::error::At;
+
+/// Creates the folder and those above it that are missing, for this user only.
+/// One that exists is left as it is.
+///
+/// # Errors
+/// A folder that can't be created, or a file in its place.
+pub fn create(path: &Path) -> Result<(), DiskError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create the folder", path)
+}
+
+/// Creates the folder, and takes all access of others from one that exists.
+///
+/// # Errors
+/// A folder that can't be created, or belongs to somebody else: what is put in
+/// there would not be private.
+pub fn create_private(path: &Path) -> Result<(), DiskError> {
+    create(path)?;
+    let metadata = fs::metadata(path).at("inspect", path)?;
+    let user = crate::process::user();
+    if metadata.uid() != user && user != 0 {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user")).at("use", path);
+    }
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).at("set the mode of", path)?;
+    }
+    Ok(())
+}
+
+/// The names in a folder, sorted; none when it is missing. Names that are not
+/// UTF-8 are left out, for herma makes none.
+///
+/// # Errors
+/// A folder that can't be read.
+pub fn names(path: &Path) -> Result<Vec<String>, DiskError> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.at("list", path)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        if let Ok(name) = entry.at("list", path)?.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Number and size of the regular files in the folders directly below `path`.
+///
+/// # Errors
+/// A folder that can't be read.
+pub fn usage_below(path: &Path) -> Result<(u64, u64), DiskError> {
+    let (mut files, mut bytes) = (0, 0);
+    for name in names(path)? {
+        let folder = path.join(name);
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&folder).at("list", &folder)? {
+            if let Ok(metadata) = entry.and_then(|entry| entry.metadata())
+                && metadata.is_file()
+            {
+                files += 1;
+                bytes += metadata.len();
+            }
+        }
+    }
+    Ok((files, bytes))
+}
+
+/// Removes files that a killed process left: those with this prefix and suffix
+/// that are older than `age`. Gives back what was removed.
+///
+/// # Errors
+/// A folder that can't be read, or a file that can't be removed.
+pub fn sweep(
+    path: &Path,
+    prefix: &str,
+    suffix: &str,
+    age: Duration,
+    now: SystemTime,
+) -> Result<Vec<PathBuf>, DiskError> {
+    let mut removed = Vec::new();
+    for name in names(path)? {
+        if !(name.starts_with(prefix) && name.ends_with(suffix)) {
+            continue;
+        }
+        let file = path.join(name);
+        let old = fs::symlink_metadata(&file)
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|modified| now.duration_since(modified).is_ok_and(|since| since > age));
+        if old {
+            crate::file::remove(&file)?;
+            removed.push(file);
+        }
+    }
+    Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    #[test]
+    fn a_private_folder_keeps_others_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        create(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        create_private(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn only_old_leftovers_are_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(".mem_x.tmp");
+        let other = folder.path().join("notes.tmp");
+        for path in [&file, &other] {
+            crate::file::append_to(path).unwrap();
+        }
+        let sweep = |now| sweep(folder.path(), ".mem_", ".tmp", Duration::from_mins(1), now).unwrap();
+        assert!(sweep(SystemTime::now()).is_empty());
+        assert_eq!(sweep(SystemTime::now() + Duration::from_mins(2)), [file]);
+        assert_eq!(names(folder.path()).unwrap(), ["notes.tmp"]);
+    }
+}

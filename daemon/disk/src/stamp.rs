@@ -1,0 +1,45 @@
+//! Whether a file is still the one that was read.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::DiskError;
+use crate::error::At;
+
+/// Identity, size and time of a file's content. Two equal stamps mean that
+/// nobody wrote in between, as far as the file system can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    /// The stamp of what this metadata describes. The change time is no part of
+    /// it, for a rename sets it although the content stays.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+
+    /// The stamp of the file as it is now; `None` when it is missing.
+    ///
+    /// # Errors
+    /// A folder that can't be searched.
+    pub fn now(path: &Path) -> Result<Option<Self>, DiskError> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).at("inspect", path),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The bounded stores MEMORY.md and USER.md: entries, changes, revisions and
+//! what a model gets to see of them.
+//!
+//! * [`entries`]: the text of a store and its entries, both ways.
+//! * [`change`]: what a change makes of a list of entries; pure.
+//! * [`refusal`]: why a change is refused, in words for a model.
+//! * [`render`]: the one sanitising renderer, and the block for the prompt.
+//! * [`store`]: a store on disk: lock, re-read, apply, replace, answer.
+//! * [`tool`]: the memory tool's schema and its arguments.
+
+pub mod change;
+pub mod entries;
+pub mod refusal;
+pub mod render;
+mod revision;
+pub mod store;
+pub mod target;
+pub mod tool;
+pub mod usage;
+
+pub use change::{Applied, Change, Rules};
+pub use refusal::Refusal;
+pub use store::{Paths, Store, StoreError, Transaction, View};
+pub use target::Target;

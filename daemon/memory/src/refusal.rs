@@ -1,0 +1,216 @@
+//! Why a change is refused, in words that a model can act on.
+
+use std::path::PathBuf;
+
+use herma_guard::{Finding, Scope, first_threat_message};
+
+use crate::render::shown;
+use crate::target::Target;
+use crate::usage::{Thousands, Usage};
+
+/// Chars of a preview of an entry that could be meant.
+const PREVIEW: usize = 80;
+
+/// Chars of the caller's own text that an answer repeats.
+const ECHO: usize = 200;
+
+/// Why a change is refused. Displayed, it is the `error` of the write result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Nothing to add.
+    #[error("content is empty; give the text of the new entry")]
+    EmptyContent,
+    /// Nothing to put in the place of the old text.
+    #[error("content is empty; to delete an entry use the action remove")]
+    EmptyReplacement,
+    /// Nothing to look for.
+    #[error("old_text is empty; give a part of the entry that no other entry has")]
+    EmptyOldText,
+    /// No operation at all.
+    #[error("operations is empty; give at least one")]
+    EmptyBatch,
+    /// The text would be read back as several entries.
+    #[error(
+        "an entry can't have a line that is only \"§\", because that line separates entries; leave it out or add several entries"
+    )]
+    Delimiter,
+    /// The guard found something in the text.
+    #[error("{message}")]
+    Poisoned {
+        /// The guard's words.
+        message: String,
+        /// What it found.
+        findings: Vec<Finding>,
+    },
+    /// No entry has the text.
+    #[error(
+        "no entry contains {:?}; look at the current entries and give a part of one of them as it stands there",
+        echo(old_text)
+    )]
+    NoMatch {
+        /// What was looked for.
+        old_text: String,
+    },
+    /// Several entries have the text.
+    #[error("Multiple entries contain {:?}; be more specific so that only one of them is meant", echo(old_text))]
+    Several {
+        /// What was looked for.
+        old_text: String,
+        /// How those entries begin.
+        matches: Vec<String>,
+    },
+    /// The store would be too long.
+    #[error(
+        "{what} would exceed the limit of {} chars by {}: {target} holds {} chars and would hold {}. Consolidate in this same turn: merge entries with replace or drop stale ones with remove until at least {} chars are free, then retry",
+        Thousands(*limit), Thousands(total - limit), Thousands(*current), Thousands(*total), Thousands(total - limit),
+        what = if *adding { "adding this entry" } else { "this change" }
+    )]
+    Overflow {
+        /// The store.
+        target: Target,
+        /// Chars now.
+        current: usize,
+        /// Chars that it would have.
+        total: usize,
+        /// Chars that it may have.
+        limit: usize,
+        /// An entry was to be added.
+        adding: bool,
+    },
+    /// An entry is longer than the whole limit: somebody else wrote it.
+    #[error(
+        "{} was changed by another program: it has an entry of {} chars, more than the whole limit of {}. Nothing was written. {}",
+        target.file_name(), Thousands(*longest), Thousands(*limit), copy_of(backup.as_ref())
+    )]
+    Drift {
+        /// The store.
+        target: Target,
+        /// Chars of its longest entry.
+        longest: usize,
+        /// Chars that all of it may have.
+        limit: usize,
+        /// Where a copy was put, or why there is none.
+        backup: Option<Result<PathBuf, String>>,
+    },
+    /// A batch would leave nothing.
+    #[error(
+        "these operations would leave the store empty, which a batch may not do; keep at least one entry, or set allow_empty if a person asked for it"
+    )]
+    WouldEmpty,
+    /// One operation of a batch is refused, and so all are.
+    #[error("operation {number}: {refusal}. None of the operations was applied")]
+    Operation {
+        /// Which, from 1.
+        number: usize,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
+    /// The model's arguments are wrong.
+    #[error("{0}")]
+    Arguments(String),
+}
+
+impl Refusal {
+    pub(crate) fn poisoned(target: Target, content: &str, findings: Vec<Finding>) -> Self {
+        let message = first_threat_message(content, Scope::Strict)
+            .unwrap_or_else(|| format!("Blocked: this text may not be written to {}", target.file_name()));
+        Self::Poisoned { message, findings }
+    }
+
+    pub(crate) fn several<'a>(target: Target, old_text: &str, entries: impl Iterator<Item = &'a str>) -> Self {
+        let matches = entries.map(|entry| preview(&shown(target, entry))).collect();
+        Self::Several { old_text: old_text.to_owned(), matches }
+    }
+
+    pub(crate) fn in_operation(self, number: usize) -> Self {
+        Self::Operation { number, refusal: Box::new(self) }
+    }
+
+    /// The refusal itself, without the number of its operation.
+    #[must_use]
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::Operation { refusal, .. } => refusal.root(),
+            other => other,
+        }
+    }
+
+    /// How full the store is, for an overflow.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        match self.root() {
+            Self::Overflow { current, limit, .. } => Some(Usage { chars: *current, limit: *limit }),
+            _ => None,
+        }
+    }
+
+    /// Chars that must go before the same change fits.
+    #[must_use]
+    pub fn over_by(&self) -> Option<usize> {
+        match self.root() {
+            Self::Overflow { total, limit, .. } => Some(total - limit),
+            _ => None,
+        }
+    }
+
+    /// What a person can do about a drifted store.
+    #[must_use]
+    pub fn remediation(&self) -> Option<String> {
+        match self.root() {
+            Self::Drift { target, .. } => Some(format!(
+                "Edit {} so that every entry is short enough, with a line that is only \"§\" between entries; or repeat the call with allow_drift to change it as it is.",
+                target.file_name()
+            )),
+            _ => None,
+        }
+    }
+}
+
+fn copy_of(backup: Option<&Result<PathBuf, String>>) -> String {
+    match backup {
+        Some(Ok(path)) => format!("A copy is at {}", path.display()),
+        Some(Err(reason)) => format!("A copy could not be made: {reason}"),
+        None => "The file was left as it is".into(),
+    }
+}
+
+fn preview(entry: &str) -> String {
+    cut(entry, PREVIEW)
+}
+
+fn echo(text: &str) -> String {
+    cut(text, ECHO)
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overflow_says_what_to_free() {
+        let refusal =
+            Refusal::Overflow { target: Target::Memory, current: 2100, total: 2311, limit: 2200, adding: true };
+        let words = refusal.to_string();
+        for needed in ["would exceed the limit", "2,200", "by 111", "replace", "remove", "retry"] {
+            assert!(words.contains(needed), "{words}");
+        }
+        assert_eq!(refusal.over_by(), Some(111));
+        assert_eq!(refusal.usage().map(Usage::fraction), Some("2,100/2,200".into()));
+    }
+
+    #[test]
+    fn previews_are_cut_at_chars() {
+        let entry = "é".repeat(81);
+        let refusal = Refusal::several(Target::User, "é", [entry.as_str(), "é"].into_iter());
+        let expected = vec![format!("{}...", "é".repeat(80)), "é".to_owned()];
+        assert!(refusal.to_string().starts_with("Multiple"));
+        assert_eq!(refusal, Refusal::Several { old_text: "é".into(), matches: expected });
+    }
+}

@@ -1,0 +1,162 @@
+//! The binary codec: the only module that calls bincode, so that a successor
+//! with the same bytes can take its place.
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint, standard};
+use bincode::{Decode, Encode};
+
+use crate::{Header, Reply, Request, RpcError};
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ClientFrame {
+    /// Chosen by the client; comes back with the reply. 0 is the daemon's.
+    pub id: u64,
+    /// What every request may carry.
+    pub header: Header,
+    /// The request.
+    pub request: Request,
+}
+
+/// What the daemon sends.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum ServerFrame {
+    /// The answer to a request.
+    Reply {
+        /// The request's id; 0 when the frame was not readable.
+        id: u64,
+        /// The result or the error.
+        outcome: Result<Reply, RpcError>,
+    },
+}
+
+/// A frame that is not what it should be. Its words don't repeat its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a frame of this protocol: {0}")]
+pub struct BinaryError(String);
+
+/// Writes a value as a frame, prefix included.
+///
+/// # Errors
+/// A payload of more than 4 GiB.
+pub fn write(value: &impl Encode) -> Result<Vec<u8>, BinaryError> {
+    let mut frame = vec![0; 4];
+    bincode::encode_into_std_write(value, &mut frame, standard()).map_err(|error| BinaryError(error.to_string()))?;
+    let length = u32::try_from(frame.len() - 4).map_err(|error| BinaryError(error.to_string()))?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    Ok(frame)
+}
+
+/// Writes a value without a prefix, to be kept and read again.
+///
+/// # Errors
+/// None that is known; bincode's signature has one.
+pub fn pack(value: &impl Encode) -> Result<Vec<u8>, BinaryError> {
+    bincode::encode_to_vec(value, standard()).map_err(|error| BinaryError(error.to_string()))
+}
+
+/// Reads a payload; every byte of it must be used.
+///
+/// A length that stands inside the payload can make the reader reserve at most
+/// a small multiple of the payload's own size (the smallest of the limits below
+/// that is 32 times as large), because bincode checks its limit first.
+///
+/// # Errors
+/// A payload that is cut short, too long, or of another shape.
+pub fn read<T: Decode<()>>(payload: &[u8]) -> Result<T, BinaryError> {
+    let decoded = match payload.len() {
+        0..=0x0800 => decode(payload, limited::<{ 1 << 16 }>()),
+        0x0801..=0x8000 => decode(payload, limited::<{ 1 << 20 }>()),
+        0x8001..=0x8_0000 => decode(payload, limited::<{ 1 << 24 }>()),
+        0x8_0001..=0x80_0000 => decode(payload, limited::<{ 1 << 28 }>()),
+        _ => decode(payload, limited::<{ 1 << 32 }>()),
+    };
+    let (value, used) = decoded.map_err(|error| BinaryError(words(&error)))?;
+    if used == payload.len() {
+        Ok(value)
+    } else {
+        Err(BinaryError(format!("{} bytes are left over", payload.len() - used)))
+    }
+}
+
+type Limited<const N: usize> = Configuration<LittleEndian, Varint, Limit<N>>;
+
+const fn limited<const N: usize>() -> Limited<N> {
+    standard().with_limit::<N>()
+}
+
+fn decode<T: Decode<()>, const N: usize>(
+    payload: &[u8],
+    config: Limited<N>,
+) -> Result<(T, usize), bincode::error::DecodeError> {
+    bincode::decode_from_slice(payload, config)
+}
+
+fn words(error: &bincode::error::DecodeError) -> String {
+    use bincode::error::DecodeError;
+    match error {
+        DecodeError::UnexpectedEnd { .. } => "it is cut short".into(),
+        DecodeError::LimitExceeded => "it announces more than it can hold".into(),
+        DecodeError::Utf8 { .. } => "a text in it is not UTF-8".into(),
+        DecodeError::UnexpectedVariant { type_name, .. } => format!("unknown variant of {type_name}"),
+        DecodeError::OtherString(words) => words.clone(),
+        _ => "a value in it is out of its range".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::PingParams;
+    use crate::memory::{AddParams, Target};
+
+    fn add() -> ClientFrame {
+        ClientFrame {
+            id: 7,
+            header: Header { deadline_ms: Some(250), ..Header::default() },
+            request: Request::MemoryAdd(AddParams {
+                target: Target::User,
+                content: "prefers metric units §".into(),
+                session: None,
+                agent: Some("a".into()),
+                expected_revision: Some(300),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_frame_comes_back() -> Result<(), BinaryError> {
+        let frame = write(&add())?;
+        assert_eq!(read::<ClientFrame>(&frame[4..])?, add());
+        Ok(())
+    }
+
+    #[test]
+    fn every_cut_and_every_flip_is_an_error_or_another_value() -> Result<(), BinaryError> {
+        let payload = pack(&add())?;
+        for end in 0..payload.len() {
+            assert!(read::<ClientFrame>(&payload[..end]).is_err());
+        }
+        for at in 0..payload.len() {
+            let mut forged = payload.clone();
+            forged[at] ^= 0xff;
+            drop(read::<ClientFrame>(&forged));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_forged_text_length_allocates_nothing() {
+        let mut payload = vec![1, 0, 0, 0, 4, 0];
+        payload.extend([253, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+        assert!(read::<ClientFrame>(&payload).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_left_over_are_an_error() -> Result<(), BinaryError> {
+        let ping = ClientFrame { id: 1, header: Header::default(), request: Request::Ping(PingParams {}) };
+        let mut payload = pack(&ping)?;
+        payload.push(0);
+        assert!(read::<ClientFrame>(&payload).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,448 @@
+//! Params and results of the context methods.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+use crate::value::TextOrOff;
+
+/// Declares a params struct that has the fields of `context.configure`.
+macro_rules! settings {
+    ($(#[$doc:meta])* $name:ident { $($(#[$own_doc:meta])* $own:ident: $own_type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$own_doc])* pub $own: $own_type,)*
+            /// The model in use.
+            pub model: Option<String>,
+            /// Its window in tokens, from 1. Needed once for a session.
+            pub context_length: Option<u64>,
+            /// Fraction of the window at which to compress, above 0 and up to 1.
+            pub threshold: Option<f64>,
+            /// Fraction of the threshold that the tail may fill, 0.10 to 0.80;
+            /// what is outside is clamped.
+            pub target_ratio: Option<f64>,
+            /// Messages after the system message that are never compressed.
+            pub protect_first_n: Option<u64>,
+            /// Latest messages that pruning leaves alone.
+            pub protect_last_n: Option<u64>,
+            /// The model that writes summaries, if not the one in use.
+            pub summary_model: Option<String>,
+            /// The provider of the model in use.
+            pub provider: Option<String>,
+            /// The endpoint of the model in use.
+            pub base_url: Option<String>,
+            /// How the endpoint is spoken to.
+            pub api_mode: Option<String>,
+            /// Return the input when no model can write a summary.
+            pub abort_on_summary_failure: Option<bool>,
+            /// Which engine; `compressor` when absent.
+            pub engine: Option<String>,
+            /// Which summarizer; the configured chain when absent.
+            pub summarizer: Option<String>,
+            /// Mask secrets in what is summarised.
+            pub redact: Option<bool>,
+        }
+    };
+}
+
+settings! {
+    /// Params of `context.configure`. Later calls change what they name.
+    ConfigureParams {
+        /// The session's id.
+        session: String,
+    }
+}
+
+settings! {
+    /// The `config` of `context.plan`, for a list that belongs to no session.
+    Settings {}
+}
+
+impl From<ConfigureParams> for Settings {
+    fn from(params: ConfigureParams) -> Self {
+        Self {
+            model: params.model,
+            context_length: params.context_length,
+            threshold: params.threshold,
+            target_ratio: params.target_ratio,
+            protect_first_n: params.protect_first_n,
+            protect_last_n: params.protect_last_n,
+            summary_model: params.summary_model,
+            provider: params.provider,
+            base_url: params.base_url,
+            api_mode: params.api_mode,
+            abort_on_summary_failure: params.abort_on_summary_failure,
+            engine: params.engine,
+            summarizer: params.summarizer,
+            redact: params.redact,
+        }
+    }
+}
+
+/// Params of `context.status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct StatusParams {
+    /// The session's id.
+    pub session: String,
+}
+
+/// Result of `context.status` and `context.configure`. Token fields are −1
+/// where a value is unknown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct StatusResult {
+    /// The engine in use.
+    pub engine: String,
+    /// The model in use; empty when it was never named.
+    pub model: String,
+    /// Its window in tokens.
+    pub context_length: u64,
+    /// Fraction of the window at which to compress.
+    pub threshold: f64,
+    /// The same in tokens.
+    pub threshold_tokens: u64,
+    /// Fraction of the threshold that the tail may fill.
+    pub target_ratio: f64,
+    /// The same in tokens.
+    pub tail_token_budget: u64,
+    /// Most tokens of a summary.
+    pub max_summary_tokens: u64,
+    /// Messages after the system message that are never compressed.
+    pub protect_first_n: u64,
+    /// Latest messages that pruning leaves alone.
+    pub protect_last_n: u64,
+    /// Prompt tokens of the last call; −1 right after a compression.
+    pub last_prompt_tokens: i64,
+    /// Completion tokens of the last call.
+    pub last_completion_tokens: i64,
+    /// Sum of both.
+    pub last_total_tokens: i64,
+    /// Last prompt tokens that a provider reported.
+    pub last_real_prompt_tokens: i64,
+    /// Share of the window that the last prompt filled, 0 to 100.
+    pub usage_percent: f64,
+    /// Compressions so far.
+    pub compression_count: u64,
+    /// Estimate of the list right after the last compression.
+    pub last_compression_rough_tokens: i64,
+    /// That estimate, once the provider showed that it fits.
+    pub last_rough_tokens_when_real_prompt_fit: i64,
+    /// A compression happened and no real usage was reported since.
+    pub awaiting_real_usage: bool,
+    /// Grows by one with each in-place compression.
+    pub generation: u64,
+    /// Body of the last summary.
+    pub previous_summary: Option<String>,
+    /// The model that writes summaries, if not the one in use.
+    pub summary_model: Option<String>,
+    /// Why the last summary failed.
+    pub last_error: Option<String>,
+    /// Messages that the last compression took out.
+    pub dropped: u64,
+    /// Another summarizer than the configured one wrote the last summary.
+    pub fallback: bool,
+    /// The last compression gave up.
+    pub aborted: bool,
+    /// The summary model that failed and was left.
+    pub aux_failure: Option<AuxFailure>,
+    /// What the last compression saved, in percent.
+    pub savings_pct: f64,
+    /// Compressions in a row that saved less than 10 %.
+    pub ineffective_count: u64,
+    /// Seconds until a failed summarizer is asked again.
+    pub cooldown_s: f64,
+    /// Whether automatic compression is allowed.
+    pub breaker: Breaker,
+    /// Seconds until it is.
+    pub wait_s: f64,
+}
+
+/// A summary model that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct AuxFailure {
+    /// The model.
+    pub model: String,
+    /// What it said, up to 220 chars.
+    pub error: String,
+}
+
+/// Whether automatic compression is allowed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Breaker {
+    /// It is.
+    #[default]
+    Closed,
+    /// Two weak runs in a row: not now.
+    Open,
+    /// One run may try.
+    HalfOpen,
+}
+
+/// Params of `context.constants`: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ConstantsParams {}
+
+/// Result of `context.constants`: what clients match on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ConstantsResult {
+    /// What a handoff begins with.
+    pub prefix: String,
+    /// What it ends with.
+    pub end_marker: String,
+    /// The key that marks the message with a handoff.
+    pub metadata_key: String,
+    /// The headings that a reader must not act on.
+    pub headings: Headings,
+    /// Tokens that one image counts.
+    pub image_tokens: u64,
+    /// Chars that one image counts in a budget.
+    pub image_chars: u64,
+    /// The window below which a summary model is refused, in tokens.
+    pub min_context: u64,
+    /// Windows to try when one is too large, from large to small.
+    pub probe_tiers: Vec<u64>,
+}
+
+/// The four historical headings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Headings {
+    /// What the user asked last.
+    pub task: String,
+    /// What was being done.
+    pub in_progress: String,
+    /// What the user had asked.
+    pub pending: String,
+    /// What was left.
+    pub remaining: String,
+}
+
+/// Params of `context.estimate`: `text`, or `messages` and what goes with them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct EstimateParams {
+    /// A text.
+    pub text: Option<String>,
+    /// Chat messages.
+    pub messages: Option<Vec<Json>>,
+    /// The system prompt sent beside them.
+    pub system_prompt: Option<String>,
+    /// The tools sent beside them.
+    pub tools: Option<Vec<Json>>,
+}
+
+/// Result of `context.estimate`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct EstimateResult {
+    /// Tokens by chars/4.
+    pub tokens: u64,
+    /// Tokens by script.
+    pub own: u64,
+    /// Chars as the boundaries count them.
+    pub budget_chars: u64,
+}
+
+/// Params of `context.plan`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct PlanParams {
+    /// The conversation.
+    pub messages: Vec<Json>,
+    /// Whose settings to use.
+    pub session: Option<String>,
+    /// Or the settings themselves.
+    pub config: Option<Settings>,
+    /// A topic to keep most of; false for no automatic one either.
+    pub focus: Option<TextOrOff>,
+    /// The body of the summary before.
+    pub previous_summary: Option<String>,
+    /// Today's date, YYYY-MM-DD; false for none.
+    pub today: Option<TextOrOff>,
+}
+
+/// Result of `context.plan`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct PlanResult {
+    /// Messages that are never compressed, at the front.
+    pub head_size: u64,
+    /// First message that would be summarised, in the pruned list.
+    pub start: u64,
+    /// First message of the tail, in the pruned list.
+    pub end: u64,
+    /// Fewest messages of the tail.
+    pub min_tail: u64,
+    /// Messages that pruning changed.
+    pub pruned: u64,
+    /// The list after pruning.
+    pub messages: Vec<Json>,
+    /// The middle as text, as a summarizer gets it.
+    pub serialized: String,
+    /// The prompt for a model; null when there is nothing to summarise.
+    pub prompt: Option<String>,
+    /// The request's `max_tokens`; null with the prompt.
+    pub max_tokens: Option<u64>,
+    /// Tokens that the summary may have.
+    pub summary_budget: u64,
+    /// The topic in force.
+    pub focus: Option<String>,
+    /// The body of the summary that this one would update.
+    pub previous_summary: Option<String>,
+}
+
+/// Params of `context.compress`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompressParams {
+    /// The session's id.
+    pub session: String,
+    /// The conversation.
+    pub messages: Option<Vec<Json>>,
+    /// What the provider counted, if known.
+    pub current_tokens: Option<i64>,
+    /// A topic to keep most of; false for no automatic one either.
+    pub focus: Option<TextOrOff>,
+    /// Today's date, YYYY-MM-DD; false for none.
+    pub today: Option<TextOrOff>,
+    /// Clear a cooldown first.
+    pub force: Option<bool>,
+    /// Instead of the configured summarizer.
+    pub summarizer: Option<String>,
+    /// Answer with the list, or with what changed; `messages` when absent.
+    pub reply: Option<ReplyForm>,
+    /// Same session or a new one; `in_place` when absent.
+    pub mode: Option<Mode>,
+}
+
+/// How `context.compress` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplyForm {
+    /// The whole list.
+    Messages,
+    /// What changed.
+    Edits,
+}
+
+/// What a compression does to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Same id, generation + 1.
+    InPlace,
+    /// A new session with this one as its parent.
+    Continue,
+}
+
+/// Result of `context.compress`: the list or the edits, whichever was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompressResult {
+    /// The new list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<Json>>,
+    /// How to get it from the old one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// How to make the new list of the old one: the kept ranges in order, with
+/// replaced messages in place and inserted ones before position `at`. All
+/// positions are of the input list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Edits {
+    /// Ranges `[from, to)` of messages that stay, replaced ones included.
+    pub keep: Vec<(u64, u64)>,
+    /// Messages that stay with another text.
+    pub replace: Vec<Replace>,
+    /// New messages.
+    pub insert: Vec<Insert>,
+}
+
+/// A message that stays with another text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Replace {
+    /// Its position in the input list.
+    pub index: u64,
+    /// Its new form.
+    pub message: Json,
+}
+
+/// A new message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Insert {
+    /// It comes before this position of the input list.
+    pub at: u64,
+    /// The message.
+    pub message: Json,
+}
+
+/// What a compression did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Report {
+    /// Whether anything was compressed; if not, the input came back.
+    pub compressed: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// The session's generation after it.
+    pub generation: u64,
+    /// The session to go on with.
+    pub session: String,
+    /// Messages before.
+    pub messages_before: u64,
+    /// Messages after.
+    pub messages_after: u64,
+    /// Chars before.
+    pub chars_before: u64,
+    /// Chars after.
+    pub chars_after: u64,
+    /// Tokens before.
+    pub tokens_before: u64,
+    /// Tokens after.
+    pub tokens_after: u64,
+    /// Messages kept at the front.
+    pub head: u64,
+    /// Messages kept at the end.
+    pub tail: u64,
+    /// Messages that pruning changed.
+    pub pruned: u64,
+    /// Where what left the list is kept.
+    pub archived: Option<Archived>,
+    /// What wrote the summary.
+    pub summarizer: String,
+    /// Another summarizer than the configured one wrote it.
+    pub fallback: bool,
+    /// The run gave up and the input came back.
+    pub aborted: bool,
+    /// Messages that the handoff replaces.
+    pub dropped: u64,
+    /// The summary model that failed and was left.
+    pub aux_failure: Option<AuxFailure>,
+    /// Why the summary failed.
+    pub error: Option<String>,
+    /// What was saved, in percent of the tokens before.
+    pub savings_pct: f64,
+    /// Compressions in a row that saved less than 10 %.
+    pub ineffective_count: u64,
+    /// Compressions of the session so far.
+    pub compression_count: u64,
+    /// Seconds until a failed summarizer is asked again.
+    pub cooldown_s: f64,
+    /// Constraints quoted in the handoff.
+    pub constraints: u64,
+    /// Exact things indexed in the handoff.
+    pub anchors: u64,
+    /// Quotations in the summary that don't occur in what it came from.
+    pub unverified: Vec<String>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+    /// How long it took.
+    pub elapsed_ms: f64,
+}
+
+/// Where what left the list is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Archived {
+    /// Names the removed messages.
+    pub handle: String,
+    /// How many messages.
+    pub messages: u64,
+}

@@ -1,0 +1,298 @@
+//! Cuts a byte stream into frames: JSON lines or length-prefixed binary frames,
+//! whichever the first byte announces.
+
+use std::ops::Range;
+
+use crate::version::PREFACE;
+
+/// How one connection is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codec {
+    /// JSON-RPC 2.0, one object or batch a line.
+    Json,
+    /// bincode frames after the preface.
+    Bincode,
+}
+
+/// Why a stream can't be cut any further. The connection is of no use after it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// A frame or line is longer than the limit.
+    #[error("a frame of {length} bytes or more is over the limit of {limit} bytes")]
+    TooLarge {
+        /// What was announced, or what was there before a line ended.
+        length: usize,
+        /// The limit in force.
+        limit: usize,
+    },
+    /// The stream begins like the preface and goes on otherwise.
+    #[error("the preface is not HERMA\\0 with framing version 1 and codec 1")]
+    Preface,
+    /// The stream ended inside a frame.
+    #[error("the connection ended {missing} bytes before the end of a frame")]
+    CutShort {
+        /// How many bytes were still to come, at least.
+        missing: usize,
+    },
+}
+
+/// What is still missing of the frame that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partial {
+    /// Bytes that are there.
+    pub have: usize,
+    /// Bytes of the whole frame, once its length is known.
+    pub need: Option<usize>,
+}
+
+/// Holds what was read and gives it back frame by frame.
+///
+/// Invariant: it never holds more than one frame limit plus one read; a length
+/// that a peer announces is compared with the limit and never allocated.
+#[derive(Debug)]
+pub struct Decoder {
+    buffer: Vec<u8>,
+    start: usize,
+    scanned: usize,
+    codec: Option<Codec>,
+    limit: usize,
+}
+
+/// Bytes of the length prefix.
+const PREFIX: usize = 4;
+
+impl Decoder {
+    /// A decoder for the daemon's side: the first byte chooses the codec.
+    #[must_use]
+    pub const fn new(limit: usize) -> Self {
+        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: None, limit }
+    }
+
+    /// A decoder for the client's side, which knows its codec.
+    #[must_use]
+    pub const fn with_codec(limit: usize, codec: Codec) -> Self {
+        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: Some(codec), limit }
+    }
+
+    /// The codec, once the first byte came.
+    #[must_use]
+    pub const fn codec(&self) -> Option<Codec> {
+        self.codec
+    }
+
+    /// The buffer to append what was read to. Ranges given before are void.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+        } else if self.start > 0 {
+            self.buffer.drain(..self.start);
+        }
+        self.scanned = self.scanned.saturating_sub(self.start);
+        self.start = 0;
+        &mut self.buffer
+    }
+
+    /// The place of the next whole frame, without newline or prefix.
+    ///
+    /// # Errors
+    /// A frame over the limit, or a wrong preface.
+    pub fn next_frame(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+        match self.choose_codec()? {
+            None => Ok(None),
+            Some(Codec::Json) => self.next_line(),
+            Some(Codec::Bincode) => self.next_prefixed(),
+        }
+    }
+
+    /// The bytes of a frame.
+    #[must_use]
+    pub fn bytes(&self, frame: &Range<usize>) -> &[u8] {
+        self.buffer.get(frame.clone()).unwrap_or_default()
+    }
+
+    /// The bytes of a frame, given away. Without a copy when nothing else is
+    /// in the buffer.
+    #[must_use]
+    pub fn take(&mut self, frame: &Range<usize>) -> Vec<u8> {
+        if self.start < self.buffer.len() {
+            return self.bytes(frame).to_vec();
+        }
+        let mut whole = std::mem::take(&mut self.buffer);
+        (self.start, self.scanned) = (0, 0);
+        whole.truncate(frame.end);
+        whole.drain(..frame.start);
+        whole
+    }
+
+    /// What there is of a frame that has begun; `None` between frames.
+    #[must_use]
+    pub fn partial(&self) -> Option<Partial> {
+        let have = self.buffer.len() - self.start;
+        if have == 0 {
+            return None;
+        }
+        let need = match self.codec {
+            Some(Codec::Bincode) => self.announced().map(|length| length + PREFIX),
+            Some(Codec::Json) => None,
+            None => Some(PREFACE.len()),
+        };
+        Some(Partial { have, need })
+    }
+
+    /// What is left when the stream ends: a last line without its newline
+    /// counts as a line.
+    ///
+    /// # Errors
+    /// A binary frame or preface that was cut short.
+    pub fn finish(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+        match self.partial() {
+            None => Ok(None),
+            Some(_) if self.codec == Some(Codec::Json) => {
+                let line = self.start..self.buffer.len();
+                self.start = self.buffer.len();
+                Ok(Some(self.trimmed(line)).filter(|line| !line.is_empty()))
+            }
+            Some(Partial { have, need }) => {
+                Err(FrameError::CutShort { missing: need.unwrap_or(have + 1).saturating_sub(have) })
+            }
+        }
+    }
+
+    fn choose_codec(&mut self) -> Result<Option<Codec>, FrameError> {
+        if self.codec.is_none() {
+            let head = &self.buffer[..self.buffer.len().min(PREFACE.len())];
+            match head.first() {
+                None => {}
+                Some(first) if *first != PREFACE[0] => self.codec = Some(Codec::Json),
+                Some(_) if !PREFACE.starts_with(head) => return Err(FrameError::Preface),
+                Some(_) if head.len() < PREFACE.len() => {}
+                Some(_) => {
+                    self.codec = Some(Codec::Bincode);
+                    self.start = PREFACE.len();
+                }
+            }
+        }
+        Ok(self.codec)
+    }
+
+    fn next_line(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+        loop {
+            let from = self.scanned.max(self.start);
+            let Some(newline) = memchr::memchr(b'\n', &self.buffer[from..]).map(|at| from + at) else {
+                self.scanned = self.buffer.len();
+                let length = self.buffer.len() - self.start;
+                return if length > self.limit {
+                    Err(FrameError::TooLarge { length, limit: self.limit })
+                } else {
+                    Ok(None)
+                };
+            };
+            let line = self.start..newline;
+            if line.len() > self.limit {
+                return Err(FrameError::TooLarge { length: line.len(), limit: self.limit });
+            }
+            (self.start, self.scanned) = (newline + 1, newline + 1);
+            let line = self.trimmed(line);
+            if !line.is_empty() {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    fn trimmed(&self, line: Range<usize>) -> Range<usize> {
+        let text = &self.buffer[line.clone()];
+        let kept = text.trim_ascii_end().len();
+        let blank = text.len() - text.trim_ascii_start().len();
+        line.start + blank.min(kept)..line.start + kept
+    }
+
+    fn next_prefixed(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+        let Some(length) = self.announced() else { return Ok(None) };
+        if length > self.limit {
+            return Err(FrameError::TooLarge { length, limit: self.limit });
+        }
+        let frame = self.start + PREFIX..self.start + PREFIX + length;
+        if self.buffer.len() < frame.end {
+            return Ok(None);
+        }
+        self.start = frame.end;
+        Ok(Some(frame))
+    }
+
+    fn announced(&self) -> Option<usize> {
+        let prefix = self.buffer.get(self.start..self.start + PREFIX)?;
+        let prefix: [u8; PREFIX] = prefix.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(prefix)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(limit: usize, stream: &[u8], step: usize) -> (Vec<Vec<u8>>, Result<Option<Vec<u8>>, FrameError>) {
+        let mut decoder = Decoder::new(limit);
+        let mut found = Vec::new();
+        for piece in stream.chunks(step) {
+            decoder.buffer().extend_from_slice(piece);
+            loop {
+                match decoder.next_frame() {
+                    Ok(Some(frame)) => found.push(decoder.take(&frame)),
+                    Ok(None) => break,
+                    Err(error) => return (found, Err(error)),
+                }
+            }
+        }
+        let rest = decoder.finish();
+        (found, rest.map(|rest| rest.map(|rest| decoder.take(&rest))))
+    }
+
+    fn prefixed(payloads: &[&[u8]]) -> Vec<u8> {
+        let mut stream = PREFACE.to_vec();
+        for payload in payloads {
+            stream.extend(u32::try_from(payload.len()).unwrap_or(0).to_le_bytes());
+            stream.extend(*payload);
+        }
+        stream
+    }
+
+    #[test]
+    fn streams_are_cut_alike_however_they_arrive() {
+        let lines = b"{\"a\":1}\r\n\n  \n[2]\nlast".as_slice();
+        let binary = prefixed(&[b"one", b"", b"three"]);
+        for step in 1..12 {
+            let (found, rest) = frames(100, lines, step);
+            assert_eq!(found, [b"{\"a\":1}".to_vec(), b"[2]".to_vec()]);
+            assert_eq!(rest, Ok(Some(b"last".to_vec())));
+            let (found, rest) = frames(100, &binary, step);
+            assert_eq!(found, [b"one".to_vec(), vec![], b"three".to_vec()]);
+            assert_eq!(rest, Ok(None));
+        }
+    }
+
+    #[test]
+    fn a_forged_length_is_refused_before_anything_is_allocated() {
+        let mut stream = PREFACE.to_vec();
+        stream.extend(u32::MAX.to_le_bytes());
+        let mut decoder = Decoder::new(1000);
+        decoder.buffer().extend_from_slice(&stream);
+        assert_eq!(decoder.next_frame(), Err(FrameError::TooLarge { length: 4_294_967_295, limit: 1000 }));
+        assert!(decoder.buffer().capacity() < 100);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_refused_at_the_limit() {
+        let (_, rest) = frames(10, &[b'{'; 64], 8);
+        assert_eq!(rest, Err(FrameError::TooLarge { length: 16, limit: 10 }));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_told() {
+        let stream = prefixed(&[b"whole", b"broken"]);
+        let (found, rest) = frames(100, &stream[..stream.len() - 2], 5);
+        assert_eq!(found, [b"whole".to_vec()]);
+        assert_eq!(rest, Err(FrameError::CutShort { missing: 2 }));
+        assert_eq!(frames(100, b"HER", 3).1, Err(FrameError::CutShort { missing: 5 }));
+        assert_eq!(frames(100, b"HELLO THERE", 3).1, Err(FrameError::Preface));
+    }
+}

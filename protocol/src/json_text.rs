@@ -1,0 +1,151 @@
+//! JSON values that travel as they are.
+
+use bincode::de::{BorrowDecoder, Decoder};
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{BorrowDecode, Decode, Encode};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::limits;
+
+/// One JSON value as text, kept byte for byte: key order, escapes and numbers
+/// stay as the sender wrote them. In binary frames it travels as a string.
+///
+/// Invariant: it holds exactly one valid JSON value.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// Takes `text` if it is one JSON value that nests at most
+    /// [`limits::DEPTH`] deep.
+    ///
+    /// # Errors
+    /// Says where the text stops being JSON, or that it nests too deep.
+    pub fn parse(text: String) -> Result<Self, JsonTextError> {
+        check_depth(text.as_bytes())?;
+        RawValue::from_string(text).map(Self).map_err(|error| JsonTextError::Syntax(error.to_string()))
+    }
+
+    /// Takes any serialisable value.
+    ///
+    /// # Errors
+    /// A value that has no JSON form, such as a map with keys that aren't text.
+    pub fn from_value(value: &impl Serialize) -> Result<Self, JsonTextError> {
+        serde_json::value::to_raw_value(value).map(Self).map_err(|error| JsonTextError::Syntax(error.to_string()))
+    }
+
+    /// The text, exactly as it was sent.
+    #[must_use]
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The text, given away.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        Box::<str>::from(self.0).into_string()
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for Json {}
+
+/// Why a text is not a [`Json`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonTextError {
+    /// Not one JSON value; the parser's own words, with line and column.
+    #[error("not JSON: {0}")]
+    Syntax(String),
+    /// Nests deeper than [`limits::DEPTH`].
+    #[error("nests deeper than {} levels (byte {at})", limits::DEPTH)]
+    Depth {
+        /// Offset in bytes of the bracket that is one too many.
+        at: usize,
+    },
+}
+
+/// Refuses a JSON text that nests deeper than [`limits::DEPTH`]; everything
+/// else about it is left to the parser.
+///
+/// # Errors
+/// [`JsonTextError::Depth`] with the place of the first bracket too many.
+pub fn check_depth(text: &[u8]) -> Result<(), JsonTextError> {
+    let mut depth = 0usize;
+    let mut bytes = text.iter().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limits::DEPTH {
+                    return Err(JsonTextError::Depth { at });
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                while let Some((_, byte)) = bytes.next() {
+                    match byte {
+                        b'"' => break,
+                        b'\\' => {
+                            bytes.next();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl Encode for Json {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.get().encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Json {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Self::parse(String::decode(decoder)?).map_err(|error| DecodeError::OtherString(error.to_string()))
+    }
+}
+
+impl<'de, Context> BorrowDecode<'de, Context> for Json {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_comes_back_byte_for_byte() {
+        for text in [r#"{"b": 1.0,"a":"\u00e9"}"#, "1e400", " null", r#""\/""#] {
+            let json = Json::parse(text.to_owned());
+            assert_eq!(json.map(|json| json.get().to_owned()), Ok(text.trim().to_owned()));
+        }
+    }
+
+    #[test]
+    fn depth_is_limited_outside_of_strings_only() {
+        let nest = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(Json::parse(nest(limits::DEPTH)).is_ok());
+        assert_eq!(Json::parse(nest(limits::DEPTH + 1)), Err(JsonTextError::Depth { at: limits::DEPTH }));
+        let quoted = format!("\"\\\"{}\"", "[".repeat(500));
+        assert!(Json::parse(quoted).is_ok());
+    }
+
+    #[test]
+    fn more_than_one_value_is_refused() {
+        assert!(matches!(Json::parse("1 2".into()), Err(JsonTextError::Syntax(_))));
+    }
+}

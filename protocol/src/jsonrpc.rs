@@ -1,0 +1,363 @@
+//! The JSON codec: JSON-RPC 2.0, one object or one batch a line.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::json_text::check_depth;
+use crate::method::unknown_method;
+use crate::{ErrorKind, Header, Json, Method, Reply, Request, RpcError, limits};
+
+/// Who gets the answer to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyTo {
+    /// It was a notification.
+    Nobody,
+    /// The id's JSON text, exactly as it was sent.
+    Id(Box<str>),
+}
+
+impl ReplyTo {
+    fn unknown() -> Self {
+        Self::Id("null".into())
+    }
+}
+
+/// One request of a line: who gets the answer, and what was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Who gets the answer.
+    pub reply_to: ReplyTo,
+    /// The request, or what is wrong with it.
+    pub request: Result<(Header, Request), RpcError>,
+}
+
+/// What a line holds.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every line is one request")]
+pub enum Line {
+    /// One request.
+    One(Item),
+    /// A batch: its answers travel together in one line.
+    Batch(Vec<Item>),
+}
+
+/// Reads a line. Whatever is wrong with it is an [`Item`] with an error, for
+/// the sender gets an answer in any case.
+#[must_use]
+pub fn read_line(line: &[u8]) -> Line {
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            let words = format!("the line is not UTF-8 (byte {})", error.valid_up_to());
+            return refused(RpcError::new(ErrorKind::ParseError, words));
+        }
+    };
+    if let Err(error) = check_depth(line) {
+        return refused(RpcError::new(ErrorKind::ParseError, format!("the line {error}")));
+    }
+    if text.starts_with('[') { read_batch(text) } else { Line::One(read_item(text)) }
+}
+
+fn refused(error: RpcError) -> Line {
+    Line::One(Item { reply_to: ReplyTo::unknown(), request: Err(error) })
+}
+
+fn read_batch(text: &str) -> Line {
+    let items: Vec<&RawValue> = match serde_json::from_str(text) {
+        Ok(items) => items,
+        Err(error) => return refused(RpcError::new(ErrorKind::ParseError, format!("the batch is not JSON: {error}"))),
+    };
+    match items.len() {
+        0 => refused(RpcError::new(ErrorKind::InvalidRequest, "the batch is empty")),
+        length if length > limits::BATCH => {
+            let words = format!("the batch has {length} requests; at most {} are allowed", limits::BATCH);
+            refused(RpcError::new(ErrorKind::TooLarge, words))
+        }
+        _ => Line::Batch(items.into_iter().map(|item| read_item(item.get())).collect()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// Unlike an `Option`, tells a null from an absent member.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn read_item(text: &str) -> Item {
+    let envelope: Envelope<'_> = match serde_json::from_str(text) {
+        Ok(envelope) => envelope,
+        Err(error) => {
+            let (kind, what) = match error.classify() {
+                serde_json::error::Category::Data => (ErrorKind::InvalidRequest, "not a JSON-RPC request"),
+                _ => (ErrorKind::ParseError, "not JSON"),
+            };
+            return Item {
+                reply_to: ReplyTo::unknown(),
+                request: Err(RpcError::new(kind, format!("{what}: {error}"))),
+            };
+        }
+    };
+    let reply_to = match envelope.id.map(RawValue::get) {
+        None => ReplyTo::Nobody,
+        Some(id) if is_id(id) => ReplyTo::Id(id.into()),
+        Some(_) => {
+            let words = format!("`id` must be a string, a number or null of at most {} bytes", limits::REQUEST_ID);
+            let error = RpcError::new(ErrorKind::InvalidRequest, words);
+            return Item { reply_to: ReplyTo::unknown(), request: Err(error) };
+        }
+    };
+    match read_request(&envelope) {
+        Err(error) if error.kind == ErrorKind::InvalidRequest && reply_to == ReplyTo::Nobody => {
+            Item { reply_to: ReplyTo::unknown(), request: Err(error) }
+        }
+        request => Item { reply_to, request },
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() <= limits::REQUEST_ID && !text.starts_with(['{', '[', 't', 'f'])
+}
+
+fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> {
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        return Err(RpcError::new(ErrorKind::InvalidRequest, "`jsonrpc` must be \"2.0\""));
+    }
+    let Some(name) = envelope.method.as_deref() else {
+        return Err(RpcError::new(ErrorKind::InvalidRequest, "`method` is missing"));
+    };
+    let Some(method) = Method::from_name(name) else {
+        return Err(RpcError::new(ErrorKind::UnknownMethod, unknown_method(name)));
+    };
+    Request::from_json(method, envelope.params)
+        .map_err(|error| RpcError::new(ErrorKind::InvalidParams, format!("{name}: {error}")))
+}
+
+/// Writes the answer to one request, without the newline.
+#[must_use]
+pub fn write_reply(id: &str, outcome: &Result<Reply, RpcError>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(256);
+    text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    text.extend_from_slice(id.as_bytes());
+    let from = text.len();
+    let written = match outcome {
+        Ok(reply) => {
+            text.extend_from_slice(b",\"result\":");
+            serde_json::to_writer(&mut text, reply)
+        }
+        Err(error) => {
+            text.extend_from_slice(b",\"error\":");
+            serde_json::to_writer(&mut text, &error_object(error))
+        }
+    };
+    if written.is_err() {
+        text.truncate(from);
+        text.extend_from_slice(br#","error":{"code":-32603,"message":"the result has no JSON form","data":{"kind":"internal","retry":false,"fault":"herma"}}"#);
+    }
+    text.push(b'}');
+    keep_on_one_line(&mut text[from..]);
+    text
+}
+
+/// A value that came in as JSON text may hold newlines between its tokens; on
+/// this codec they would end the line. Inside strings there are none, for JSON
+/// forbids them there.
+fn keep_on_one_line(text: &mut [u8]) {
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(b'\n', &text[from..]) {
+        text[from + at] = b' ';
+        from += at + 1;
+    }
+}
+
+fn error_object(error: &RpcError) -> Value {
+    let mut data = Map::new();
+    data.insert("kind".into(), error.kind.name().into());
+    data.insert("retry".into(), error.kind.retry().into());
+    data.insert("fault".into(), serde_json::to_value(error.kind.fault()).unwrap_or_default());
+    let details =
+        error.details.as_ref().and_then(|details| serde_json::from_str::<Map<String, Value>>(details.get()).ok());
+    for (name, value) in details.unwrap_or_default() {
+        data.entry(name).or_insert(value);
+    }
+    serde_json::json!({ "code": error.kind.code(), "message": error.message, "data": data })
+}
+
+/// Writes a request of a client, without the newline.
+///
+/// # Errors
+/// Params that have no JSON form.
+pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
+    let mut params = serde_json::to_string(request)?;
+    let header = serde_json::to_string(header)?;
+    if header != "{}" {
+        let rest = if params == "{}" { "}".to_owned() } else { format!(",{}", &params[1..]) };
+        params = format!("{}{rest}", &header[..header.len() - 1]);
+    }
+    let method = request.method().name();
+    let mut text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#).into_bytes();
+    keep_on_one_line(&mut text);
+    Ok(text)
+}
+
+/// Reads an answer as the client gets it: its id (none when the daemon could
+/// not read the request) and its outcome.
+///
+/// # Errors
+/// A line that is no answer.
+pub fn read_reply(line: &[u8], method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        id: Option<u64>,
+        #[serde(borrow)]
+        result: Option<&'a RawValue>,
+        error: Option<ErrorObject>,
+    }
+    let answer: Answer<'_> = serde_json::from_slice(line)?;
+    let outcome = match (answer.result, answer.error) {
+        (_, Some(error)) => Err(error.into()),
+        (result, None) => Ok(Reply::from_json(method, result.unwrap_or(RawValue::NULL))?),
+    };
+    Ok((answer.id, outcome))
+}
+
+#[derive(Serialize, Deserialize)]
+struct ErrorObject {
+    code: i32,
+    message: String,
+    #[serde(default)]
+    data: Map<String, Value>,
+}
+
+impl From<ErrorObject> for RpcError {
+    fn from(mut object: ErrorObject) -> Self {
+        let kind = ErrorKind::ALL.into_iter().find(|kind| kind.code() == object.code).unwrap_or(ErrorKind::Internal);
+        for known in ["kind", "retry", "fault"] {
+            object.data.remove(known);
+        }
+        let error = Self::new(kind, object.message);
+        if object.data.is_empty() { error } else { error.with_details(&object.data) }
+    }
+}
+
+/// Joins the answers to a batch into one line; `None` when nobody waits for one.
+#[must_use]
+pub fn join_batch(answers: &[Vec<u8>]) -> Option<Vec<u8>> {
+    if answers.is_empty() {
+        return None;
+    }
+    let mut line = vec![b'['];
+    line.extend(answers.join(&b','));
+    line.push(b']');
+    Some(line)
+}
+
+/// The details of an error, read as `T`; `None` when there are none like it.
+#[must_use]
+pub fn details<T: for<'de> Deserialize<'de>>(error: &RpcError) -> Option<T> {
+    error.details.as_ref().map(Json::get).and_then(|text| serde_json::from_str(text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{EstimateParams, PlanResult};
+    use crate::daemon::{PingParams, PingResult};
+
+    fn error_of(line: &[u8]) -> (ReplyTo, ErrorKind, String) {
+        match read_line(line) {
+            Line::One(Item { reply_to, request: Err(error) }) => (reply_to, error.kind, error.message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_told_apart() {
+        let null = || ReplyTo::Id("null".into());
+        for (line, reply_to, kind, words) in [
+            (&b"{nope"[..], null(), ErrorKind::ParseError, "not JSON"),
+            (b"\xff\xfe", null(), ErrorKind::ParseError, "not UTF-8"),
+            (b"[]", null(), ErrorKind::InvalidRequest, "empty"),
+            (b"[1", null(), ErrorKind::ParseError, "not JSON"),
+            (b"17", null(), ErrorKind::InvalidRequest, "not a JSON-RPC request"),
+            (br#"{"id":1,"method":"ping"}"#, ReplyTo::Id("1".into()), ErrorKind::InvalidRequest, "jsonrpc"),
+            (br#"{"jsonrpc":"2.0","id":"a"}"#, ReplyTo::Id("\"a\"".into()), ErrorKind::InvalidRequest, "method"),
+            (br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, null(), ErrorKind::InvalidRequest, "id"),
+            (br#"{"jsonrpc":"2.0","id":1,"method":"pong"}"#, ReplyTo::Id("1".into()), ErrorKind::UnknownMethod, "ping"),
+            (
+                br#"{"jsonrpc":"2.0","id":null,"method":"ping","params":[]}"#,
+                null(),
+                ErrorKind::InvalidParams,
+                "named members",
+            ),
+            (br#"{"jsonrpc":"2.0","method":"pong"}"#, ReplyTo::Nobody, ErrorKind::UnknownMethod, "pong"),
+            (br#"{"method":"ping"}"#, null(), ErrorKind::InvalidRequest, "jsonrpc"),
+        ] {
+            let (got_to, got_kind, got_words) = error_of(line);
+            assert_eq!((got_to, got_kind), (reply_to, kind), "{}", String::from_utf8_lossy(line));
+            assert!(got_words.contains(words), "{got_words}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_nests_too_deep_is_a_parse_error() {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}}"#, "[".repeat(200));
+        assert_eq!(error_of(line.as_bytes()).1, ErrorKind::ParseError);
+    }
+
+    #[test]
+    fn a_request_comes_back_with_its_header() {
+        let header = Header { profile: Some("p".into()), deadline_ms: None, idempotency_key: Some("k".into()) };
+        for request in [
+            Request::Ping(PingParams {}),
+            Request::ContextEstimate(EstimateParams { text: Some("a\nb".into()), ..EstimateParams::default() }),
+        ] {
+            let line = write_request(3, &header, &request).unwrap_or_default();
+            let item = Item { reply_to: ReplyTo::Id("3".into()), request: Ok((header.clone(), request)) };
+            assert_eq!(read_line(&line), Line::One(item));
+        }
+    }
+
+    #[test]
+    fn errors_come_back_with_their_details() {
+        let error = RpcError::new(ErrorKind::Conflict, "stale").with_details(&serde_json::json!({"revision": 4}));
+        let line = write_reply("9", &Err(error.clone()));
+        assert_eq!(read_reply(&line, Method::Ping).ok(), Some((Some(9), Err(error))));
+        let text = String::from_utf8_lossy(&line).into_owned();
+        assert!(text.contains(r#""kind":"conflict","retry":false,"fault":"caller","revision":4"#), "{text}");
+    }
+
+    #[test]
+    fn newlines_between_tokens_do_not_end_the_line() {
+        let message = Json::parse("{\n\"role\":\n\"user\"}".into());
+        let reply = Reply::ContextPlan(PlanResult { messages: message.into_iter().collect(), ..PlanResult::default() });
+        assert!(!write_reply("1", &Ok(reply)).contains(&b'\n'));
+    }
+
+    #[test]
+    fn batches_answer_in_one_line() {
+        let answers = vec![
+            write_reply("1", &Ok(Reply::Ping(PingResult {}))),
+            write_reply("\"b\"", &Ok(Reply::Ping(PingResult {}))),
+        ];
+        let line = join_batch(&answers).unwrap_or_default();
+        assert_eq!(
+            String::from_utf8_lossy(&line),
+            r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":"b","result":{}}]"#
+        );
+        assert_eq!(join_batch(&[]), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! What is said on herma's wire: methods, their params and results, the two
+//! codecs, framing, limits, versions and where the socket is.
+//!
+//! Invariant: nothing here does I/O, reads a clock or knows an async runtime.
+//! Bytes come in as slices and go out as vectors, so that the daemon and the
+//! blocking client share every line.
+//!
+//! * [`method`] is the table of methods; everything else follows from it.
+//! * [`frame`] cuts a byte stream into frames, for both codecs.
+//! * [`jsonrpc`] and [`binary`] turn frames into requests and replies.
+//! * [`error`] is the closed set of errors, [`limits`] the named limits.
+//! * [`rendezvous`] says which home and which socket a program means.
+
+pub mod binary;
+pub mod context;
+pub mod daemon;
+pub mod error;
+pub mod frame;
+pub mod guard;
+pub mod header;
+pub mod json_text;
+pub mod jsonrpc;
+pub mod limits;
+pub mod memory;
+pub mod method;
+pub mod output;
+mod params;
+pub mod rendezvous;
+pub mod session;
+pub mod value;
+pub mod version;
+
+pub use error::{ErrorKind, Fault, RpcError};
+pub use header::Header;
+pub use json_text::Json;
+pub use method::{Method, Reply, Request};

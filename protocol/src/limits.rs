@@ -1,0 +1,65 @@
+//! Every limit of the wire, by name. Nothing that came from outside is used as
+//! a size before it was compared with one of these.
+
+/// Largest frame or line in bytes, unless configured otherwise. A longer one is
+/// answered with `too_large` and the connection ends, for the rest of the
+/// stream cannot be told apart from the frame's body.
+pub const FRAME: usize = 64 << 20;
+
+/// Upper end of what `limits.frame` may be configured to, in bytes: the length
+/// prefix is 32 bits wide and bincode's own limit is a constant.
+pub const FRAME_CEILING: usize = 1 << 30;
+
+/// Bytes of all connections that are being read or answered at one time, unless
+/// configured otherwise. Past it, reading pauses.
+pub const IN_FLIGHT: usize = 512 << 20;
+
+/// Frames up to this many bytes are never counted against [`IN_FLIGHT`]: with
+/// [`CONNECTIONS`] and [`REQUESTS`] they are bounded anyway.
+pub const SMALL_FRAME: usize = 64 << 10;
+
+/// Connections at one time, unless configured otherwise. The next one is
+/// answered `busy` and closed.
+pub const CONNECTIONS: usize = 1024;
+
+/// Requests in flight per connection. Past it, reading pauses until one is
+/// answered.
+pub const REQUESTS: usize = 64;
+
+/// Requests in one JSON-RPC batch. A longer batch is `too_large`.
+pub const BATCH: usize = 1000;
+
+/// Nesting depth of a JSON line or a JSON text. Deeper ones are `parse_error`.
+pub const DEPTH: usize = 128;
+
+/// Bytes of a request's `id` in its JSON form. A longer one is
+/// `invalid_request`.
+pub const REQUEST_ID: usize = 256;
+
+/// Seconds that a connection has to finish its preface once it began one.
+pub const HANDSHAKE_S: u64 = 5;
+
+/// Seconds without one byte of progress in the middle of a frame, or of a
+/// reply, after which the connection is closed.
+pub const STALL_S: u64 = 30;
+
+/// Chars of a session id, an agent name, a tool name or a title. Longer ones
+/// are `invalid_params`.
+pub const NAME: usize = 1024;
+
+/// Chars of an idempotency key. Longer ones are `invalid_params`.
+pub const IDEMPOTENCY_KEY: usize = 256;
+
+/// Seconds for which a repeated mutation with the same idempotency key answers
+/// the first result.
+pub const IDEMPOTENCY_S: u64 = 600;
+
+/// Bytes of all remembered results of idempotent mutations. Past it the oldest
+/// are forgotten.
+pub const IDEMPOTENCY_BYTES: usize = 64 << 20;
+
+/// Longest deadline that a request may ask for, in milliseconds (one hour).
+pub const DEADLINE_MS: u64 = 3_600_000;
+
+/// Operations in one `memory.batch`.
+pub const BATCH_OPERATIONS: usize = 1000;

@@ -1,0 +1,226 @@
+//! Params and results of the memory methods.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+use crate::guard::Finding;
+
+/// Which of a profile's two stores is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// MEMORY.md: the agent's own notes.
+    Memory,
+    /// USER.md: who the user is.
+    User,
+}
+
+/// Params of `memory.add`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct AddParams {
+    /// The store.
+    pub target: Target,
+    /// The new entry.
+    pub content: String,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+}
+
+/// Params of `memory.replace`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ReplaceParams {
+    /// The store.
+    pub target: Target,
+    /// The entry's text, or a part of it that no other entry has.
+    pub old_text: String,
+    /// What stands in its place.
+    pub content: String,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+    /// Go ahead although an entry is longer than the whole limit.
+    pub allow_drift: Option<bool>,
+}
+
+/// Params of `memory.remove`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RemoveParams {
+    /// The store.
+    pub target: Target,
+    /// The entry's text, or a part of it that no other entry has.
+    pub old_text: String,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+    /// Go ahead although an entry is longer than the whole limit.
+    pub allow_drift: Option<bool>,
+}
+
+/// Params of `memory.batch`: all operations or none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct BatchParams {
+    /// The store.
+    pub target: Target,
+    /// Applied in order; only the size after the last one is judged.
+    pub operations: Vec<Operation>,
+    /// The batch may leave a store empty that was not.
+    pub allow_empty: Option<bool>,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+    /// Go ahead although an entry is longer than the whole limit.
+    pub allow_drift: Option<bool>,
+}
+
+/// One step of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// What to do.
+    pub action: Action,
+    /// For add and replace: the new text.
+    pub content: Option<String>,
+    /// For replace and remove: which entry.
+    pub old_text: Option<String>,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Append an entry.
+    Add,
+    /// Put another text in an entry's place.
+    Replace,
+    /// Take an entry out.
+    Remove,
+}
+
+/// Params of `memory.list`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ListParams {
+    /// One store; both when absent.
+    pub target: Option<Target>,
+    /// The entries as they are on disk, poisoned ones too: for people, not for
+    /// a model.
+    pub raw: Option<bool>,
+}
+
+/// Result of `memory.list`: null for a store that wasn't asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ListResult {
+    /// MEMORY.md.
+    pub memory: Option<StoreView>,
+    /// USER.md.
+    pub user: Option<StoreView>,
+}
+
+/// One store, read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct StoreView {
+    /// The entries in their order.
+    pub entries: Vec<String>,
+    /// The revision that this is.
+    pub revision: u64,
+    /// `P% — C/L chars`.
+    pub usage: String,
+    /// The store is longer than its limit.
+    pub over_limit: bool,
+}
+
+/// Params of `memory.tool`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ToolParams {
+    /// The arguments that the model gave, as they came.
+    pub arguments: Json,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+}
+
+/// Params of `memory.schema`: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SchemaParams {}
+
+/// Result of `memory.schema`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SchemaResult {
+    /// The function schema of the `memory` tool.
+    pub tool: Json,
+    /// The paragraph for the system prompt.
+    pub guidance: String,
+}
+
+/// What a write came to. A refused write is a result, not an error, for a
+/// model reads it. Absent fields are left out on the JSON wire.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct WriteResult {
+    /// Whether the store now holds what was asked for.
+    pub success: bool,
+    /// The store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// All entries after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Vec<String>>,
+    /// `P% — C/L chars` after a success, `C/L` after an overflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<String>,
+    /// Number of entries after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_count: Option<u64>,
+    /// What was done, for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The store's revision after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// The entry that a replace took out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_entry: Option<String>,
+    /// The entry that a remove took out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_entry: Option<String>,
+    /// Why the write was refused, for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// All entries, when the store is too full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_entries: Option<Vec<String>>,
+    /// How many chars must go before the same write fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_by: Option<u64>,
+    /// The entries that `old_text` could mean, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<Vec<String>>,
+    /// Where a copy of a drifted store was put.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift_backup: Option<String>,
+    /// What a person can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remediation: Option<String>,
+    /// Too many refusals in a row: leave memory alone for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done: Option<bool>,
+    /// What the guard found in a refused text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Vec<Finding>>,
+    /// What the guard only warns of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<Finding>>,
+}

@@ -1,0 +1,219 @@
+//! The table of methods. One row gives a method its name on the wire, its
+//! params, its result and the name of the client's function; everything else
+//! (codecs, dispatch, the client, the tests that walk the table) follows.
+
+use bincode::{Decode, Encode};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::params::{self, ParamsError};
+use crate::{Header, context, daemon, guard, memory, output, session};
+
+/// Calls `$use!` with the rows of the table. A row is
+/// `Variant function "wire.name" kind Params => Result`, where kind is `read`
+/// or `write`: a write may carry an idempotency key.
+///
+/// Rows are only ever appended, for their order is the tag in binary frames.
+#[macro_export]
+macro_rules! for_each_method {
+    ($use:ident) => {
+        $use! {
+            Hello hello "hello" read daemon::HelloParams => daemon::HelloResult;
+            Ping ping "ping" read daemon::PingParams => daemon::PingResult;
+            Status status "status" read daemon::StatusParams => daemon::StatusResult;
+            Shutdown shutdown "shutdown" read daemon::ShutdownParams => daemon::ShutdownResult;
+            MemoryAdd memory_add "memory.add" write memory::AddParams => memory::WriteResult;
+            MemoryReplace memory_replace "memory.replace" write memory::ReplaceParams => memory::WriteResult;
+            MemoryRemove memory_remove "memory.remove" write memory::RemoveParams => memory::WriteResult;
+            MemoryBatch memory_batch "memory.batch" write memory::BatchParams => memory::WriteResult;
+            MemoryList memory_list "memory.list" read memory::ListParams => memory::ListResult;
+            MemoryTool memory_tool "memory.tool" write memory::ToolParams => memory::WriteResult;
+            MemorySchema memory_schema "memory.schema" read memory::SchemaParams => memory::SchemaResult;
+            SessionOpen session_open "session.open" write session::OpenParams => session::OpenResult;
+            SessionSnapshot session_snapshot "session.snapshot" read session::SnapshotParams => session::Snapshot;
+            SessionClose session_close "session.close" write session::CloseParams => session::CloseResult;
+            OutputAdmit output_admit "output.admit" write output::AdmitParams => output::AdmitResult;
+            OutputSettleTurn output_settle_turn "output.settle_turn" write output::SettleTurnParams => output::SettleTurnResult;
+            OutputPreview output_preview "output.preview" read output::PreviewParams => output::PreviewResult;
+            OutputRead output_read "output.read" read output::ReadParams => output::ReadResult;
+            ContextConfigure context_configure "context.configure" write context::ConfigureParams => context::StatusResult;
+            ContextStatus context_status "context.status" read context::StatusParams => context::StatusResult;
+            ContextConstants context_constants "context.constants" read context::ConstantsParams => context::ConstantsResult;
+            ContextEstimate context_estimate "context.estimate" read context::EstimateParams => context::EstimateResult;
+            ContextPlan context_plan "context.plan" read context::PlanParams => context::PlanResult;
+            ContextCompress context_compress "context.compress" write context::CompressParams => context::CompressResult;
+            GuardScan guard_scan "guard.scan" read guard::ScanParams => guard::ScanResult;
+            GuardRedact guard_redact "guard.redact" read guard::RedactParams => guard::RedactResult;
+        }
+    };
+}
+
+/// Whether a method changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only looks.
+    Read,
+    /// It changes something, and may carry an idempotency key.
+    Write,
+}
+
+macro_rules! effect {
+    (read) => {
+        Effect::Read
+    };
+    (write) => {
+        Effect::Write
+    };
+}
+
+macro_rules! table {
+    ($($variant:ident $function:ident $name:literal $effect:ident $params:ty => $result:ty;)*) => {
+        /// A method, without its params.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Method {
+            $(#[doc = concat!("`", $name, "`")] $variant,)*
+        }
+
+        impl Method {
+            /// Every method, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Its name on the wire.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Whether it changes anything.
+            #[must_use]
+            pub const fn effect(self) -> Effect {
+                match self { $(Self::$variant => effect!($effect),)* }
+            }
+
+            /// The method of that name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        /// A method with its params.
+        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[serde(untagged)]
+        #[expect(clippy::large_enum_variant, reason = "requests are moved a few times and never stored in bulk")]
+        pub enum Request {
+            $(#[doc = concat!("`", $name, "`")] $variant($params),)*
+        }
+
+        impl Request {
+            /// Which method this is.
+            #[must_use]
+            pub const fn method(&self) -> Method {
+                match self { $(Self::$variant(_) => Method::$variant,)* }
+            }
+
+            /// Reads the params of a JSON request.
+            ///
+            /// # Errors
+            /// A param that is missing, unknown, or of the wrong type.
+            pub fn from_json(method: Method, params: Option<&RawValue>) -> Result<(Header, Self), ParamsError> {
+                match method {
+                    $(Method::$variant => params::read(params).map(|(header, params)| (header, Self::$variant(params))),)*
+                }
+            }
+        }
+
+        /// The result of a method.
+        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[serde(untagged)]
+        #[expect(clippy::large_enum_variant, reason = "replies are moved a few times and never stored in bulk")]
+        pub enum Reply {
+            $(#[doc = concat!("of `", $name, "`")] $variant($result),)*
+        }
+
+        impl Reply {
+            /// Reads the result of a JSON reply; fields that this build doesn't
+            /// know are ignored.
+            ///
+            /// # Errors
+            /// A result that doesn't have the shape that the method promises.
+            pub fn from_json(method: Method, result: &RawValue) -> Result<Self, serde_json::Error> {
+                match method {
+                    $(Method::$variant => serde_json::from_str(result.get()).map(Self::$variant),)*
+                }
+            }
+        }
+
+        $(
+            impl Call for $params {
+                type Output = $result;
+
+                fn into_request(self) -> Request {
+                    Request::$variant(self)
+                }
+
+                fn output(reply: Reply) -> Option<$result> {
+                    match reply {
+                        Reply::$variant(result) => Some(result),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+/// Params that belong to exactly one method, so that a typed client can send
+/// them and knows what comes back.
+pub trait Call {
+    /// The method's result.
+    type Output;
+
+    /// The request with these params.
+    fn into_request(self) -> Request;
+
+    /// The result out of a reply; `None` when it is another method's.
+    fn output(reply: Reply) -> Option<Self::Output>;
+}
+
+for_each_method!(table);
+
+/// The known name that is nearest to `name`, if one is near enough to be meant.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The sentence for a method that doesn't exist. Long names are cut, for they
+/// come from outside.
+#[must_use]
+pub fn unknown_method(name: &str) -> String {
+    let shown: String = name.chars().take(80).collect();
+    match nearest(&shown, Method::ALL.iter().map(|method| method.name())) {
+        Some(near) => format!("there is no method {shown:?}; did you mean {near:?}?"),
+        None => format!("there is no method {shown:?}; `hello` lists the ones there are"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_methods() {
+        for method in Method::ALL {
+            assert_eq!(Method::from_name(method.name()), Some(*method));
+        }
+    }
+
+    #[test]
+    fn a_near_name_is_offered() {
+        assert!(unknown_method("memory.ad").contains("memory.add"));
+        assert!(unknown_method("zzzz").contains("hello"));
+        assert!(unknown_method(&"x".repeat(10_000)).len() < 300);
+    }
+}

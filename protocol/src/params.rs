@@ -1,0 +1,181 @@
+//! Reads the params of a JSON request in one pass: the ones that every method
+//! takes go into the [`Header`], unknown ones are refused with the nearest name.
+
+use std::fmt;
+
+use serde::de::value::StringDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::value::RawValue;
+
+use crate::Header;
+use crate::method::nearest;
+
+/// Why params can't be read: which one and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParamsError(String);
+
+/// Reads params and header; absent or null params count as none.
+pub(crate) fn read<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result<(Header, T), ParamsError> {
+    let text = match params.map_or("{}", RawValue::get) {
+        "null" => "{}",
+        text => text,
+    };
+    let mut header = Header::default();
+    let mut json = serde_json::Deserializer::from_str(text);
+    let params =
+        T::deserialize(ParamsObject { json: &mut json, header: &mut header }).map_err(|error| describe(&error))?;
+    Ok((header, params))
+}
+
+/// The parser's words without its position, which counts inside the params and
+/// would mislead.
+fn describe(error: &serde_json::Error) -> ParamsError {
+    let words = error.to_string();
+    let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
+    ParamsError(words.replacen("missing field", "missing param", 1))
+}
+
+/// A params object as a deserializer.
+struct ParamsObject<'a, D> {
+    json: D,
+    header: &'a mut Header,
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ParamsObject<'_, D> {
+    type Error = D::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.json.deserialize_map(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.json.deserialize_map(Sorted { visitor, fields, header: self.header })
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Passes the method's own params on to its visitor.
+struct Sorted<'a, V> {
+    visitor: V,
+    fields: &'static [&'static str],
+    header: &'a mut Header,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Sorted<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("params as an object with named members")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
+        self.visitor.visit_map(OwnParams { map, fields: self.fields, header: self.header, current: String::new() })
+    }
+}
+
+/// The members of a params object without those of the header.
+struct OwnParams<'a, A> {
+    map: A,
+    fields: &'static [&'static str],
+    header: &'a mut Header,
+    current: String,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        while let Some(name) = self.map.next_key::<String>()? {
+            self.current = name;
+            match self.current.as_str() {
+                "profile" => self.header.profile = self.value()?,
+                "deadline_ms" => self.header.deadline_ms = self.value()?,
+                "idempotency_key" => self.header.idempotency_key = self.value()?,
+                name if self.fields.contains(&name) => {
+                    let name: StringDeserializer<A::Error> = name.to_owned().into_deserializer();
+                    return seed.deserialize(name).map(Some);
+                }
+                name => return Err(de::Error::custom(unknown(name, self.fields))),
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.map.next_value_seed(seed).map_err(|error| {
+            let words = error.to_string();
+            let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
+            de::Error::custom(format_args!("param `{}`: {words}", self.current))
+        })
+    }
+}
+
+impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
+    fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
+        self.next_value_seed(std::marker::PhantomData)
+    }
+}
+
+fn unknown(name: &str, fields: &[&'static str]) -> String {
+    let shown: String = name.chars().take(80).collect();
+    let known = || fields.iter().copied().chain(Header::NAMES);
+    match nearest(&shown, known()) {
+        Some(near) => format!("unknown param `{shown}`; did you mean `{near}`?"),
+        None => format!("unknown param `{shown}`; known are {}", known().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::AddParams;
+    use crate::{Json, memory};
+
+    fn add(params: &str) -> Result<(Header, AddParams), String> {
+        let raw: &RawValue = serde_json::from_str(params).map_err(|error| error.to_string())?;
+        read(Some(raw)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_header_is_taken_out_of_the_params() {
+        let read = add(r#"{"target":"memory","profile":"work","deadline_ms":5,"content":"x","idempotency_key":null}"#);
+        let header = Header { profile: Some("work".into()), deadline_ms: Some(5), idempotency_key: None };
+        assert_eq!(read.map(|(header, params)| (header, params.content)), Ok((header, "x".into())));
+    }
+
+    #[test]
+    fn bad_params_are_named() {
+        for (params, words) in [
+            (r#"{"content":"x"}"#, "missing param `target`"),
+            (r#"{"target":"memory"}"#, "missing param `content`"),
+            (r#"{"target":"memory","contents":"x"}"#, "unknown param `contents`; did you mean `content`?"),
+            (r#"{"target":"disk","content":"x"}"#, "param `target`: unknown variant `disk`"),
+            (r#"{"target":"memory","content":5}"#, "param `content`: invalid type: integer `5`, expected a string"),
+            (r#"{"target":"memory","content":"x","deadline_ms":-1}"#, "param `deadline_ms`"),
+            ("[1]", "params as an object"),
+            ("7", "params as an object"),
+        ] {
+            let error = add(params).err().unwrap_or_default();
+            assert!(error.contains(words), "{params}: {error}");
+        }
+    }
+
+    #[test]
+    fn nested_json_keeps_its_bytes() {
+        let raw: Option<&RawValue> = serde_json::from_str(r#"{"arguments": {"b":1.50, "a":"\u00e9"}}"#).ok();
+        let params: Option<memory::ToolParams> = raw.and_then(|raw| read(Some(raw)).ok()).map(|(_, params)| params);
+        let expected = Json::parse(r#"{"b":1.50, "a":"\u00e9"}"#.into()).ok();
+        assert_eq!(params.map(|params| params.arguments), expected);
+    }
+}

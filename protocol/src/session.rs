@@ -1,0 +1,78 @@
+//! Params and results of the session methods.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+/// Params of `session.open`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct OpenParams {
+    /// The session's id, chosen by the agent: 1 to 1,024 chars, no controls.
+    pub session: String,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// The session that this one came out of.
+    pub parent: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The model in use.
+    pub model: Option<String>,
+    /// The model's window in tokens, from 1.
+    pub context_length: Option<u64>,
+}
+
+/// Result of `session.open`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct OpenResult {
+    /// The session's id.
+    pub session: String,
+    /// Grows by one with each in-place compression, from 0.
+    pub generation: u64,
+    /// The session was known before; the snapshot is the old one.
+    pub resumed: bool,
+    /// The frozen blocks.
+    pub snapshot: Snapshot,
+}
+
+/// Params of `session.snapshot`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SnapshotParams {
+    /// The session's id.
+    pub session: String,
+}
+
+/// The rendered blocks of both stores, frozen for a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Snapshot {
+    /// The block of MEMORY.md; null when it was empty.
+    pub memory: Option<String>,
+    /// The block of USER.md; null when it was empty.
+    pub user: Option<String>,
+    /// Hex, of memory block, newline, user block; a missing block counts as
+    /// empty.
+    pub sha256: String,
+    /// The revisions that were frozen.
+    pub revision: Revisions,
+}
+
+/// The revisions of a profile's two stores.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Revisions {
+    /// Of MEMORY.md.
+    pub memory: u64,
+    /// Of USER.md.
+    pub user: u64,
+}
+
+/// Params of `session.close`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CloseParams {
+    /// The session's id.
+    pub session: String,
+    /// Why; `closed` when absent. The first reason stays until the session is
+    /// opened again.
+    pub reason: Option<String>,
+}
+
+/// Result of `session.close`: an empty object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CloseResult {}

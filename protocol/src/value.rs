@@ -1,0 +1,175 @@
+//! Small values that have more than one JSON form.
+
+use std::fmt;
+
+use bincode::{Decode, Encode};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::Json;
+
+/// A size in chars, or no limit at all: an integer or the string `"inf"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum Size {
+    /// That many chars.
+    Chars(u64),
+    /// Without a limit.
+    Infinite,
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Chars(chars) => serializer.serialize_u64(*chars),
+            Self::Infinite => serializer.serialize_str("inf"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SizeVisitor;
+        impl Visitor<'_> for SizeVisitor {
+            type Value = Size;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number of chars or \"inf\"")
+            }
+
+            fn visit_u64<E: de::Error>(self, chars: u64) -> Result<Size, E> {
+                Ok(Size::Chars(chars))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
+                match text {
+                    "inf" => Ok(Size::Infinite),
+                    other => Err(E::invalid_value(de::Unexpected::Str(other), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(SizeVisitor)
+    }
+}
+
+/// A text, or `false` to switch off what happens when the param is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum TextOrOff {
+    /// This text.
+    Text(String),
+    /// Switched off.
+    Off,
+}
+
+impl Serialize for TextOrOff {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Off => serializer.serialize_bool(false),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TextOrOff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl Visitor<'_> for TextVisitor {
+            type Value = TextOrOff;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or false")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<TextOrOff, E> {
+                if on { Err(E::invalid_value(de::Unexpected::Bool(on), &self)) } else { Ok(TextOrOff::Off) }
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TextOrOff, E> {
+                Ok(TextOrOff::Text(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// The content of a tool result: a string, or a list of parts.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Parts, each exactly as the agent has it.
+    Parts(Vec<Json>),
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Parts(parts) => parts.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContentVisitor;
+        impl<'de> Visitor<'de> for ContentVisitor {
+            type Value = Content;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or a list of parts")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
+                Ok(Content::Text(text.to_owned()))
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Content, E> {
+                Ok(Content::Text(text))
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
+                Ok(Content::Text(String::new()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+                let mut list = Vec::new();
+                while let Some(part) = parts.next_element()? {
+                    list.push(part);
+                }
+                Ok(Content::Parts(list))
+            }
+        }
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_comes_back() {
+        for (json, value) in [(r#""plain""#, Content::Text("plain".into())), ("[]", Content::Parts(vec![]))] {
+            assert_eq!(serde_json::from_str::<Content>(json).ok(), Some(value.clone()));
+            assert_eq!(serde_json::to_string(&value).ok().as_deref(), Some(json));
+        }
+        let parts = r#"[{"type":"text","text":"a"},"bare"]"#;
+        let content = serde_json::from_str::<Content>(parts).ok();
+        assert_eq!(content.and_then(|content| serde_json::to_string(&content).ok()).as_deref(), Some(parts));
+    }
+
+    #[test]
+    fn infinity_is_one_word_only() {
+        assert_eq!(serde_json::from_str::<Size>("\"inf\"").ok(), Some(Size::Infinite));
+        assert_eq!(serde_json::from_str::<Size>("0").ok(), Some(Size::Chars(0)));
+        for wrong in ["\"infinity\"", "-1", "1.5", "null", "true"] {
+            assert!(serde_json::from_str::<Size>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_false_switches_off() {
+        assert_eq!(serde_json::from_str::<TextOrOff>("false").ok(), Some(TextOrOff::Off));
+        assert!(serde_json::from_str::<TextOrOff>("true").is_err());
+    }
+}
