@@ -1,0 +1,120 @@
+//! How long a tool result may be before it is spilled.
+
+use std::collections::BTreeMap;
+
+/// The tool whose results are never spilled: it is how a model reads what was.
+const PINNED: &str = "read_file";
+
+/// What the names of tools of an MCP server begin with.
+const MCP_PREFIX: &str = "mcp_";
+
+/// A size in chars, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// That many chars.
+    Chars(usize),
+    /// Without a limit.
+    Infinite,
+}
+
+/// The budgets in force, all in chars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budgets {
+    /// For one result.
+    pub default_result_size: usize,
+    /// For all results of a turn together.
+    pub turn_budget: usize,
+    /// For the head of a preview.
+    pub preview_size: usize,
+    /// For the tail of a preview; 0 for none.
+    pub preview_tail_size: usize,
+    /// For one result of a tool of an MCP server.
+    pub mcp_result_size: usize,
+    /// By tool.
+    pub tool_overrides: BTreeMap<String, Size>,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self {
+            default_result_size: 100_000,
+            turn_budget: 200_000,
+            preview_size: 1_500,
+            preview_tail_size: 500,
+            mcp_result_size: 50_000,
+            tool_overrides: BTreeMap::new(),
+        }
+    }
+}
+
+impl Budgets {
+    /// The budgets for a model whose window has `window` tokens: one result may
+    /// fill 15 % of it and a turn 30 %, at four chars a token, but never less
+    /// than 8,000 and 16,000 chars. Overrides by tool stay as they are.
+    #[must_use]
+    pub fn scaled(mut self, window: u64) -> Self {
+        let share = |percent: u64| {
+            usize::try_from(window.saturating_mul(percent).saturating_mul(4) / 100).unwrap_or(usize::MAX)
+        };
+        let result = share(15).max(8_000);
+        self.default_result_size = self.default_result_size.min(result);
+        self.mcp_result_size = self.mcp_result_size.min(result);
+        self.turn_budget = self.turn_budget.min(share(30).max(16_000));
+        self
+    }
+
+    /// How long a result of this tool may be.
+    #[must_use]
+    pub fn threshold(&self, tool: &str) -> Size {
+        if tool == PINNED {
+            return Size::Infinite;
+        }
+        if let Some(size) = self.tool_overrides.get(tool) {
+            return *size;
+        }
+        if tool.starts_with(MCP_PREFIX) {
+            return Size::Chars(self.mcp_result_size.min(self.default_result_size));
+        }
+        Size::Chars(self.default_result_size)
+    }
+}
+
+impl Size {
+    /// Whether a text of so many chars is too long.
+    #[must_use]
+    pub const fn is_exceeded_by(self, chars: usize) -> bool {
+        match self {
+            Self::Chars(limit) => chars > limit,
+            Self::Infinite => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_beat_overrides_beat_defaults() {
+        let overrides = [("grep".to_owned(), Size::Chars(10)), (PINNED.to_owned(), Size::Chars(1))];
+        let budgets = Budgets { tool_overrides: overrides.into(), ..Budgets::default() };
+        for (tool, size) in [
+            ("read_file", Size::Infinite),
+            ("grep", Size::Chars(10)),
+            ("mcp_github_list", Size::Chars(50_000)),
+            ("terminal", Size::Chars(100_000)),
+        ] {
+            assert_eq!(budgets.threshold(tool), size, "{tool}");
+        }
+    }
+
+    #[test]
+    fn budgets_follow_the_window_down_to_a_floor() {
+        for (window, result, turn) in
+            [(200_000, 100_000, 200_000), (100_000, 60_000, 120_000), (8_000, 8_000, 16_000), (1, 8_000, 16_000)]
+        {
+            let budgets = Budgets::default().scaled(window);
+            assert_eq!((budgets.default_result_size, budgets.turn_budget), (result, turn), "{window}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Ids from outside never become paths as they are.
+
+use sha2::{Digest, Sha256};
+
+/// Longest id in chars that is used unchanged.
+const LONGEST: usize = 128;
+
+/// Chars of a readable slug.
+const SLUG: usize = 40;
+
+/// A file or folder name for an id. Ids of ASCII letters, digits, `.`, `_` and
+/// `-` up to 128 chars stay unchanged (but for `.` and `..`); of any other a slug
+/// and a hash are made, so that different ids have different names.
+#[must_use]
+pub fn safe(id: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+    if !id.is_empty() && id.len() <= LONGEST && id.chars().all(plain) && id != "." && id != ".." {
+        return id.to_owned();
+    }
+    let slug: String =
+        id.chars().take(SLUG).map(|char| if char.is_ascii_alphanumeric() { char } else { '_' }).collect();
+    format!("{slug}-{}", &hex(id.as_bytes())[..16])
+}
+
+/// Hex SHA-256.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The handle of the output with this name in this session's folder.
+#[must_use]
+pub fn handle(folder: &str, file: &str) -> String {
+    format!("out_{}", &hex(format!("{folder}/{file}").as_bytes())[..20])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_ids_stay_and_hostile_ones_do_not() {
+        for id in ["call_1", "toolu_01A.b-c", &"x".repeat(128)] {
+            assert_eq!(safe(id), id);
+        }
+        for id in ["", ".", "..", "../../x", "a/b", "a\0b", "ä", "a b", &"x".repeat(129), &"/".repeat(10_000)] {
+            let name = safe(id);
+            assert!(name.len() <= SLUG + 17 && !name.contains(['/', '\0']) && !name.starts_with('.'), "{name}");
+            assert_ne!(name, safe(&format!("{id}?")));
+        }
+    }
+}

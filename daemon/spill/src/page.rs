@@ -1,0 +1,117 @@
+//! A part of a text, and where the next part begins.
+
+use crate::preview::lines;
+
+/// Lines of a page when nothing else is asked for.
+pub const LINES: usize = 200;
+
+/// Chars of a page by chars when nothing else is asked for.
+pub const CHARS: usize = 20_000;
+
+/// Which part is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Lines from `line`, which counts from 1.
+    Lines {
+        /// The first.
+        line: usize,
+        /// How many.
+        lines: usize,
+    },
+    /// Chars from `offset`, which counts from 0.
+    Chars {
+        /// The first.
+        offset: usize,
+        /// How many.
+        limit: usize,
+    },
+    /// That many last lines.
+    Tail(usize),
+}
+
+/// Where the next page begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// At this line.
+    Line(usize),
+    /// At this char.
+    Offset(usize),
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The part.
+    pub text: String,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<Next>,
+    /// Lines of the whole text.
+    pub total_lines: usize,
+    /// Chars of the whole text.
+    pub total_chars: usize,
+}
+
+/// Cuts a page out of a text. A page past the end is empty.
+#[must_use]
+pub fn page(text: &str, part: Part) -> Page {
+    let (total_lines, total_chars) = (lines(text), text.chars().count());
+    let (text, next) = match part {
+        Part::Lines { line, lines } => {
+            let first = line.max(1) - 1;
+            let from = line_start(text, first);
+            let to = from + line_start(&text[from..], lines);
+            let after = first.saturating_add(lines);
+            (&text[from..to], (after < total_lines).then_some(Next::Line(after + 1)))
+        }
+        Part::Chars { offset, limit } => {
+            let from = char_start(text, offset);
+            let to = from + char_start(&text[from..], limit);
+            let after = offset.saturating_add(limit);
+            (&text[from..to], (after < total_chars).then_some(Next::Offset(after)))
+        }
+        Part::Tail(count) => (&text[line_start(text, total_lines.saturating_sub(count))..], None),
+    };
+    Page { text: text.to_owned(), next, total_lines, total_chars }
+}
+
+/// Byte offset at which line `index` (from 0) begins; the end when there are
+/// fewer.
+fn line_start(text: &str, index: usize) -> usize {
+    match index.checked_sub(1) {
+        None => 0,
+        Some(newline) => memchr::memchr_iter(b'\n', text.as_bytes()).nth(newline).map_or(text.len(), |at| at + 1),
+    }
+}
+
+fn char_start(text: &str, index: usize) -> usize {
+    text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_fit_together() {
+        let text = "one\ntwo\n\nfour\nfünf\n";
+        for (part, expected, next) in [
+            (Part::Lines { line: 1, lines: 2 }, "one\ntwo\n", Some(Next::Line(3))),
+            (Part::Lines { line: 3, lines: 2 }, "\nfour\n", Some(Next::Line(5))),
+            (Part::Lines { line: 5, lines: 9 }, "fünf\n", None),
+            (Part::Lines { line: 6, lines: 9 }, "", None),
+            (Part::Lines { line: 0, lines: 1 }, "one\n", Some(Next::Line(2))),
+            (Part::Lines { line: usize::MAX, lines: usize::MAX }, "", None),
+            (Part::Chars { offset: 0, limit: 3 }, "one", Some(Next::Offset(3))),
+            (Part::Chars { offset: 14, limit: 3 }, "fün", Some(Next::Offset(17))),
+            (Part::Chars { offset: 17, limit: 30 }, "f\n", None),
+            (Part::Tail(2), "four\nfünf\n", None),
+            (Part::Tail(99), text, None),
+            (Part::Tail(0), "", None),
+        ] {
+            let page = page(text, part);
+            assert_eq!((page.text.as_str(), page.next), (expected, next), "{part:?}");
+            assert_eq!((page.total_lines, page.total_chars), (5, 19));
+        }
+        assert_eq!(page("", Part::Lines { line: 1, lines: 1 }).total_lines, 0);
+    }
+}

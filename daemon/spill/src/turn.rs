@@ -1,0 +1,98 @@
+//! All tool results of one turn within their budget.
+
+use crate::admit::{Admitted, Origin, admit};
+use crate::budget::{Budgets, Size};
+use crate::content::Content;
+use crate::outputs::Outputs;
+
+/// One result of a turn.
+#[derive(Debug, Clone)]
+pub struct TurnResult {
+    /// The call's id; `budget_<index>` when there is none.
+    pub id: Option<String>,
+    /// The result.
+    pub content: Content,
+}
+
+/// What a turn came to.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// Position and new content of the results that changed.
+    pub replacements: Vec<(usize, Admitted)>,
+    /// Chars of all results after that.
+    pub total: usize,
+}
+
+/// Spills results, the largest first, until all of them together fit. Results
+/// that were spilled before stay, but their chars count.
+#[must_use]
+pub fn settle(outputs: &Outputs, session: &str, results: &[TurnResult], budgets: &Budgets) -> Settled {
+    let sizes: Vec<usize> = results.iter().map(|result| result.content.chars()).collect();
+    let mut settled = Settled { replacements: Vec::new(), total: sizes.iter().sum() };
+    if settled.total <= budgets.turn_budget {
+        return settled;
+    }
+    let mut candidates: Vec<usize> = (0..results.len()).filter(|at| !results[*at].content.is_spilled()).collect();
+    candidates.sort_by_key(|at| std::cmp::Reverse(sizes[*at]));
+    for at in candidates {
+        if settled.total <= budgets.turn_budget {
+            break;
+        }
+        let result = &results[at];
+        let made_up = format!("budget_{at}");
+        let origin = Origin { session, id: result.id.as_deref().unwrap_or(&made_up) };
+        let admitted = admit(outputs, origin, result.content.clone(), Size::Chars(0), budgets);
+        if admitted.content != result.content {
+            settled.total = settled.total - sizes[at] + admitted.content.chars();
+            settled.replacements.push((at, admitted));
+        }
+    }
+    settled.replacements.sort_by_key(|(at, _)| *at);
+    settled
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::admit::Fate;
+
+    fn results(sizes: &[usize]) -> Vec<TurnResult> {
+        sizes.iter().map(|size| TurnResult { id: None, content: Content::Text("x".repeat(*size)) }).collect()
+    }
+
+    #[test]
+    fn the_largest_go_first_until_the_turn_fits() {
+        let home = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(home.path().join("outputs"));
+        let settled = settle(&outputs, "s", &results(&[42_000; 6]), &Budgets::default());
+        assert_eq!(settled.replacements.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
+        assert!(settled.total <= 200_000);
+        let settled = settle(&outputs, "t", &results(&[10, 150_000, 60_000]), &Budgets::default());
+        assert_eq!(settled.replacements.len(), 1);
+        assert_eq!(settled.replacements[0].0, 1);
+        assert!(matches!(&settled.replacements[0].1.fate, Fate::Spilled(kept) if kept.path.ends_with("budget_1.txt")));
+        assert!(settle(&outputs, "s", &results(&[200_000]), &Budgets::default()).replacements.is_empty());
+    }
+
+    #[test]
+    fn what_was_spilled_before_counts_but_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(home.path().join("outputs"));
+        let mut turn = results(&[150_000, 60_000]);
+        turn[0].content = Content::Text(format!("<persisted-output>{}", "x".repeat(150_000)));
+        let settled = settle(&outputs, "s", &turn, &Budgets::default());
+        assert_eq!(settled.replacements.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn without_a_disk_the_beginning_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("outputs");
+        herma_disk::file::append_to(&file).unwrap();
+        let settled = settle(&Outputs::new(file), "s", &results(&[300_000]), &Budgets::default());
+        assert!(matches!(settled.replacements[0].1.fate, Fate::Lost(_)));
+        assert!(settled.total < 2_000);
+    }
+}
