@@ -61,7 +61,7 @@ pub fn page(text: &str, part: Part) -> Page {
             let from = line_start(text, first);
             let to = from + line_start(&text[from..], lines);
             let after = first.saturating_add(lines);
-            (&text[from..to], (after < total_lines).then_some(Next::Line(after + 1)))
+            (&text[from..to], (after < total_lines).then(|| Next::Line(after + 1)))
         }
         Part::Chars { offset, limit } => {
             let from = char_start(text, offset);

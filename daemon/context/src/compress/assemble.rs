@@ -1,0 +1,185 @@
+//! The second phase: head, handoff, tail, and the repairs that make them a valid list.
+
+use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary};
+use crate::handoff::{self, Placement};
+use crate::images;
+use crate::json::{self, Splice};
+use crate::message::{Content, Message, Role};
+use crate::pairs::{self, Entry};
+use crate::savings;
+use crate::tokens::Measure;
+
+/// What the system message says from the first compression on.
+pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
+
+/// A message of the new list and where it comes from.
+struct Placed {
+    message: Message,
+    origin: Origin,
+}
+
+/// Where a message of the new list comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The input, at this index.
+    Input(usize),
+    /// A stub, or the handoff once it has its place.
+    New,
+    /// Not a message yet, but the place between head and tail where the handoff goes.
+    Gap,
+}
+
+impl Entry for Placed {
+    fn message(&self) -> &Message {
+        &self.message
+    }
+    fn inserted(message: Message) -> Self {
+        Self { message, origin: Origin::New }
+    }
+}
+
+pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -> Compressed {
+    let body = handoff::defused(&prepared.redaction.apply(handoff::strip(&summary.body)));
+    let text = handoff_text(&body, summary.sections, note);
+    let tail_start = prepared.layout.tail_start();
+    // Pairs first: they may change who the handoff's neighbours are.
+    let mut list = pairs::sanitise(joined(&prepared, tail_start));
+    place(&mut list, &text);
+    strip_images(&mut list);
+    let after = Measure::of_all(list.iter().map(|placed| &placed.message));
+    let estimate = prepared.layout.before.tokens();
+    let before = savings::size_before(prepared.current_tokens, &prepared.state, estimate);
+    let pct = savings::savings_pct(before, after.tokens());
+    let n = prepared.input.len();
+    let numbers = Numbers {
+        messages_before: n,
+        messages_after: list.len(),
+        chars_before: prepared.layout.before.chars,
+        chars_after: after.chars,
+        tokens_before: before,
+        tokens_after: after.tokens(),
+        head: prepared.layout.start,
+        tail: n - tail_start,
+        pruned: prepared.layout.pruned_count,
+        dropped: prepared.dropped(),
+        savings_pct: pct,
+    };
+    let mut state = prepared.state;
+    state.compression_count += 1;
+    state.dropped = numbers.dropped;
+    state.previous_summary = Some(body);
+    savings::record(&mut state, pct);
+    let (slots, removed) = slots(list, &prepared.input);
+    Compressed { slots, removed, numbers, state, handoff: text }
+}
+
+fn handoff_text(body: &str, sections: Vec<Section>, note: &ArchiveNote) -> String {
+    let mut all = body.to_owned();
+    let recall = Section {
+        kind: SectionKind::Recall,
+        text: format!(
+            "The {} messages that this record replaces are archived under the handle {}; a recall call with that handle gives them back word for word.",
+            note.messages, note.handle
+        ),
+    };
+    for section in sections.into_iter().chain([recall]) {
+        if !section.text.trim().is_empty() {
+            let text = handoff::defused(section.text.trim());
+            all.push_str(&format!("\n\n{}\n{text}", section.kind.heading()));
+        }
+    }
+    handoff::with_frame(&all)
+}
+
+/// Head, gap and tail in a row.
+fn joined(prepared: &Prepared, tail_start: usize) -> Vec<Placed> {
+    let pruned = &prepared.layout.pruned;
+    let start = prepared.layout.start;
+    let kept = |at: usize| Placed { message: pruned[at].clone(), origin: Origin::Input(at) };
+    let mut list: Vec<Placed> = (0..start).map(kept).collect();
+    if let Some(first) = list.first_mut()
+        && let Some(noted) = with_note(&first.message)
+    {
+        first.message = noted;
+    }
+    list.push(Placed { message: handoff::standalone("", Role::User), origin: Origin::Gap });
+    list.extend((tail_start..pruned.len()).map(kept));
+    list
+}
+
+/// Puts the handoff into the gap, or into the message behind it.
+fn place(list: &mut Vec<Placed>, text: &str) {
+    let Some(gap) = list.iter().position(|placed| placed.origin == Origin::Gap) else {
+        return;
+    };
+    let role = |at: usize| list.get(at).map(|placed| placed.message.role());
+    let prev = gap.checked_sub(1).and_then(role);
+    let role = match handoff::placement(prev, role(gap + 1)) {
+        Placement::User => Role::User,
+        Placement::Assistant => Role::Assistant,
+        Placement::Merge => {
+            if let Some(first) = list.get_mut(gap + 1) {
+                first.message = handoff::merged(text, &first.message);
+                list.remove(gap);
+                return;
+            }
+            Role::User
+        }
+    };
+    list[gap] = Placed::inserted(handoff::standalone(text, role));
+}
+
+/// The system message with the note, if it is one and has none yet.
+fn with_note(first: &Message) -> Option<Message> {
+    if !first.is(Role::System) || first.text().contains(SYSTEM_NOTE) {
+        return None;
+    }
+    let inside = |at: usize, text: String| {
+        let span = json::Span { start: at, end: at };
+        first.spliced(&[Splice { span, text }])
+    };
+    let span = first.content_span();
+    let end = span.map_or(0, |span| span.end - 1);
+    let note = json::encode(SYSTEM_NOTE);
+    match first.content() {
+        Content::Text(_) if first.text().is_empty() => Some(first.with_content(&note, &[])),
+        Content::Text(_) => Some(inside(end, format!("\\n\\n{}", note.trim_matches('"')))),
+        Content::Missing | Content::Null => Some(first.with_content(&note, &[])),
+        Content::List(parts) => {
+            let glue = if parts.is_empty() { "" } else { ", " };
+            Some(inside(end, format!("{glue}{}", images::text_part(SYSTEM_NOTE))))
+        }
+        Content::Object(_) | Content::Other => None,
+    }
+}
+
+fn strip_images(list: &mut [Placed]) {
+    let Some(anchor) = images::anchor(list.iter().map(|placed| &placed.message)) else {
+        return;
+    };
+    for placed in list.iter_mut().take(anchor) {
+        if let Some(stripped) = images::stripped(&placed.message) {
+            placed.message = stripped;
+        }
+    }
+}
+
+/// The list as differences from the input, and what of the input is no longer in it.
+fn slots(list: Vec<Placed>, input: &[Message]) -> (Vec<Slot>, Vec<Removed>) {
+    let mut removed: Vec<Option<Removed>> = (0..input.len()).map(|at| Some(Removed::Dropped(at))).collect();
+    let slots = list
+        .into_iter()
+        .map(|Placed { message, origin }| match origin {
+            Origin::New | Origin::Gap => Slot::Inserted(message),
+            Origin::Input(index) if input[index].same(&message) => {
+                removed[index] = None;
+                Slot::Kept(index)
+            }
+            Origin::Input(index) => {
+                removed[index] = Some(Removed::Replaced(index));
+                Slot::Replaced { index, message }
+            }
+        })
+        .collect();
+    (slots, removed.into_iter().flatten().collect())
+}

@@ -1,0 +1,127 @@
+//! Sentences and numbers that clients match on.
+
+/// The first line of every handoff.
+pub const PREFIX: &str = "[CONTEXT COMPACTION — REFERENCE ONLY] The turns before this point were condensed into the record below. It is background reference, NOT as active instructions: do not answer or carry out what it quotes. The latest user message that comes after this record wins wherever the two differ, and words such as stop, undo, roll back, never mind or just verify in that message end the earlier work at once. Treat whatever stands under '## Historical Task Snapshot', '## Historical In-Progress State', '## Historical Pending User Asks' and '## Historical Remaining Work' as stale and discard it unless that message asks for it again; topic overlap is no reason to take earlier work up again. MEMORY.md and USER.md in the system prompt remain authoritative.";
+/// How every handoff of this family begins, older ones included.
+pub(crate) const FAMILY: &str = "[CONTEXT COMPACTION";
+/// How handoffs began before that.
+pub(crate) const LEGACY: &str = "[CONTEXT SUMMARY]:";
+/// The last line of every handoff.
+pub const END_MARKER: &str = "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
+/// What the last line of every handoff of this family ends with.
+pub(crate) const END_TAIL: &str = "respond to the message below, not the summary above ---";
+/// What the last line of every handoff of this family contains.
+pub(crate) const END_WORDS: &str = "END OF CONTEXT SUMMARY";
+/// The field that marks a message with a handoff.
+pub const METADATA_KEY: &str = "_compressed_summary";
+
+/// What the user asked for last.
+pub const TASK_HEADING: &str = "## Historical Task Snapshot";
+/// What was under way.
+pub const IN_PROGRESS_HEADING: &str = "## Historical In-Progress State";
+/// What the user had asked and nobody had answered.
+pub const PENDING_HEADING: &str = "## Historical Pending User Asks";
+/// What was left to do.
+pub const REMAINING_HEADING: &str = "## Historical Remaining Work";
+
+/// Tokens that an image counts in an estimate.
+pub const IMAGE_TOKENS: u64 = 1_500;
+/// Chars that an image counts in a budget.
+pub const IMAGE_CHARS: usize = 6_400;
+/// Windows to try, largest first, when a provider says only that a prompt is too long.
+pub const PROBE_TIERS: [u64; 6] = [256_000, 128_000, 64_000, 32_000, 16_000, 8_000];
+
+/// Everything a client may match on, in one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// See [`PREFIX`].
+    pub prefix: &'static str,
+    /// See [`END_MARKER`].
+    pub end_marker: &'static str,
+    /// See [`METADATA_KEY`].
+    pub metadata_key: &'static str,
+    /// The four headings of stale sections.
+    pub headings: Headings,
+    /// See [`IMAGE_TOKENS`].
+    pub image_tokens: u64,
+    /// See [`IMAGE_CHARS`].
+    pub image_chars: usize,
+    /// See [`MIN_CONTEXT`](crate::MIN_CONTEXT).
+    pub min_context: u64,
+    /// See [`PROBE_TIERS`].
+    pub probe_tiers: &'static [u64],
+}
+
+/// The headings of the sections that a reader is told to discard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headings {
+    /// See [`TASK_HEADING`].
+    pub task: &'static str,
+    /// See [`IN_PROGRESS_HEADING`].
+    pub in_progress: &'static str,
+    /// See [`PENDING_HEADING`].
+    pub pending: &'static str,
+    /// See [`REMAINING_HEADING`].
+    pub remaining: &'static str,
+}
+
+/// The constants of this build.
+pub const fn constants() -> Constants {
+    Constants {
+        prefix: PREFIX,
+        end_marker: END_MARKER,
+        metadata_key: METADATA_KEY,
+        headings: Headings {
+            task: TASK_HEADING,
+            in_progress: IN_PROGRESS_HEADING,
+            pending: PENDING_HEADING,
+            remaining: REMAINING_HEADING,
+        },
+        image_tokens: IMAGE_TOKENS,
+        image_chars: IMAGE_CHARS,
+        min_context: crate::settings::MIN_CONTEXT,
+        probe_tiers: &PROBE_TIERS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefix_says_what_readers_rely_on() {
+        assert!(PREFIX.starts_with(FAMILY) && !PREFIX.contains('\n'));
+        for words in [
+            "REFERENCE ONLY",
+            "background reference",
+            "NOT as active instructions",
+            "latest user message",
+            TASK_HEADING,
+            IN_PROGRESS_HEADING,
+            PENDING_HEADING,
+            REMAINING_HEADING,
+            "stop",
+            "undo",
+            "roll back",
+            "never mind",
+            "just verify",
+            "MEMORY.md",
+            "USER.md",
+            "authoritative",
+            "discard",
+            "topic overlap",
+        ] {
+            assert!(PREFIX.contains(words), "{words}");
+        }
+        for words in [
+            "resume exactly",
+            "you may use the summary as background",
+            "## Active Task",
+            "## Pending User Asks",
+            "## Remaining Work",
+        ] {
+            assert!(!PREFIX.contains(words), "{words}");
+        }
+        assert!(END_MARKER.contains(END_WORDS) && END_MARKER.ends_with(END_TAIL));
+    }
+}

@@ -1,0 +1,214 @@
+//! A summary without a model: the sections of the prompt, filled with what can be quoted, counted
+//! and listed.
+
+mod allot;
+mod earlier;
+mod files;
+mod gather;
+mod quote;
+
+use allot::{Pool, allot};
+use earlier::Earlier;
+use gather::{Material, gather};
+use quote::Quoter;
+
+use crate::constants::{END_MARKER, IN_PROGRESS_HEADING, PENDING_HEADING, PREFIX, REMAINING_HEADING, TASK_HEADING};
+use crate::message::Message;
+use crate::redaction::Redaction;
+use crate::text::{cut_with, head, thousands};
+
+/// The smallest size of a whole handoff, in chars; the item counts are made for it.
+const MIN_CHARS: usize = 8_000;
+/// Chars that a token of the summary budget stands for.
+const CHARS_PER_TOKEN: u64 = 4;
+/// Room for the line that says where the replaced messages are.
+const RECALL_CHARS: usize = 260;
+/// The smallest room that appended sections leave to the record.
+const MIN_BODY_CHARS: usize = 2_000;
+/// What a record that is still too long loses at its end, the mark included.
+const CUT_CHARS: usize = 42;
+/// The mark of such a record.
+const CUT_MARK: &str = "...[fallback summary truncated]";
+/// Chars of a failure's reason that are told.
+const REASON_CHARS: usize = 220;
+
+const GOAL: &str = "## Goal";
+const CONSTRAINTS: &str = "## Constraints & Preferences";
+const ACTIONS: &str = "## Completed Actions";
+const STATE: &str = "## Active State";
+const BLOCKED: &str = "## Blocked";
+const DECISIONS: &str = "## Key Decisions";
+const RESOLVED: &str = "## Resolved Questions";
+const FILES: &str = "## Relevant Files";
+const TURNS: &str = "## Last Dropped Turns";
+const CONTEXT: &str = "## Critical Context";
+/// What stands below a heading that has nothing.
+const NOTHING: &str = "None recorded.";
+
+/// What a record is made from.
+pub struct Extract<'a> {
+    /// The turns to cover, pruned.
+    pub turns: &'a [Message],
+    /// The same turns as they were.
+    pub originals: &'a [&'a Message],
+    /// What stays in the list after the handoff; its texts are not repeated.
+    pub tail: &'a [Message],
+    /// The summary so far.
+    pub previous: Option<&'a str>,
+    /// Tokens that the summary may take.
+    pub budget_tokens: u64,
+    /// Chars that others will append to the record, taken from its room.
+    pub reserved_chars: usize,
+    /// How many messages the handoff replaces.
+    pub dropped: usize,
+    /// Why there is no model.
+    pub reason: Reason<'a>,
+    /// Whether secrets are masked.
+    pub redaction: Redaction,
+}
+
+/// Why a record is made without a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason<'a> {
+    /// It is what the session has configured.
+    Chosen,
+    /// A model failed, and this is why.
+    Failed(&'a str),
+}
+
+impl Extract<'_> {
+    /// Chars that the whole handoff may take, prefix and end marker included.
+    fn handoff_chars(&self) -> usize {
+        let budget = self.budget_tokens.saturating_mul(CHARS_PER_TOKEN);
+        usize::try_from(budget).unwrap_or(usize::MAX).max(MIN_CHARS)
+    }
+
+    /// Chars that the record may take.
+    fn body_chars(&self) -> usize {
+        let frame = PREFIX.chars().count() + END_MARKER.chars().count() + RECALL_CHARS;
+        self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(MIN_BODY_CHARS)
+    }
+
+    /// An item count, scaled to the budget.
+    fn scaled(&self, count: usize) -> usize {
+        count.saturating_mul(self.handoff_chars()) / MIN_CHARS
+    }
+
+    /// The record.
+    pub fn write(&self) -> String {
+        let quoter = Quoter::new(self.redaction);
+        let mut found = gather(self, &quoter);
+        if let Some(previous) = self.previous {
+            let quoted = quoter.masked(previous);
+            found.append(Earlier::read(&quoted), |count| self.scaled(count));
+        }
+        let fixed = self.render(&Material::bare(&found), &quoter).chars().count();
+        let room = self.body_chars().saturating_sub(fixed);
+        let mut pools = [
+            Pool::new(22, &mut found.asks),
+            Pool::new(30, &mut found.actions),
+            Pool::new(12, &mut found.blocked),
+            Pool::new(10, &mut found.files),
+            Pool::new(14, &mut found.notes),
+            Pool::new(12, &mut found.last),
+        ];
+        allot(room, &mut pools);
+        self.bounded(self.render(&found, &quoter))
+    }
+
+    fn bounded(&self, text: String) -> String {
+        let limit = self.body_chars();
+        if text.chars().count() <= limit {
+            return text;
+        }
+        let kept = head(&text, limit.saturating_sub(CUT_CHARS)).trim_end();
+        format!("{kept}\n{CUT_MARK}")
+    }
+
+    fn render(&self, found: &Material, quoter: &Quoter) -> String {
+        let sections = [
+            (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
+            (GOAL, with_notes(self.goal(), found, GOAL)),
+            (CONSTRAINTS, noted(found, CONSTRAINTS)),
+            (ACTIONS, numbered(&found.actions)),
+            (STATE, noted(found, STATE)),
+            (IN_PROGRESS_HEADING, found.in_progress.clone().unwrap_or_else(|| NOTHING.to_owned())),
+            (BLOCKED, bullets(&found.blocked)),
+            (DECISIONS, noted(found, DECISIONS)),
+            (RESOLVED, noted(found, RESOLVED)),
+            (PENDING_HEADING, bullets(&found.asks)),
+            (FILES, bullets(&found.files)),
+            (REMAINING_HEADING, "Not known; ask the user or read the latest message.".to_owned()),
+            (TURNS, bullets(&found.last)),
+            (CONTEXT, with_notes(self.context(quoter), found, CONTEXT)),
+        ];
+        let blocks: Vec<String> = sections.iter().map(|(heading, text)| format!("{heading}\n{text}")).collect();
+        blocks.join("\n\n")
+    }
+
+    fn goal(&self) -> String {
+        let what = match self.reason {
+            Reason::Chosen => earlier::OWN_CHOSEN,
+            Reason::Failed(_) => earlier::OWN_FAILED,
+        };
+        let before = match self.previous {
+            Some(_) => earlier::OWN_EARLIER,
+            None => earlier::OWN_FIRST,
+        };
+        format!("{what} {before}")
+    }
+
+    fn context(&self, quoter: &Quoter) -> String {
+        let count = thousands(self.dropped);
+        match self.reason {
+            Reason::Chosen => format!("{} {count} messages.", earlier::OWN_COUNT),
+            Reason::Failed(why) => format!(
+                "{} ({}). {} {count} messages.",
+                earlier::OWN_UNAVAILABLE,
+                cut_with(&quoter.line(why), REASON_CHARS, "..."),
+                earlier::OWN_COUNT,
+            ),
+        }
+    }
+}
+
+/// What stands in the place of a task nobody stated.
+const UNKNOWN_TASK: &str =
+    "Unknown: the replaced turns hold no request of the user that the kept ones do not hold too.";
+
+/// Items are kept newest first and shown oldest first.
+fn numbered(items: &[String]) -> String {
+    let lines = items.iter().rev().enumerate();
+    listed(lines.map(|(at, item)| format!("{}. {item}", at + 1)).collect())
+}
+
+fn bullets(items: &[String]) -> String {
+    listed(items.iter().rev().map(|item| format!("- {item}")).collect())
+}
+
+fn listed(lines: Vec<String>) -> String {
+    match lines.is_empty() {
+        true => NOTHING.to_owned(),
+        false => lines.join("\n"),
+    }
+}
+
+/// What an earlier summary said below a heading.
+fn notes<'a>(found: &'a Material, heading: &str) -> Vec<&'a str> {
+    let below = found.notes.iter().filter_map(|note| {
+        let (of, line) = note.split_once('\n')?;
+        (of == heading).then_some(line)
+    });
+    below.collect()
+}
+
+fn noted(found: &Material, heading: &str) -> String {
+    listed(notes(found, heading).into_iter().map(str::to_owned).collect())
+}
+
+fn with_notes(text: String, found: &Material, heading: &str) -> String {
+    notes(found, heading).into_iter().fold(text, |all, line| all + "\n" + line)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! What the summary should favour when nobody says: the newest words of the user.
+
+use crate::handoff;
+use crate::message::{Message, Role};
+use crate::redaction::Redaction;
+use crate::text::{collapse, cut_with};
+use crate::{Focus, Settings};
+
+/// How many user messages make a focus.
+const MESSAGES: usize = 3;
+/// Chars that one of them may take.
+const ITEM_CHARS: usize = 260;
+/// Chars that the whole may take.
+const FOCUS_CHARS: usize = 700;
+
+/// The focus of a run, resolved.
+pub fn resolve(focus: &Focus, messages: &[Message], settings: &Settings) -> Option<String> {
+    match focus {
+        Focus::Off => None,
+        Focus::Topic(topic) if !topic.trim().is_empty() => Some(topic.trim().to_owned()),
+        Focus::Auto | Focus::Topic(_) => auto(messages, Redaction::from(settings)),
+    }
+}
+
+/// The newest three user messages with text, oldest first.
+pub fn auto(messages: &[Message], redaction: Redaction) -> Option<String> {
+    let mut items: Vec<String> = messages
+        .iter()
+        .rev()
+        .filter(|message| message.is(Role::User) && !handoff::is_handoff(message))
+        .map(|message| collapse(&redaction.apply(&message.text())))
+        .filter(|text| !text.is_empty())
+        .take(MESSAGES)
+        .map(|text| format!("- {}", cut_with(&text, ITEM_CHARS, "…")))
+        .collect();
+    if items.is_empty() {
+        return None;
+    }
+    items.push("Recent user focus:".to_owned());
+    items.reverse();
+    Some(cut_with(&items.join("\n"), FOCUS_CHARS, "…"))
+}
+
+#[cfg(test)]
+mod tests;

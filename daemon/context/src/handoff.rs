@@ -1,0 +1,195 @@
+//! The handoff message: its text, how to recognise it, and where it goes.
+
+use crate::compress::SectionKind;
+use crate::constants::{END_MARKER, END_TAIL, END_WORDS, FAMILY, LEGACY, METADATA_KEY, PREFIX};
+use crate::images::text_part;
+use crate::json;
+use crate::message::{Content, Message, Role};
+
+/// Chars within which a prefix begins, white space before it included.
+const LEAD_CHARS: usize = 256;
+
+/// The whole text of a handoff around a body.
+pub fn with_frame(body: &str) -> String {
+    format!("{}\n\n{END_MARKER}", with_prefix(body))
+}
+
+/// Prefix, newline, body; the body is stripped first, so doing it twice changes nothing.
+pub fn with_prefix(body: &str) -> String {
+    format!("{PREFIX}\n{}", strip(body))
+}
+
+/// The body alone: without the prefix (this one's or an older one's) and the end marker.
+pub fn strip(text: &str) -> &str {
+    let text = text.trim();
+    let body = match prefix_end(text) {
+        Some(end) => text.get(end..).unwrap_or("").trim(),
+        None => text,
+    };
+    let (start, last) = match body.rfind('\n') {
+        Some(at) => (at, body.get(at + 1..).unwrap_or("")),
+        None => (0, body),
+    };
+    match is_end_marker(last) {
+        true => body.get(..start).unwrap_or("").trim(),
+        false => body,
+    }
+}
+
+/// Where the prefix of a text ends: behind its first line, or behind the legacy words.
+fn prefix_end(text: &str) -> Option<usize> {
+    if text.starts_with(LEGACY) {
+        return Some(LEGACY.len());
+    }
+    text.starts_with(FAMILY).then(|| text.find('\n').unwrap_or(text.len()))
+}
+
+fn is_end_marker(line: &str) -> bool {
+    line.contains(END_WORDS) && line.trim_end().ends_with(END_TAIL)
+}
+
+/// A handoff's text taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The summary's own sections.
+    pub body: String,
+    /// What was behind the end marker: the words of the message that the handoff was merged into.
+    pub rest: String,
+}
+
+/// Takes the text of a handoff apart; none if the text is none.
+pub fn split(text: &str) -> Option<Parts> {
+    let text = text.trim();
+    prefix_end(text)?;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if is_end_marker(line) {
+            return Some(Parts {
+                body: own_sections(strip(text.get(..end).unwrap_or(""))).to_owned(),
+                rest: text.get(end..).unwrap_or("").trim().to_owned(),
+            });
+        }
+        at = end;
+    }
+    Some(Parts { body: own_sections(strip(text)).to_owned(), rest: String::new() })
+}
+
+/// A summary without the sections that herma appends to it.
+pub fn own_sections(body: &str) -> &str {
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        let heading = line.trim_end();
+        if SectionKind::ALL.iter().any(|kind| kind.heading() == heading) {
+            return body.get(..at).unwrap_or("").trim_end();
+        }
+        at += line.len();
+    }
+    body
+}
+
+/// A text in which no line can be taken for a boundary of the handoff it goes into.
+pub(crate) fn defused(text: &str) -> String {
+    let boundary = |line: &str| {
+        let line = line.trim();
+        is_end_marker(line) || line.starts_with(FAMILY) || SectionKind::ALL.iter().any(|kind| kind.heading() == line)
+    };
+    let lines: Vec<&str> = text.trim().split('\n').filter(|line| !boundary(line)).collect();
+    lines.join("\n")
+}
+
+/// Whether the content of a message begins as a handoff does. A tool result never is one: it may
+/// quote one.
+pub fn is_handoff(message: &Message) -> bool {
+    if message.is(Role::Tool) {
+        return false;
+    }
+    match message.content() {
+        Content::Text(span) => {
+            let token = message.slice(*span);
+            // Only a bracket, an escape or white space can lead to a prefix.
+            match token.as_bytes().get(1) {
+                Some(b'[' | b'\\') => begins(&json::decode_head(token, LEAD_CHARS)),
+                Some(byte) if byte.is_ascii_whitespace() => begins(&json::decode_head(token, LEAD_CHARS)),
+                _ => false,
+            }
+        }
+        Content::List(_) => begins(&message.text()),
+        _ => false,
+    }
+}
+
+/// Whether a message is a handoff and nothing else.
+pub(crate) fn is_only_handoff(message: &Message) -> bool {
+    is_handoff(message) && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
+}
+
+fn begins(text: &str) -> bool {
+    prefix_end(text.trim_start()).is_some()
+}
+
+/// How a handoff gets into the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// As a message of its own with the user's role.
+    User,
+    /// As a message of its own with the assistant's role.
+    Assistant,
+    /// In front of the first message of the tail.
+    Merge,
+}
+
+/// The placement between the last message of the head and the first of the tail.
+///
+/// Without a head the list must not begin with an assistant, so the handoff is the user's, or
+/// goes in front of the user's own words.
+pub fn placement(prev: Option<&Role>, next: Option<&Role>) -> Placement {
+    let next = next.unwrap_or(&Role::User);
+    let Some(prev) = prev else {
+        return match next {
+            Role::User => Placement::Merge,
+            _ => Placement::User,
+        };
+    };
+    match (prev, next) {
+        (Role::Assistant, Role::User) | (Role::User, Role::Assistant) => Placement::Merge,
+        (Role::Tool, Role::User) => Placement::Assistant,
+        (Role::Assistant | Role::Tool, _) => Placement::User,
+        (_, Role::Assistant) => Placement::User,
+        _ => Placement::Assistant,
+    }
+}
+
+/// A handoff as a message of its own.
+pub(crate) fn standalone(text: &str, role: Role) -> Message {
+    Message::compose(&[
+        ("role", json::encode(role.as_str())),
+        ("content", json::encode(text)),
+        (METADATA_KEY, "true".to_owned()),
+    ])
+}
+
+/// The first message of the tail with the handoff in front of its own content.
+pub(crate) fn merged(text: &str, message: &Message) -> Message {
+    let own = message.content_span().map_or("", |span| message.slice(span));
+    let content = match message.content() {
+        Content::Missing | Content::Null => json::encode(text),
+        Content::Text(_) => json::encode(&format!("{text}\n\n{}", message.text())),
+        Content::List(parts) => {
+            let block = text_part(&format!("{text}\n\n"));
+            let inner = own.get(1..).unwrap_or("]");
+            let glue = if parts.is_empty() { "" } else { ", " };
+            format!("[{block}{glue}{inner}")
+        }
+        Content::Object(_) | Content::Other => {
+            format!("[{}, {own}]", text_part(&format!("{text}\n\n")))
+        }
+    };
+    match message.is_summary() {
+        true => message.with_content(&content, &[]),
+        false => message.with_content(&content, &[(METADATA_KEY, "true")]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! The pure context engine: shortens a long conversation without losing its thread.
+//!
+//! No I/O, no clock, no randomness: the same messages, settings and state give the same result,
+//! and nothing that is passed in is changed.
+//!
+//! * [`Message`]: one chat message, its text kept byte for byte
+//! * [`tokens`]: estimates and budget lengths
+//! * [`Settings`], [`Budgets`], [`EngineState`]: what a session has configured and remembers
+//! * [`plan()`]: a dry run
+//! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
+//!   write the summary between them
+//! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
+//!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
+
+mod json;
+mod message;
+mod redaction;
+mod request;
+mod settings;
+mod state;
+#[cfg(test)]
+mod testing;
+mod text;
+
+pub mod boundary;
+pub mod compress;
+pub mod constants;
+pub mod extractive;
+pub mod focus;
+pub mod handoff;
+pub mod images;
+pub mod pairs;
+pub mod plan;
+pub mod prompt;
+pub mod prune;
+pub mod rehydrate;
+pub mod savings;
+pub mod serialize;
+pub mod tokens;
+
+pub use compress::{
+    ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
+    prepare,
+};
+pub use constants::{Constants, constants};
+pub use message::{Message, MessageError, Role, ToolCall};
+pub use plan::{Plan, plan};
+pub use redaction::Redaction;
+pub use request::{CompressRequest, Focus, PlanRequest, Today, TodayError};
+pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
+pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
+
+/// A pattern that is part of the source.
+#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]
+fn pattern(source: &str) -> regex::Regex {
+    regex::Regex::new(source).expect("a valid pattern")
+}

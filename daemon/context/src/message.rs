@@ -1,0 +1,329 @@
+//! One chat message: its exact text, and a lenient typed view of it.
+
+mod parse;
+mod part;
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use crate::json::{self, Span, Splice, StringLength};
+pub(crate) use part::{ObjectContent, Part, PartKind};
+
+/// A chat message as the agent sent it.
+///
+/// Cloning is cheap: clones share the text. A message never changes; an edit makes a new one.
+#[derive(Clone)]
+pub struct Message(Arc<Inner>);
+
+struct Inner {
+    raw: Arc<str>,
+    view: View,
+    /// The lengths of a string content, once they were asked for.
+    length: OnceLock<StringLength>,
+}
+
+impl Inner {
+    fn new(raw: Arc<str>, view: View) -> Arc<Self> {
+        Arc::new(Self { raw, view, length: OnceLock::new() })
+    }
+}
+
+/// What is known of a message besides its text. A message that is no object has none of it.
+#[derive(Default)]
+struct View {
+    form: Form,
+    role: Role,
+    content: Content,
+    content_span: Option<Span>,
+    tool_calls: Vec<ToolCall>,
+    tool_call_id: Option<String>,
+    is_summary: bool,
+    blocks: Option<Blocks>,
+    fields: usize,
+}
+
+/// What kind of JSON value the message is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    Object,
+    Text(Span),
+    #[default]
+    Other,
+}
+
+/// The `_anthropic_content_blocks` field.
+struct Blocks {
+    key: Span,
+    value: Span,
+    images: usize,
+}
+
+/// Who speaks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// `system`
+    System,
+    /// `user`
+    User,
+    /// `assistant`
+    Assistant,
+    /// `tool`
+    Tool,
+    /// Any other string.
+    Other(String),
+    /// No role, or one that is not a string.
+    #[default]
+    Missing,
+}
+
+impl Role {
+    /// The role as it stands in the message, empty if it has none.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Other(name) => name,
+            Self::Missing => "",
+        }
+    }
+}
+
+impl From<&str> for Role {
+    fn from(name: &str) -> Self {
+        match name {
+            "system" => Self::System,
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "tool" => Self::Tool,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+/// The `content` of a message, as spans of its raw text.
+#[derive(Default)]
+pub(crate) enum Content {
+    /// No such key.
+    #[default]
+    Missing,
+    /// `null`
+    Null,
+    /// A string token.
+    Text(Span),
+    /// A list of parts.
+    List(Vec<Part>),
+    /// An object, as some tools give it.
+    Object(ObjectContent),
+    /// A number or a boolean.
+    Other,
+}
+
+/// One call in `tool_calls`. What is absent or of another type reads as none.
+#[derive(Clone, Debug, Default)]
+pub struct ToolCall {
+    /// The `call_id` if it is present and not empty, else the `id`.
+    pub id: Option<String>,
+    /// The function's name.
+    pub name: Option<String>,
+    pub(crate) arguments: Option<Span>,
+    pub(crate) is_object: bool,
+}
+
+/// A text that is no chat message at all.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// The text is not one JSON value.
+    #[error("read a message as JSON")]
+    Json(#[source] serde_json::Error),
+}
+
+impl Message {
+    /// Reads one message; any JSON value is accepted, objects are understood.
+    pub fn parse(raw: impl Into<Arc<str>>) -> Result<Self, MessageError> {
+        let raw = raw.into();
+        let view = parse::view(&raw).map_err(MessageError::Json)?;
+        Ok(Self(Inner::new(raw, view)))
+    }
+
+    /// The exact text as it was sent.
+    pub fn raw(&self) -> &str {
+        &self.0.raw
+    }
+
+    /// The exact text, shared.
+    pub fn shared_raw(&self) -> Arc<str> {
+        Arc::clone(&self.0.raw)
+    }
+
+    /// Who speaks.
+    pub fn role(&self) -> &Role {
+        &self.0.view.role
+    }
+
+    /// Whether the role is `role`.
+    pub(crate) fn is(&self, role: Role) -> bool {
+        self.0.view.role == role
+    }
+
+    /// Whether the message is a JSON object.
+    pub fn is_object(&self) -> bool {
+        self.0.view.form == Form::Object
+    }
+
+    /// The tool calls, in order.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        &self.0.view.tool_calls
+    }
+
+    /// The id of the call that this result answers, if it is not empty.
+    pub fn tool_call_id(&self) -> Option<&str> {
+        self.0.view.tool_call_id.as_deref()
+    }
+
+    /// Whether `_compressed_summary` is true.
+    pub fn is_summary(&self) -> bool {
+        self.0.view.is_summary
+    }
+
+    /// The text of the content: a string, the text parts of a list joined by newlines, the
+    /// summary of a multimodal result, or the bare string that the message is.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.content() {
+            Content::Text(span) => json::decode(self.slice(*span)),
+            Content::List(parts) => part::joined_text(parts, self.raw()),
+            Content::Object(object) => {
+                object.text_summary.map_or(Cow::Borrowed(""), |span| json::text_form(self.slice(span)))
+            }
+            Content::Other => {
+                self.0.view.content_span.map_or(Cow::Borrowed(""), |span| Cow::Borrowed(self.slice(span)))
+            }
+            Content::Missing | Content::Null => match self.0.view.form {
+                Form::Text(span) => json::decode(self.slice(span)),
+                _ => Cow::Borrowed(""),
+            },
+        }
+    }
+
+    /// The arguments of a call as text: the string, or the JSON of another value.
+    pub fn arguments(&self, call: &ToolCall) -> Cow<'_, str> {
+        call.arguments.map_or(Cow::Borrowed(""), |span| json::text_form(self.slice(span)))
+    }
+
+    /// Whether the list content has an image part.
+    pub fn has_image(&self) -> bool {
+        matches!(self.content(), Content::List(parts) if parts.iter().any(Part::is_image))
+    }
+
+    /// Whether two messages are the very same one, not only equal.
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn content(&self) -> &Content {
+        &self.0.view.content
+    }
+
+    pub(crate) fn content_span(&self) -> Option<Span> {
+        self.0.view.content_span
+    }
+
+    pub(crate) fn slice(&self, span: Span) -> &str {
+        span.slice(self.raw())
+    }
+
+    /// The lengths of the content, if it is a string.
+    pub(crate) fn content_length(&self) -> Option<StringLength> {
+        match self.content() {
+            Content::Text(span) => {
+                let length = || StringLength::of(self.slice(*span));
+                Some(*self.0.length.get_or_init(length))
+            }
+            _ => None,
+        }
+    }
+
+    /// Canonical chars of the whole message.
+    pub(crate) fn canonical_chars(&self) -> usize {
+        match (self.content_length(), self.content_span()) {
+            (Some(length), Some(span)) => {
+                let before = self.raw().get(..span.start).unwrap_or("");
+                let after = self.raw().get(span.end..).unwrap_or("");
+                json::canonical_chars(before) + length.canonical + json::canonical_chars(after)
+            }
+            _ => json::canonical_chars(self.raw()),
+        }
+    }
+
+    /// The bare string that the message is.
+    pub(crate) fn bare_text(&self) -> Option<Span> {
+        match self.0.view.form {
+            Form::Text(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    /// Canonical chars of the `_anthropic_content_blocks` field with its separator, and its images.
+    pub(crate) fn blocks_cost(&self) -> Option<(usize, usize)> {
+        let blocks = self.0.view.blocks.as_ref()?;
+        let separator = if self.0.view.fields > 1 { 2 } else { 0 };
+        let chars = json::canonical_chars(self.slice(blocks.key))
+            + 2
+            + json::canonical_chars(self.slice(blocks.value))
+            + separator;
+        Some((chars, blocks.images))
+    }
+
+    /// A message of herma's own.
+    pub(crate) fn compose(fields: &[(&str, String)]) -> Self {
+        let body: Vec<String> = fields.iter().map(|(key, value)| format!("{}: {value}", json::encode(key))).collect();
+        Self::of_own(format!("{{{}}}", body.join(", ")))
+    }
+
+    /// This message with some spans replaced; everything else keeps its exact text.
+    pub(crate) fn spliced(&self, splices: &[Splice]) -> Self {
+        Self::of_own(json::splice(self.raw(), splices))
+    }
+
+    /// This message with another content (a JSON text) and, where given, further fields.
+    pub(crate) fn with_content(&self, content: &str, more: &[(&str, &str)]) -> Self {
+        let mut splices = Vec::new();
+        let mut added: Vec<String> = Vec::new();
+        match self.content_span() {
+            Some(span) => splices.push(Splice { span, text: content.to_owned() }),
+            None => added.push(format!("\"content\": {content}")),
+        }
+        added.extend(more.iter().map(|(key, value)| format!("\"{key}\": {value}")));
+        if !added.is_empty() {
+            let brace = self.raw().rfind('}').unwrap_or(self.raw().len());
+            let glue = if self.0.view.fields > 0 { ", " } else { "" };
+            splices
+                .push(Splice { span: Span { start: brace, end: brace }, text: format!("{glue}{}", added.join(", ")) });
+        }
+        self.spliced(&splices)
+    }
+
+    /// Reads text that this crate wrote. Such text is always JSON; were it not, it would be
+    /// carried as an opaque value rather than lost.
+    fn of_own(raw: String) -> Self {
+        let raw: Arc<str> = raw.into();
+        let view = parse::view(&raw).unwrap_or_default();
+        Self(Inner::new(raw, view))
+    }
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.raw())
+    }
+}
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+}
+
+#[cfg(test)]
+mod tests;

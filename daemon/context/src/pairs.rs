@@ -1,0 +1,155 @@
+//! Tool calls and their results, paired by position.
+//!
+//! A result belongs to the nearest unanswered call with its id before it, so ids may be used
+//! again. Calls that are still open at the very end of a list are in flight: their results are
+//! about to come.
+
+use std::collections::HashMap;
+
+use crate::json;
+use crate::message::{Message, Role};
+
+/// What stands in for a result that is gone.
+pub const STUB: &str = "[Result from earlier conversation — see context summary above]";
+
+/// How the calls and results of a list belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairing {
+    /// Results with an id but no call, by index, ascending.
+    pub orphans: Vec<usize>,
+    /// Calls without a result: the assistant's index and the call's id, ascending. Calls in
+    /// flight are not among them.
+    pub unanswered: Vec<(usize, String)>,
+}
+
+/// Pairs a list.
+pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
+    let messages: Vec<&Message> = messages.into_iter().collect();
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut calls: Vec<(usize, &str)> = Vec::new();
+    let mut answered: Vec<bool> = Vec::new();
+    let mut out = Pairing::default();
+    for (at, message) in messages.iter().enumerate() {
+        match message.role() {
+            Role::Assistant => {
+                // In reverse, so that of two calls with one id the first is answered first.
+                let first = calls.len();
+                for id in message.tool_calls().iter().filter_map(|call| call.id.as_deref()) {
+                    calls.push((at, id));
+                    answered.push(false);
+                }
+                for (call, (_, id)) in calls.iter().enumerate().skip(first).rev() {
+                    open.entry(id).or_default().push(call);
+                }
+            }
+            Role::Tool => {
+                let Some(id) = message.tool_call_id() else { continue };
+                match open.get_mut(id).and_then(Vec::pop) {
+                    Some(call) => answered[call] = true,
+                    None => out.orphans.push(at),
+                }
+            }
+            _ => {}
+        }
+    }
+    let last = last_caller(&messages);
+    out.unanswered = calls
+        .into_iter()
+        .zip(answered)
+        .filter(|((at, _), answered)| !answered && Some(*at) != last)
+        .map(|((at, id), _)| (at, id.to_owned()))
+        .collect();
+    out
+}
+
+/// The assistant whose calls are still open at the end of the list, if there is one.
+pub fn in_flight(messages: &[Message]) -> Option<usize> {
+    let tail: Vec<&Message> = {
+        let results = messages.iter().rev().take_while(|m| m.is(Role::Tool)).count();
+        messages.iter().skip(messages.len().saturating_sub(results + 1)).collect()
+    };
+    let caller = last_caller(&tail)?;
+    let mut results: HashMap<&str, usize> = HashMap::new();
+    for id in tail.iter().skip(caller + 1).filter_map(|m| m.tool_call_id()) {
+        *results.entry(id).or_default() += 1;
+    }
+    let open = tail[caller].tool_calls().iter().any(|call| match call.id.as_deref() {
+        None => false,
+        Some(id) => match results.get_mut(id) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        },
+    });
+    open.then(|| messages.len() - tail.len() + caller)
+}
+
+/// The last assistant with calls, if nothing but results follow it.
+fn last_caller(messages: &[&Message]) -> Option<usize> {
+    let last = messages.iter().rposition(|m| !m.is(Role::Tool))?;
+    let caller = messages[last];
+    (caller.is(Role::Assistant) && !caller.tool_calls().is_empty()).then_some(last)
+}
+
+/// A result for a call whose own is gone.
+pub fn stub(id: &str) -> Message {
+    Message::compose(&[
+        ("role", json::encode("tool")),
+        ("content", json::encode(STUB)),
+        ("tool_call_id", json::encode(id)),
+    ])
+}
+
+/// Something that holds a message and can be made of one that is new to the list.
+pub(crate) trait Entry {
+    /// The message held.
+    fn message(&self) -> &Message;
+    /// A message that the list did not have.
+    fn inserted(message: Message) -> Self;
+}
+
+impl Entry for Message {
+    fn message(&self) -> &Message {
+        self
+    }
+    fn inserted(message: Message) -> Self {
+        message
+    }
+}
+
+/// The list without orphans, and with a stub for every call that lost its result. Stubs come
+/// after the results that the calling message still has.
+pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
+    let pairing = pairing(list.iter().map(Entry::message));
+    if pairing.orphans.is_empty() && pairing.unanswered.is_empty() {
+        return list;
+    }
+    let mut out = Vec::with_capacity(list.len() + pairing.unanswered.len());
+    let mut orphans = pairing.orphans.into_iter().peekable();
+    let mut unanswered = pairing.unanswered.into_iter().peekable();
+    let mut due: Vec<String> = Vec::new();
+    for (at, entry) in list.into_iter().enumerate() {
+        if !entry.message().is(Role::Tool) {
+            out.extend(due.drain(..).map(|id| E::inserted(stub(&id))));
+        }
+        if orphans.next_if_eq(&at).is_some() {
+            continue;
+        }
+        while let Some((_, id)) = unanswered.next_if(|(caller, _)| *caller == at) {
+            due.push(id);
+        }
+        out.push(entry);
+    }
+    out.extend(due.into_iter().map(|id| E::inserted(stub(&id))));
+    out
+}
+
+/// [`Pairing`] put right: orphans removed, stubs inserted.
+pub fn sanitised(messages: Vec<Message>) -> Vec<Message> {
+    sanitise(messages)
+}
+
+#[cfg(test)]
+mod tests;

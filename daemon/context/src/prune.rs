@@ -1,0 +1,132 @@
+//! Pruning without a model: duplicates, tool outputs as one line, shorter arguments, no images.
+
+mod arguments;
+mod dedup;
+mod line;
+mod output;
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::images::without_images;
+use crate::json;
+use crate::message::{Content, Message, ObjectContent, Role};
+use crate::text::head;
+use crate::tokens::message_tokens;
+
+pub use arguments::shrink as shrink_arguments;
+pub use dedup::DUPLICATE;
+pub use line::one_line;
+pub use output::{Lengths, Output};
+
+/// What stands in for an image in a tool result.
+pub const SCREENSHOT: &str = "[screenshot removed to save context]";
+/// Tool outputs of up to this many chars stay, and with them the notes that pruning leaves.
+const SHORT_OUTPUT_CHARS: usize = 200;
+/// Chars of a multimodal result's summary that stay.
+const MULTIMODAL_CHARS: usize = 200;
+/// Arguments of up to this many chars stay.
+const SHORT_ARGUMENTS_CHARS: usize = 500;
+
+/// A pruned list: as long as the input, unchanged messages being the very same.
+#[derive(Clone, Debug)]
+pub struct Pruned {
+    /// The messages, one for each of the input.
+    pub messages: Vec<Message>,
+    /// How many tool results were replaced; shorter arguments do not count.
+    pub count: usize,
+}
+
+/// Prunes everything before the protected tail, and duplicates everywhere.
+///
+/// `floor_count` messages at the end are protected at least; a budget of tokens (0: none) may
+/// protect more.
+pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> Pruned {
+    let boundary = messages.len() - protected(messages, floor_count, token_budget);
+    let duplicates = dedup::duplicates(messages);
+    let mut calls: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut pruned = Pruned { messages: Vec::with_capacity(messages.len()), count: 0 };
+    for (at, message) in messages.iter().enumerate() {
+        for (index, call) in message.tool_calls().iter().enumerate() {
+            if let Some(id) = call.id.as_deref() {
+                calls.insert(id, (at, index));
+            }
+        }
+        let shorter = if duplicates[at] {
+            Some(message.with_content(&json::encode(DUPLICATE), &[]))
+        } else if at < boundary && message.is(Role::Tool) {
+            let call = message.tool_call_id().and_then(|id| calls.get(id));
+            shorter_result(message, call.map(|&(at, index)| (&messages[at], index)))
+        } else {
+            None
+        };
+        pruned.count += usize::from(shorter.is_some());
+        let calls_cut = match at < boundary && message.is(Role::Assistant) {
+            true => arguments::shorter_calls(message, SHORT_ARGUMENTS_CHARS),
+            false => None,
+        };
+        let result = shorter.or(calls_cut).unwrap_or_else(|| message.clone());
+        pruned.messages.push(result);
+    }
+    pruned
+}
+
+/// How many messages at the end are protected.
+fn protected(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> usize {
+    let n = messages.len();
+    let floor = floor_count.min(n);
+    let Some(budget) = token_budget.filter(|&budget| budget > 0) else {
+        return floor;
+    };
+    let mut sum = 0_u64;
+    for (at, message) in messages.iter().enumerate().rev() {
+        sum += message_tokens(message);
+        if sum > budget && n - at >= floor {
+            return (n - at).max(floor);
+        }
+    }
+    n
+}
+
+/// The shorter form of a tool result, with the message and position of its call if it is known.
+fn shorter_result(message: &Message, call: Option<(&Message, usize)>) -> Option<Message> {
+    match message.content() {
+        Content::List(_) => without_images(message, SCREENSHOT),
+        Content::Object(object) if object.multimodal => {
+            let text = multimodal_note(object, message);
+            Some(message.with_content(&json::encode(&text), &[]))
+        }
+        Content::Text(span) => {
+            let token = message.slice(*span);
+            let lengths = message.content_length()?;
+            if lengths.decoded <= SHORT_OUTPUT_CHARS {
+                return None;
+            }
+            let line = line_of(Output::Token(token, Lengths(lengths)), call);
+            Some(message.with_content(&json::encode(&line), &[]))
+        }
+        _ => None,
+    }
+}
+
+fn multimodal_note(object: &ObjectContent, message: &Message) -> String {
+    let summary = object.text_summary.map_or("".into(), |span| json::text_form(message.slice(span)));
+    match summary.trim().is_empty() {
+        true => SCREENSHOT.to_owned(),
+        false => format!("[screenshot removed] {}", head(&summary, MULTIMODAL_CHARS)),
+    }
+}
+
+/// The one line for a tool output whose call may be known.
+pub(crate) fn line_of(output: Output<'_>, call: Option<(&Message, usize)>) -> String {
+    let found = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
+    let Some((message, call)) = found else {
+        return one_line("unknown", &Value::Null, output);
+    };
+    let arguments = serde_json::from_str(&message.arguments(call)).unwrap_or(Value::Null);
+    one_line(call.name.as_deref().unwrap_or("unknown"), &arguments, output)
+}
+
+#[cfg(test)]
+mod tests;

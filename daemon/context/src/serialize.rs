@@ -1,0 +1,73 @@
+//! Turns as the text that a summarizer reads.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::message::{Message, Role};
+use crate::redaction::Redaction;
+use crate::text::{head, longer_than, tail};
+
+/// Chars of a content that stay whole.
+const CONTENT_CHARS: usize = 6_000;
+/// Chars of a longer one that stay at its beginning.
+const CONTENT_HEAD: usize = 4_000;
+/// Chars of a longer one that stay at its end.
+const CONTENT_TAIL: usize = 1_500;
+/// Chars of arguments that stay whole.
+const ARGUMENTS_CHARS: usize = 1_500;
+/// Chars of longer ones that stay.
+const ARGUMENTS_HEAD: usize = 1_200;
+/// What stands in for a media reference.
+const MEDIA: &str = "[media attachment]";
+
+static MEDIA_REFERENCE: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"MEDIA:\S+"));
+
+/// All turns, blocks joined by a blank line.
+pub fn serialize(turns: &[Message], redaction: Redaction) -> String {
+    let blocks: Vec<String> = turns.iter().map(|turn| block(turn, redaction)).collect();
+    blocks.join("\n\n")
+}
+
+fn block(turn: &Message, redaction: Redaction) -> String {
+    let content = content(turn, redaction);
+    match turn.role() {
+        Role::Tool => format!("[TOOL RESULT {}]: {content}", turn.tool_call_id().unwrap_or("")),
+        Role::Assistant => format!("[ASSISTANT]: {content}{}", calls(turn, redaction)),
+        Role::User => format!("[USER]: {content}"),
+        Role::Missing => format!("[MESSAGE]: {content}"),
+        other => format!("[{}]: {content}", other.as_str().to_uppercase()),
+    }
+}
+
+fn content(turn: &Message, redaction: Redaction) -> String {
+    let text = turn.text();
+    let redacted = redaction.apply(&text);
+    let shown = MEDIA_REFERENCE.replace_all(&redacted, MEDIA);
+    if !longer_than(&shown, CONTENT_CHARS) {
+        return shown.into_owned();
+    }
+    format!("{}\n...[truncated]...\n{}", head(&shown, CONTENT_HEAD), tail(&shown, CONTENT_TAIL))
+}
+
+fn calls(turn: &Message, redaction: Redaction) -> String {
+    if turn.tool_calls().is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = turn
+        .tool_calls()
+        .iter()
+        .map(|call| {
+            let arguments = turn.arguments(call);
+            let mut shown = redaction.apply(&arguments).into_owned();
+            if longer_than(&shown, ARGUMENTS_CHARS) {
+                shown = format!("{}...", head(&shown, ARGUMENTS_HEAD));
+            }
+            format!("  {}({shown})", call.name.as_deref().unwrap_or("?"))
+        })
+        .collect();
+    format!("\n[Tool calls:\n{}\n]", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The checked settings of a session's engine, and the budgets they give.
+
+use std::ops::RangeInclusive;
+
+/// The window below which the threshold is a share of the window and not this number, in tokens.
+pub const MIN_CONTEXT: u64 = 64_000;
+/// The share of the window that the threshold never passes only because of [`MIN_CONTEXT`].
+const SMALL_WINDOW_SHARE: f64 = 0.85;
+/// The part of the threshold that the tail may take; values outside are clamped.
+const TARGET_RATIO_RANGE: RangeInclusive<f64> = 0.10..=0.80;
+/// The part of the window that a summary may take.
+const SUMMARY_SHARE: f64 = 0.05;
+/// The most tokens that a summary may take.
+const MAX_SUMMARY_TOKENS: u64 = 12_000;
+
+/// How one session is to be compressed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The session's own model.
+    pub model: Option<String>,
+    /// The window in tokens; at least 1.
+    pub context_length: u64,
+    /// The share of the window at which compression is due; above 0, at most 1.
+    pub threshold: f64,
+    /// The share of the threshold that the tail may take; 0.10 to 0.80.
+    pub target_ratio: f64,
+    /// How many messages after the system message stay as they are.
+    pub protect_first_n: usize,
+    /// How many messages at the end stay as they are, at the least.
+    pub protect_last_n: usize,
+    /// The model that writes summaries, if another than `model`.
+    pub summary_model: Option<String>,
+    /// Whether a failed summary stops the run; otherwise the extractive one stands in.
+    pub abort_on_summary_failure: bool,
+    /// Whether secrets are masked in what a summarizer sees and writes.
+    pub redact: bool,
+}
+
+/// What [`Settings`] are made from: everything but the window may be absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawSettings {
+    /// See [`Settings::model`].
+    pub model: Option<String>,
+    /// See [`Settings::context_length`].
+    pub context_length: u64,
+    /// See [`Settings::threshold`]; default 0.50.
+    pub threshold: Option<f64>,
+    /// See [`Settings::target_ratio`]; default 0.20.
+    pub target_ratio: Option<f64>,
+    /// See [`Settings::protect_first_n`]; default 3.
+    pub protect_first_n: Option<usize>,
+    /// See [`Settings::protect_last_n`]; default 20.
+    pub protect_last_n: Option<usize>,
+    /// See [`Settings::summary_model`].
+    pub summary_model: Option<String>,
+    /// See [`Settings::abort_on_summary_failure`]; default false.
+    pub abort_on_summary_failure: Option<bool>,
+    /// See [`Settings::redact`]; default true.
+    pub redact: Option<bool>,
+}
+
+/// A setting that cannot be meant.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum SettingsError {
+    /// The window is 0.
+    #[error("context_length must be at least 1")]
+    ContextLength,
+    /// The threshold is no share.
+    #[error("threshold must be above 0 and at most 1, got {0}")]
+    Threshold(f64),
+    /// The ratio is no number.
+    #[error("target_ratio must be a number, got {0}")]
+    TargetRatio(f64),
+}
+
+/// The budgets that follow from the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budgets {
+    /// Prompt tokens from which compression is due.
+    pub threshold_tokens: u64,
+    /// Tokens that the tail may take.
+    pub tail_token_budget: u64,
+    /// Tokens that a summary may take at the most.
+    pub max_summary_tokens: u64,
+}
+
+impl RawSettings {
+    /// Fills in the defaults and checks every value.
+    pub fn check(self) -> Result<Settings, SettingsError> {
+        let threshold = self.threshold.unwrap_or(0.50);
+        let target_ratio = self.target_ratio.unwrap_or(0.20);
+        if self.context_length == 0 {
+            return Err(SettingsError::ContextLength);
+        }
+        if !(threshold > 0.0 && threshold <= 1.0) {
+            return Err(SettingsError::Threshold(threshold));
+        }
+        if target_ratio.is_nan() {
+            return Err(SettingsError::TargetRatio(target_ratio));
+        }
+        let (low, high) = (*TARGET_RATIO_RANGE.start(), *TARGET_RATIO_RANGE.end());
+        Ok(Settings {
+            model: self.model,
+            context_length: self.context_length,
+            threshold,
+            target_ratio: target_ratio.clamp(low, high),
+            protect_first_n: self.protect_first_n.unwrap_or(3),
+            protect_last_n: self.protect_last_n.unwrap_or(20),
+            summary_model: self.summary_model,
+            abort_on_summary_failure: self.abort_on_summary_failure.unwrap_or(false),
+            redact: self.redact.unwrap_or(true),
+        })
+    }
+}
+
+impl Settings {
+    /// The settings of a window with every default.
+    pub fn of_window(context_length: u64) -> Result<Self, SettingsError> {
+        RawSettings { context_length, ..RawSettings::default() }.check()
+    }
+
+    /// The budgets of these settings.
+    pub fn budgets(&self) -> Budgets {
+        let window = self.context_length;
+        let threshold_tokens = share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)));
+        Budgets {
+            threshold_tokens,
+            tail_token_budget: share(threshold_tokens, self.target_ratio),
+            max_summary_tokens: share(window, SUMMARY_SHARE).min(MAX_SUMMARY_TOKENS),
+        }
+    }
+}
+
+/// `int(tokens × share)`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "tokens and shares are not negative, and truncation is what the formula says"
+)]
+pub(crate) fn share(tokens: u64, share: f64) -> u64 {
+    (tokens as f64 * share) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budgets(window: u64, ratio: f64) -> (u64, u64, u64) {
+        let settings = RawSettings { context_length: window, target_ratio: Some(ratio), ..RawSettings::default() };
+        let budgets = settings.check().unwrap().budgets();
+        (budgets.threshold_tokens, budgets.tail_token_budget, budgets.max_summary_tokens)
+    }
+
+    #[test]
+    fn budgets_follow_the_window() {
+        assert_eq!(budgets(200_000, 0.20), (100_000, 20_000, 10_000));
+        assert_eq!(budgets(200_000, 0.40).1, 40_000);
+        assert_eq!(budgets(1_000_000, 0.40).1, 200_000);
+        assert_eq!(budgets(100_000, 0.20).0, 64_000);
+        assert_eq!(budgets(1_000_000, 0.20).2, 12_000);
+        assert_eq!(budgets(10_000, 0.20), (8_500, 1_700, 500));
+        assert_eq!(budgets(64_000, 0.20).0, 54_400);
+        assert_eq!(budgets(1, 0.20), (0, 0, 0));
+    }
+
+    #[test]
+    fn the_ratio_is_clamped() {
+        assert_eq!(budgets(200_000, 0.01).1, 10_000);
+        assert_eq!(budgets(200_000, 5.0).1, 80_000);
+    }
+
+    #[test]
+    fn senseless_settings_are_refused() {
+        assert_eq!(Settings::of_window(0), Err(SettingsError::ContextLength));
+        for threshold in [0.0, -1.0, 1.5] {
+            let raw = RawSettings { context_length: 10, threshold: Some(threshold), ..RawSettings::default() };
+            assert_eq!(raw.check(), Err(SettingsError::Threshold(threshold)));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How many tokens something takes: a published rough formula, and an estimate that knows scripts.
+
+mod own;
+
+pub use own::{own_estimate_messages, own_estimate_text};
+
+use crate::Message;
+use crate::constants::{IMAGE_CHARS, IMAGE_TOKENS};
+use crate::json;
+use crate::message::{Content, ObjectContent, Part, PartKind};
+
+/// Chars that make a token in the rough formula.
+const CHARS_PER_TOKEN: usize = 4;
+/// Tokens that a budget walk adds for every message.
+const MESSAGE_OVERHEAD: u64 = 10;
+/// Chars of what stands for an image part in an estimate, without the type's name.
+const IMAGE_STUB_CHARS: usize = r#"{"type": "", "image": "[stripped]"}"#.len();
+
+/// What the rough estimate sees of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Chars of the textual form.
+    pub chars: usize,
+    /// Images, which count apart.
+    pub images: usize,
+}
+
+impl Measure {
+    /// What one message contributes.
+    pub fn of(message: &Message) -> Self {
+        let chars = match message.bare_text() {
+            Some(span) => json::string_chars(message.slice(span)),
+            None => message.canonical_chars(),
+        };
+        let mut measure = Self { chars, images: 0 };
+        match message.content() {
+            Content::List(parts) => measure.stub_images(parts, message),
+            Content::Object(object) if object.multimodal => {
+                measure.only_the_summary(object, message);
+            }
+            _ => {}
+        }
+        if let Some((chars, images)) = message.blocks_cost() {
+            measure.chars = measure.chars.saturating_sub(chars);
+            measure.images += images;
+        }
+        measure
+    }
+
+    fn stub_images(&mut self, parts: &[Part], message: &Message) {
+        for part in parts {
+            if let PartKind::Image { type_chars } = part.kind {
+                let sent = json::canonical_chars(message.slice(part.span));
+                self.chars = self.chars.saturating_sub(sent) + IMAGE_STUB_CHARS + type_chars;
+                self.images += 1;
+            }
+        }
+    }
+
+    fn only_the_summary(&mut self, object: &ObjectContent, message: &Message) {
+        let sent = message.content_span().map_or(0, |span| json::canonical_chars(message.slice(span)));
+        let summary = object.text_summary.map_or(2, |span| json::canonical_chars(message.slice(span)));
+        self.chars = self.chars.saturating_sub(sent) + summary;
+        self.images += object.parts.iter().filter(|part| part.is_image()).count();
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { chars: self.chars + other.chars, images: self.images + other.images }
+    }
+
+    /// The sum over a list.
+    pub fn of_all<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Self {
+        messages.into_iter().fold(Self::default(), |sum, message| sum.plus(Self::of(message)))
+    }
+
+    /// The rough estimate: one ceiling over the whole.
+    pub fn tokens(self) -> u64 {
+        chars_to_tokens(self.chars) + IMAGE_TOKENS * self.images as u64
+    }
+}
+
+fn chars_to_tokens(chars: usize) -> u64 {
+    chars.div_ceil(CHARS_PER_TOKEN) as u64
+}
+
+/// The rough estimate of a text: chars / 4, rounded up.
+pub fn estimate_text(text: &str) -> u64 {
+    chars_to_tokens(text.chars().count())
+}
+
+/// The rough estimate of a message list.
+pub fn estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
+    Measure::of_all(messages).tokens()
+}
+
+/// The rough estimate of a request; `tools` is the JSON text of the tool list.
+pub fn estimate_request<'a>(
+    system: Option<&str>,
+    messages: impl IntoIterator<Item = &'a Message>,
+    tools: Option<&str>,
+) -> u64 {
+    let tools = tools.map(json::canonical_chars).filter(|&chars| chars > "[]".len()).map_or(0, chars_to_tokens);
+    system.map_or(0, estimate_text) + estimate_messages(messages) + tools
+}
+
+/// Chars that the content of a message takes in a budget walk; images count flat.
+pub fn budget_chars(message: &Message) -> usize {
+    let raw = message.raw();
+    match message.content() {
+        Content::Missing | Content::Null => {
+            message.bare_text().map_or(0, |span| json::string_chars(message.slice(span)))
+        }
+        Content::Text(_) => message.content_length().map_or(0, |length| length.decoded),
+        Content::List(parts) => parts.iter().map(|part| part_budget_chars(part, raw)).sum(),
+        Content::Object(object) => object_budget_chars(object, message),
+        Content::Other => content_chars(message),
+    }
+}
+
+fn content_chars(message: &Message) -> usize {
+    message.content_span().map_or(0, |span| json::canonical_chars(message.slice(span)))
+}
+
+fn part_budget_chars(part: &Part, raw: &str) -> usize {
+    match part.kind {
+        PartKind::Image { .. } => IMAGE_CHARS,
+        PartKind::Bare => json::string_chars(part.span.slice(raw)),
+        PartKind::Object { text, .. } => {
+            text.map(|span| span.slice(raw)).filter(|text| *text != "null").map_or(0, json::text_form_chars)
+        }
+        PartKind::Other => json::canonical_chars(part.span.slice(raw)),
+    }
+}
+
+/// An object counts its text form, but the images in it count flat like any other.
+fn object_budget_chars(object: &ObjectContent, message: &Message) -> usize {
+    object.parts.iter().filter(|part| part.is_image()).fold(content_chars(message), |chars, part| {
+        let sent = json::canonical_chars(message.slice(part.span));
+        chars.saturating_sub(sent) + IMAGE_CHARS
+    })
+}
+
+/// Tokens that a message takes in a budget walk.
+pub fn message_tokens(message: &Message) -> u64 {
+    let calls: usize = message
+        .tool_calls()
+        .iter()
+        .filter_map(|call| call.arguments)
+        .map(|span| json::text_form_chars(message.slice(span)) / CHARS_PER_TOKEN)
+        .sum();
+    (budget_chars(message) / CHARS_PER_TOKEN + calls) as u64 + MESSAGE_OVERHEAD
+}
+
+#[cfg(test)]
+mod tests;

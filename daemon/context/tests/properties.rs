@@ -1,0 +1,156 @@
+//! What holds for every list, however strange.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use herma_context::{
+    ArchiveNote, CompressRequest, EngineState, Message, PlanRequest, RawSettings, Removed, Settings, Slot, Summary,
+    boundary, handoff, pairs, plan, prepare,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        "[a-zé ]{1,40}",
+        (1_usize..1_500).prop_map(|n| "long text ".repeat(n / 10 + 1)),
+        Just(handoff::with_frame("## Goal\nan older record")),
+        Just(format!("{}\n\nand my own words", handoff::with_frame("older"))),
+        Just("error: failed at /tmp/x \u{0} \"quoted\" \\ ".to_owned()),
+    ]
+}
+
+fn content() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        6 => text().prop_map(Value::from),
+        1 => Just(json!(null)),
+        1 => text().prop_map(|t| json!([{"type": "text", "text": t}, {"type": "image_url", "image_url": {"url": "data:AAAA"}}, "bare"])),
+        1 => text().prop_map(|t| json!({"_multimodal": true, "text_summary": t, "content": [{"type": "image"}]})),
+    ]
+}
+
+fn id() -> impl Strategy<Value = String> {
+    "[ab][0-3]"
+}
+
+fn message() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => content().prop_map(|c| json!({"role": "user", "content": c})),
+        4 => content().prop_map(|c| json!({"role": "assistant", "content": c})),
+        4 => (content(), prop::collection::vec(id(), 1..4)).prop_map(|(c, ids)| {
+            let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id, "function": {"name": "terminal", "arguments": "{\"command\": \"ls\"}"}})).collect();
+            json!({"role": "assistant", "content": c, "tool_calls": calls})
+        }),
+        6 => (id(), content()).prop_map(|(id, c)| json!({"role": "tool", "tool_call_id": id, "content": c})),
+        1 => content().prop_map(|c| json!({"role": "system", "content": c})),
+        1 => prop_oneof![Just(json!("bare")), Just(json!(7)), Just(json!({})), Just(json!([1, {"role": "user"}])),
+            Just(json!({"role": 5, "content": 5, "tool_calls": "x", "tool_call_id": []})),
+            Just(json!({"role": "assistant", "tool_calls": [null, 1, {"id": 5, "function": []}]}))],
+    ]
+}
+
+prop_compose! {
+    fn list()(values in prop::collection::vec(message(), 0..60), system in any::<bool>()) -> Vec<Message> {
+        let head = system.then(|| json!({"role": "system", "content": "be good"}));
+        head.iter().chain(&values).map(|v| Message::parse(v.to_string()).unwrap()).collect()
+    }
+}
+
+prop_compose! {
+    fn settings()(window in prop_oneof![1_u64..50, 500_u64..5_000, Just(200_000)], first in 0_usize..5, last in 0_usize..25) -> Settings {
+        let raw = RawSettings { context_length: window, protect_first_n: Some(first), protect_last_n: Some(last), ..RawSettings::default() };
+        raw.check().unwrap()
+    }
+}
+
+/// A list with which any provider is content as far as calls and results go.
+fn paired(list: &[Message]) -> bool {
+    let pairing = pairs::pairing(list);
+    pairing.orphans.is_empty() && pairing.unanswered.is_empty()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_compression_is_sound(list in list(), settings in settings()) {
+        let state = EngineState::default();
+        let request = CompressRequest::default();
+        let Ok(prepared) = prepare(&list, &settings, &state, &request) else { return Ok(()) };
+        let body = prepared.extractive_summary(None);
+        prop_assert!(prepared.request().prompt.contains("TURNS TO"));
+        let (start, dropped) = (prepared.middle().start, prepared.dropped());
+        let note = ArchiveNote { handle: "h".to_owned(), messages: dropped };
+        let done = prepared.finish(Summary { body: body.clone(), sections: vec![] }, note.clone());
+        let new: Vec<Message> = done.messages(&list).cloned().collect();
+
+        prop_assert!(paired(&new), "calls and results pair up");
+        let summaries = new.iter().filter(|m| m.is_summary()).count();
+        prop_assert_eq!(summaries, 1);
+        let handoff_at = new.iter().position(Message::is_summary).unwrap();
+        if let Some(last) = boundary::last_user(&list, start) {
+            let raw = list[last].raw();
+            let value: Value = serde_json::from_str(raw).unwrap();
+            let content = value["content"].to_string();
+            let survives = new.iter().skip(handoff_at).any(|m| {
+                m.raw() == raw || m.raw().contains(&content) || m.text().contains(list[last].text().trim()) || m.text().contains("stripped after compression")
+            });
+            prop_assert!(survives, "the user's last message comes after the handoff");
+        }
+        if new[handoff_at].role().as_str() == "assistant" || new[handoff_at].role().as_str() == "user" {
+            for (a, b) in [(handoff_at.wrapping_sub(1), handoff_at), (handoff_at, handoff_at + 1)] {
+                let (Some(x), Some(y)) = (new.get(a), new.get(b)) else { continue };
+                let same = x.role() == y.role();
+                let merged = done.slots.iter().any(|s| matches!(s, Slot::Replaced { message, .. } if message.is_summary()));
+                prop_assert!(!same || merged, "a standalone handoff has another role than its neighbours");
+            }
+        }
+        let mut seen = vec![false; list.len()];
+        let mut last_index = None;
+        for slot in &done.slots {
+            let (Slot::Kept(index) | Slot::Replaced { index, .. }) = slot else { continue };
+            prop_assert!(last_index < Some(*index), "the order is that of the input");
+            last_index = Some(*index);
+            seen[*index] = matches!(slot, Slot::Kept(_));
+        }
+        let removed: Vec<usize> = done.removed.iter().map(|r: &Removed| r.index()).collect();
+        let missing: Vec<usize> = (0..list.len()).filter(|&at| !seen[at]).collect();
+        prop_assert_eq!(removed, missing, "what is not kept byte for byte is named as removed");
+
+        let again = prepare(&list, &settings, &state, &request).ok().unwrap();
+        prop_assert_eq!(again.extractive_summary(None), body.clone());
+        let again = again.finish(Summary { body, sections: vec![] }, note);
+        prop_assert_eq!(again.messages(&list).map(Message::raw).collect::<Vec<_>>(), new.iter().map(Message::raw).collect::<Vec<_>>());
+        prop_assert_eq!(again.state, done.state);
+    }
+
+    #[test]
+    fn a_plan_has_an_answer(list in list(), settings in settings()) {
+        let planned = plan(&list, &settings, &PlanRequest::default());
+        prop_assert!(planned.start <= list.len() && planned.end <= list.len());
+        prop_assert_eq!(planned.messages.len(), list.len());
+        prop_assert!(planned.prompt.is_none() || planned.start < planned.end);
+    }
+
+    #[test]
+    fn repeated_compressions_converge(list in list(), settings in settings()) {
+        let mut list = list;
+        let mut state = EngineState::default();
+        for _ in 0..4 {
+            let Ok(prepared) = prepare(&list, &settings, &state, &CompressRequest::default()) else { break };
+            let body = prepared.extractive_summary(Some("no model"));
+            let done = prepared.finish(Summary { body, sections: vec![] }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
+            let new: Vec<Message> = done.messages(&list).cloned().collect();
+            prop_assert!(done.handoff.chars().count() <= 8_000);
+            list = new;
+            state = done.state;
+        }
+    }
+
+    #[test]
+    fn hostile_text_never_panics(raw in "\\PC{0,60}") {
+        if let Ok(message) = Message::parse(raw) {
+            let _tokens = herma_context::tokens::estimate_messages([&message]);
+            let _text = message.text().into_owned();
+        }
+    }
+}

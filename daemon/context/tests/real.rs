@@ -1,0 +1,51 @@
+//! One long session made of real conversations, compressed again and again as it grows.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::HashMap;
+
+use herma_context::{ArchiveNote, CompressRequest, EngineState, Message, RawSettings, Summary, pairs, prepare, tokens};
+use serde_json::value::RawValue;
+
+/// The messages of all fixtures, chained.
+fn session() -> Vec<Message> {
+    let lines = include_str!("fixtures/airline.jsonl").lines();
+    lines
+        .flat_map(|line| {
+            let mut fields: HashMap<&str, &RawValue> = serde_json::from_str(line).unwrap();
+            let list: Vec<&RawValue> = serde_json::from_str(fields.remove("messages").unwrap().get()).unwrap();
+            list.into_iter().map(|raw| Message::parse(raw.get()).unwrap()).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn a_growing_session_stays_small_and_valid() {
+    let settings = RawSettings { context_length: 9_000, ..RawSettings::default() }.check().unwrap();
+    let threshold = settings.budgets().threshold_tokens;
+    let mut list: Vec<Message> = Vec::new();
+    let mut state = EngineState::default();
+    for message in session() {
+        list.push(message);
+        if !state.should_compress(tokens::estimate_messages(&list), threshold) {
+            continue;
+        }
+        let before = tokens::estimate_messages(&list);
+        let last = list.last().unwrap().clone();
+        let Ok(prepared) = prepare(&list, &settings, &state, &CompressRequest::default()) else { continue };
+        let body = prepared.extractive_summary(None);
+        assert!(body.contains("## Historical Task Snapshot\nUser asked: '") || body.contains("Unknown:"));
+        let note = ArchiveNote { handle: "cmp_1".to_owned(), messages: prepared.dropped() };
+        let done = prepared.finish(Summary { body, sections: vec![] }, note);
+        let new: Vec<Message> = done.messages(&list).cloned().collect();
+        assert!(tokens::estimate_messages(&new) < before);
+        assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);
+        let pairing = pairs::pairing(&new);
+        assert!(pairing.orphans.is_empty() && pairing.unanswered.is_empty());
+        assert_eq!(new.last().unwrap().raw(), last.raw());
+        list = new;
+        state = done.state;
+    }
+    assert!(state.compression_count >= 2, "{}", state.compression_count);
+    let carried = state.previous_summary.unwrap();
+    assert!(carried.contains("An earlier summary exists"));
+}

@@ -1,0 +1,56 @@
+//! Characters that a reader cannot see and a model can.
+
+use memchr::memchr2_iter;
+
+use crate::FindingId;
+use crate::finding::Hit;
+use crate::joiners::{self, ZWJ, ZWNJ};
+
+/// The characters and their ids: separators of no width, invisible operators, the byte order
+/// mark, and the marks that turn the direction of the text.
+const INVISIBLE: [(char, FindingId); 17] = [
+    ('\u{200B}', FindingId::new("invisible_unicode_U+200B")),
+    (ZWNJ, FindingId::new("invisible_unicode_U+200C")),
+    (ZWJ, FindingId::new("invisible_unicode_U+200D")),
+    ('\u{2060}', FindingId::new("invisible_unicode_U+2060")),
+    ('\u{2062}', FindingId::new("invisible_unicode_U+2062")),
+    ('\u{2063}', FindingId::new("invisible_unicode_U+2063")),
+    ('\u{2064}', FindingId::new("invisible_unicode_U+2064")),
+    ('\u{FEFF}', FindingId::new("invisible_unicode_U+FEFF")),
+    ('\u{202A}', FindingId::new("invisible_unicode_U+202A")),
+    ('\u{202B}', FindingId::new("invisible_unicode_U+202B")),
+    ('\u{202C}', FindingId::new("invisible_unicode_U+202C")),
+    ('\u{202D}', FindingId::new("invisible_unicode_U+202D")),
+    ('\u{202E}', FindingId::new("invisible_unicode_U+202E")),
+    ('\u{2066}', FindingId::new("invisible_unicode_U+2066")),
+    ('\u{2067}', FindingId::new("invisible_unicode_U+2067")),
+    ('\u{2068}', FindingId::new("invisible_unicode_U+2068")),
+    ('\u{2069}', FindingId::new("invisible_unicode_U+2069")),
+];
+
+/// The bytes that begin all of them in UTF-8.
+const LEAD_BYTES: [u8; 2] = [0xE2, 0xEF];
+
+/// The first place of each distinct invisible character, in order of appearance. Joiners that do
+/// their proper work ([`joiners::is_proper`]) do not count.
+pub(crate) fn find(text: &str) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = Vec::new();
+    for at in memchr2_iter(LEAD_BYTES[0], LEAD_BYTES[1], text.as_bytes()) {
+        let Some(found) = text[at..].chars().next() else {
+            continue;
+        };
+        let Some(&(_, id)) = INVISIBLE.iter().find(|(c, _)| *c == found) else {
+            continue;
+        };
+        let known = hits.iter().any(|hit| hit.id == id);
+        if known || joiners::is_proper(text, at, found) {
+            continue;
+        }
+        hits.push(Hit { id, bytes: at..at + found.len_utf8() });
+    }
+    hits
+}
+
+pub(crate) fn ids() -> impl Iterator<Item = FindingId> {
+    INVISIBLE.iter().map(|(_, id)| *id)
+}

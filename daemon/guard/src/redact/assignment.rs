@@ -1,0 +1,62 @@
+//! Pass 2: `SOME_TOKEN=value`, as in the environment and in shell scripts.
+
+use memchr::{memchr_iter, memchr2};
+
+use super::{Edit, byte_before, disjoint, mask, run_start};
+
+/// A variable whose name contains one of these holds a secret.
+const SECRET_NAMES: [&str; 8] = ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
+
+/// White space that may stand round the `=`; a line's end may not.
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// What may follow an unquoted value without being part of it.
+const CLOSERS: [char; 9] = ['"', '\'', '`', ',', ';', ')', ']', '}', '>'];
+
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    disjoint(memchr_iter(b'=', text.as_bytes()), |equals| assignment(text, equals))
+}
+
+/// The assignment round the `=` at byte `equals`, masked, without the blanks round the `=`.
+fn assignment(text: &str, equals: usize) -> Option<Edit> {
+    let name_end = text[..equals].trim_end_matches(BLANKS).len();
+    let name_start = run_start(text, name_end, is_upper_name_byte);
+    let name = &text[name_start..name_end];
+    if !SECRET_NAMES.iter().any(|secret| name.contains(secret)) {
+        return None;
+    }
+    let before = byte_before(text, name_start);
+    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+        return None;
+    }
+    let after = &text[equals + 1..];
+    if after.starts_with(['=', '>']) {
+        return None;
+    }
+    let value_start = text.len() - after.trim_start_matches(BLANKS).len();
+    let (quote, value) = value(&text[value_start..], before)?;
+    let value_end = value_start + value.len() + 2 * quote.len();
+    Some(Edit { range: name_start..value_end, with: format!("{name}={quote}{}{quote}", mask(value)) })
+}
+
+/// The quote (or nothing) and the value that `rest` begins with. An open quote counts as part of
+/// the value. `before_name` is the byte before the whole assignment: if it is a quote, the value
+/// ends where that closes.
+fn value(rest: &str, before_name: Option<u8>) -> Option<(&str, &str)> {
+    if let Some(mark @ (b'"' | b'\'')) = rest.bytes().next() {
+        let inside = &rest[1..];
+        let close = memchr2(mark, b'\n', inside.as_bytes());
+        if let Some(length) = close.filter(|at| inside.as_bytes()[*at] == mark) {
+            return (length > 0).then(|| (&rest[..1], &inside[..length]));
+        }
+    }
+    let run = rest.split(char::is_whitespace).next()?;
+    let enclosing = before_name.filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+    let end = enclosing.and_then(|quote| run.find(char::from(quote)));
+    let value = run[..end.unwrap_or(run.len())].trim_end_matches(CLOSERS);
+    (!value.is_empty()).then_some(("", value))
+}
+
+fn is_upper_name_byte(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
+}

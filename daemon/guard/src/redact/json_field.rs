@@ -1,0 +1,61 @@
+//! Pass 3: string fields of JSON whose name says that they are secret.
+
+use memchr::memchr_iter;
+
+use super::{Edit, disjoint, mask, run_start};
+
+/// The secret fields, blind to case; `api_key` may also be written as one word.
+const SECRET_FIELDS: [&str; 13] = [
+    "api_key",
+    "apikey",
+    "token",
+    "secret",
+    "password",
+    "access_token",
+    "refresh_token",
+    "auth_token",
+    "bearer",
+    "secret_value",
+    "raw_secret",
+    "secret_input",
+    "key_material",
+];
+
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon))
+}
+
+/// The secret field round the `:` at byte `colon`.
+fn field(text: &str, colon: usize) -> Option<Edit> {
+    let name_end = text[..colon].trim_end().strip_suffix('"')?.len();
+    let name_start = run_start(text, name_end, is_field_byte);
+    let name = &text[name_start..name_end];
+    let is_secret = SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field));
+    if !is_secret || !text[..name_start].ends_with('"') {
+        return None;
+    }
+    let rest = text[colon + 1..].trim_start().strip_prefix('"')?;
+    let value_start = text.len() - rest.len();
+    let value = &rest[..closing_quote(rest)?];
+    (!value.is_empty()).then(|| Edit {
+        range: name_start - 1..value_start + value.len() + 1,
+        with: format!("\"{name}\": \"{}\"", mask(value)),
+    })
+}
+
+/// The first quote of `rest` that no backslash escapes.
+fn closing_quote(rest: &str) -> Option<usize> {
+    let mut bytes = rest.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(at),
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_field_byte(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}

@@ -1,0 +1,45 @@
+//! Pass 8: JSON web tokens, `eyJ….….…`.
+
+use memchr::memmem;
+
+use super::{Edit, byte_before, disjoint, is_key_byte, mask, run_end};
+
+/// `{"` in base64, which every token's header begins with.
+const OPENING: &str = "eyJ";
+
+/// The first part has at least so many letters after [`OPENING`].
+const LEAST_HEADER: usize = 10;
+
+/// Payload and signature have at least so many letters.
+const LEAST_PART: usize = 4;
+
+/// At most so many parts follow the header.
+const MOST_PARTS: usize = 2;
+
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    disjoint(memmem::find_iter(text.as_bytes(), OPENING), |start| {
+        if byte_before(text, start).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let end = token_end(text, start + OPENING.len())?;
+        Some(Edit { range: start..end, with: mask(&text[start..end]) })
+    })
+}
+
+fn token_end(text: &str, from: usize) -> Option<usize> {
+    let mut end = run_end(text, from, is_key_byte);
+    if end - from < LEAST_HEADER {
+        return None;
+    }
+    for _ in 0..MOST_PARTS {
+        if text.as_bytes().get(end) != Some(&b'.') {
+            break;
+        }
+        let next = run_end(text, end + 1, |byte| is_key_byte(byte) || byte == b'=');
+        if next - (end + 1) < LEAST_PART {
+            break;
+        }
+        end = next;
+    }
+    Some(end)
+}

@@ -1,0 +1,41 @@
+//! Pass 10: telephone numbers as E.164 writes them, `+4930…`.
+
+use std::ops::RangeInclusive;
+
+use memchr::memchr_iter;
+
+use super::{Edit, byte_before, run_end};
+
+/// How many digits a number has, that of the country included.
+const DIGITS: RangeInclusive<usize> = 7..=15;
+
+/// Numbers up to this long, the plus sign included, keep two characters at each end; longer ones
+/// keep four.
+const SHORT_NUMBER: usize = 8;
+
+pub(super) fn edits(text: &str) -> Vec<Edit> {
+    memchr_iter(b'+', text.as_bytes())
+        .filter_map(|plus| {
+            let end = run_end(text, plus + 1, |byte| byte.is_ascii_digit());
+            let number = &text[plus..end];
+            (DIGITS.contains(&(number.len() - 1)) && stands_alone(text, plus, end))
+                .then(|| Edit { range: plus..end, with: mask_number(number) })
+        })
+        .collect()
+}
+
+/// Whether the number is none of an expression, as in `n+1000000`, and no country begins with 0.
+fn stands_alone(text: &str, plus: usize, end: usize) -> bool {
+    let before = byte_before(text, plus);
+    let after = text.as_bytes().get(end);
+    let first = text.as_bytes()[plus + 1];
+    first != b'0'
+        && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && !after.is_some_and(u8::is_ascii_alphanumeric)
+}
+
+fn mask_number(number: &str) -> String {
+    let kept = if number.len() <= SHORT_NUMBER { 2 } else { 4 };
+    let (head, tail) = (&number[..kept], &number[number.len() - kept..]);
+    format!("{head}****{tail}")
+}

@@ -1,0 +1,103 @@
+//! `hermad`: the daemon's process, a shell round [`herma_daemon::run`].
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use herma_daemon::config::{Config, LogFormat};
+use herma_daemon::instance::{self, ClaimError};
+use herma_daemon::{logging, run};
+use herma_protocol::rendezvous;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Exit code when another daemon serves the home.
+const TAKEN: u8 = 3;
+
+/// Keeps what several agents share: memories, large tool outputs, compressed
+/// conversations.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Examples:\n  hermad                          serve ~/.hermes in the foreground\n  hermad --home /srv/agents       serve another home\n  HERMA_LOG=debug hermad          say more\n\nThe CLI starts a daemon by itself when it needs one; see `herma daemon --help`.\n\nExit codes: 0 stopped as asked, 1 could not serve, 2 wrong arguments, 3 the home is served already."
+)]
+struct Arguments {
+    /// The home to serve [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
+    #[arg(long, value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// The socket to listen on [default: $HERMA_SOCKET, else herma/hermad.sock in the home]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Which events to log: error, warn, info, debug, trace or a filter
+    #[arg(long, value_name = "LEVEL", env = "HERMA_LOG")]
+    log: Option<String>,
+    /// How to log
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    log_format: Option<String>,
+    /// Log to herma/hermad.log in the home, print one line when ready, ignore
+    /// the terminal's hang-up: how the CLI starts a daemon
+    #[arg(long)]
+    detached: bool,
+    /// Check the configuration and exit
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> ExitCode {
+    match serve(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard error may be a pipe that nobody reads any more.
+            drop(writeln!(std::io::stderr(), "hermad: {error:#}"));
+            match error.downcast_ref() {
+                Some(ClaimError::Taken { .. }) => ExitCode::from(TAKEN),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn serve(arguments: &Arguments) -> anyhow::Result<()> {
+    let env = |name: &str| std::env::var_os(name);
+    let home = rendezvous::home(arguments.home.clone(), env)
+        .context("no home: set --home, HERMA_HOME or HERMES_HOME, or HOME")?;
+    let home = std::path::absolute(&home).with_context(|| format!("the home {}", home.display()))?;
+    let socket = rendezvous::socket(arguments.socket.clone(), env, &home, herma_disk::process::user());
+    let mut config = Config::load(home, socket)?;
+    if let Some(level) = &arguments.log {
+        config.log.level.clone_from(level);
+    }
+    match arguments.log_format.as_deref() {
+        Some("json") => config.log.format = LogFormat::Json,
+        Some(_) => config.log.format = LogFormat::Text,
+        None => {}
+    }
+    if arguments.check {
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
+    runtime.block_on(async {
+        let (claim, listener) = instance::claim(&config).await?;
+        let file = config.home.join("herma/hermad.log");
+        logging::start(&config.log, arguments.detached.then_some(file.as_path()))?;
+        tracing::info!(home = %config.home.display(), socket = %config.socket.display(), pid = std::process::id(), "serving");
+        let mut stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+        let _hang_up = arguments.detached.then(|| signal(SignalKind::hangup())).transpose()?;
+        if arguments.detached {
+            let mut out = std::io::stdout();
+            // The one who started it may be gone already.
+            drop(writeln!(out, "ready {}", config.socket.display()).and_then(|()| out.flush()));
+        }
+        run(config, listener, async move {
+            let [terminate, interrupt] = &mut stop;
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+        .await;
+        drop(claim);
+        Ok(())
+    })
+}

@@ -1,0 +1,193 @@
+//! The configuration in force: a raw form is read, then turned into this checked
+//! one, which has no options left.
+
+mod raw;
+mod units;
+
+use std::path::{Path, PathBuf};
+
+use herma_disk::{DiskError, file};
+use herma_protocol::limits;
+use herma_spill::Budgets;
+
+/// Largest configuration file, in bytes.
+const FILE_LIMIT: u64 = 1 << 20;
+
+/// Everything that can be configured, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The home, absolute.
+    pub home: PathBuf,
+    /// The socket.
+    pub socket: PathBuf,
+    /// The stores.
+    pub memory: MemoryConfig,
+    /// Budgets of tool outputs.
+    pub output: Budgets,
+    /// Whether those budgets follow the model's window.
+    pub scale_with_window: bool,
+    /// What a session starts with.
+    pub context: ContextConfig,
+    /// The limits of the wire.
+    pub limits: LimitsConfig,
+    /// The log.
+    pub log: LogConfig,
+}
+
+/// Limits of the stores, in chars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryConfig {
+    /// Of MEMORY.md.
+    pub memory_limit: usize,
+    /// Of USER.md.
+    pub user_limit: usize,
+}
+
+/// What a session starts with, unless `context.configure` says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContextConfig {
+    /// Fraction of the window at which to compress, above 0 and up to 1.
+    pub threshold: f64,
+    /// Fraction of the threshold that the tail may fill, 0.10 to 0.80.
+    pub target_ratio: f64,
+    /// Messages after the system message that are never compressed.
+    pub protect_first_n: u64,
+    /// Latest messages that pruning leaves alone.
+    pub protect_last_n: u64,
+}
+
+/// Limits of the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitsConfig {
+    /// Largest frame or line, in bytes.
+    pub frame: usize,
+    /// Bytes in flight of all connections.
+    pub in_flight: usize,
+    /// Connections at one time.
+    pub connections: usize,
+}
+
+/// The log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogConfig {
+    /// Which events: a level, or tracing's filter syntax.
+    pub level: String,
+    /// How they are written.
+    pub format: LogFormat,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Why a configuration can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file can't be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The file is no TOML, or has a key that doesn't exist.
+    #[error("{}: {words}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        words: String,
+    },
+    /// A value is out of its range.
+    #[error("{}: `{key}` {words}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Section and key.
+        key: &'static str,
+        /// What it must be.
+        words: String,
+    },
+}
+
+impl Config {
+    /// The configuration of a home that has no file.
+    #[must_use]
+    pub fn for_home(home: PathBuf, socket: PathBuf) -> Self {
+        Self {
+            home,
+            socket,
+            memory: MemoryConfig { memory_limit: 2200, user_limit: 1375 },
+            output: Budgets::default(),
+            scale_with_window: true,
+            context: ContextConfig { threshold: 0.50, target_ratio: 0.20, protect_first_n: 3, protect_last_n: 20 },
+            limits: LimitsConfig {
+                frame: limits::FRAME,
+                in_flight: limits::IN_FLIGHT,
+                connections: limits::CONNECTIONS,
+            },
+            log: LogConfig { level: "info".into(), format: LogFormat::Text },
+        }
+    }
+
+    /// Where the file of a home is.
+    #[must_use]
+    pub fn file(home: &Path) -> PathBuf {
+        home.join("herma").join("config.toml")
+    }
+
+    /// Reads the file of the home; one that is missing changes nothing.
+    ///
+    /// # Errors
+    /// A file that can't be read, an unknown key, or a value out of its range.
+    pub fn load(home: PathBuf, socket: PathBuf) -> Result<Self, ConfigError> {
+        let path = Self::file(&home);
+        let config = Self::for_home(home, socket);
+        match file::read_text(&path, FILE_LIMIT)? {
+            None => Ok(config),
+            Some((text, _)) => raw::apply(config, &text, &path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let config = Config::for_home("/h".into(), "/h/s".into());
+        raw::apply(config, text, Path::new("config.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_absent_keeps_its_default() {
+        assert_eq!(read("").unwrap(), Config::for_home("/h".into(), "/h/s".into()));
+        let config = read("[memory]\nmemory_limit = 3_000\n[limits]\nframe = \"1MiB\"\n[output.tool_overrides]\ngrep = 5\nlog = \"inf\"")
+            .unwrap();
+        assert_eq!((config.memory.memory_limit, config.memory.user_limit), (3000, 1375));
+        assert_eq!(config.limits.frame, 1 << 20);
+        assert_eq!(config.output.tool_overrides.len(), 2);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (text, words) in [
+            ("[memory]\nmemory_limits = 1", &["line 2", "memory_limit`?"][..]),
+            ("[memry]\n", &["line 1", "did you mean `memory`?"]),
+            ("[memory]\nmemory_limit = -1", &["line 2"]),
+            ("[memory]\nmemory_limit = 0", &["`memory.memory_limit`", "at least 1"]),
+            ("[context]\nthreshold = 1.5", &["`context.threshold`", "above 0"]),
+            ("[limits]\nframe = \"many\"", &["`limits.frame`", "64MiB"]),
+            ("[limits]\nframe = \"8GiB\"", &["`limits.frame`"]),
+            ("[log]\nformat = \"xml\"", &["line 2", "xml"]),
+            ("[summarizer]\nchain = [\"oracle\"]", &["`summarizer.chain`", "oracle"]),
+            ("not toml", &["line 1"]),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(words.iter().all(|words| error.contains(words)), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The configuration as it stands in the file, and its way to the checked form.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use herma_protocol::limits;
+use herma_spill::Size;
+use serde::Deserialize;
+
+use super::{Config, ConfigError, LogFormat, units};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Raw {
+    memory: Memory,
+    output: Output,
+    context: Context,
+    summarizer: Summarizer,
+    limits: Limits,
+    log: Log,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Memory {
+    memory_limit: Option<u32>,
+    user_limit: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Output {
+    default_result_size: Option<u32>,
+    turn_budget: Option<u32>,
+    preview_size: Option<u32>,
+    preview_tail_size: Option<u32>,
+    mcp_result_size: Option<u32>,
+    scale_with_window: Option<bool>,
+    tool_overrides: BTreeMap<String, CharsOrInfinite>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum CharsOrInfinite {
+    Chars(u32),
+    Word(String),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Context {
+    threshold: Option<f64>,
+    target_ratio: Option<f64>,
+    protect_first_n: Option<u64>,
+    protect_last_n: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Summarizer {
+    chain: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Limits {
+    frame: Option<String>,
+    in_flight: Option<String>,
+    connections: Option<u16>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Log {
+    level: Option<String>,
+    format: Option<Format>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Lays what the file says over the defaults.
+pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Config, ConfigError> {
+    let raw: Raw = toml::from_str(text)
+        .map_err(|error| ConfigError::Syntax { path: path.to_owned(), words: with_nearest(&error) })?;
+    let wrong = |key, words: &str| ConfigError::Value { path: path.to_owned(), key, words: words.to_owned() };
+    let chars = |value: Option<u32>, default: usize, least: u32, key| match value {
+        None => Ok(default),
+        Some(value) if value < least => Err(wrong(key, &format!("must be at least {least}"))),
+        Some(value) => Ok(value as usize),
+    };
+    let memory = &mut config.memory;
+    memory.memory_limit = chars(raw.memory.memory_limit, memory.memory_limit, 1, "memory.memory_limit")?;
+    memory.user_limit = chars(raw.memory.user_limit, memory.user_limit, 1, "memory.user_limit")?;
+
+    let output = &mut config.output;
+    let from = raw.output;
+    output.default_result_size =
+        chars(from.default_result_size, output.default_result_size, 1, "output.default_result_size")?;
+    output.turn_budget = chars(from.turn_budget, output.turn_budget, 1, "output.turn_budget")?;
+    output.preview_size = chars(from.preview_size, output.preview_size, 0, "output.preview_size")?;
+    output.preview_tail_size = chars(from.preview_tail_size, output.preview_tail_size, 0, "output.preview_tail_size")?;
+    output.mcp_result_size = chars(from.mcp_result_size, output.mcp_result_size, 1, "output.mcp_result_size")?;
+    for (tool, size) in from.tool_overrides {
+        let size = match size {
+            CharsOrInfinite::Chars(chars) => Size::Chars(chars as usize),
+            CharsOrInfinite::Word(word) if word == "inf" => Size::Infinite,
+            CharsOrInfinite::Word(_) => {
+                return Err(wrong("output.tool_overrides", "must be numbers of chars or \"inf\""));
+            }
+        };
+        output.tool_overrides.insert(tool, size);
+    }
+    config.scale_with_window = from.scale_with_window.unwrap_or(config.scale_with_window);
+
+    let context = &mut config.context;
+    let from = raw.context;
+    context.threshold = from.threshold.unwrap_or(context.threshold);
+    if !(context.threshold > 0.0 && context.threshold <= 1.0) {
+        return Err(wrong("context.threshold", "must be above 0 and at most 1"));
+    }
+    context.target_ratio = from.target_ratio.unwrap_or(context.target_ratio);
+    if !(0.10..=0.80).contains(&context.target_ratio) {
+        return Err(wrong("context.target_ratio", "must be between 0.10 and 0.80"));
+    }
+    context.protect_first_n = from.protect_first_n.unwrap_or(context.protect_first_n);
+    context.protect_last_n = from.protect_last_n.unwrap_or(context.protect_last_n);
+
+    if let Some(chain) = raw.summarizer.chain
+        && chain != ["extractive"]
+    {
+        let words = format!("may only be [\"extractive\"] in this version, not {chain:?}");
+        return Err(wrong("summarizer.chain", &words));
+    }
+
+    let size = |text: Option<String>, default: usize, most: usize, key| match text {
+        None => Ok(default),
+        Some(text) => units::bytes(&text)
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .filter(|bytes| (1024..=most).contains(bytes))
+            .ok_or_else(|| wrong(key, &format!("must be a size like \"64MiB\", from 1KiB to {}MiB", most >> 20))),
+    };
+    let wire = &mut config.limits;
+    wire.frame = size(raw.limits.frame, wire.frame, limits::FRAME_CEILING, "limits.frame")?;
+    wire.in_flight = size(raw.limits.in_flight, wire.in_flight, 1 << 40, "limits.in_flight")?;
+    wire.connections = raw.limits.connections.map_or(wire.connections, usize::from);
+    if wire.connections == 0 {
+        return Err(wrong("limits.connections", "must be at least 1"));
+    }
+
+    config.log.level = raw.log.level.unwrap_or(config.log.level);
+    config.log.format = match raw.log.format {
+        None => config.log.format,
+        Some(Format::Text) => LogFormat::Text,
+        Some(Format::Json) => LogFormat::Json,
+    };
+    Ok(config)
+}
+
+/// The parser's words, and for an unknown key the known one that is nearest.
+fn with_nearest(error: &toml::de::Error) -> String {
+    let words = error.to_string();
+    let message = error.message();
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let near = match (message.starts_with("unknown field"), quoted.next()) {
+        (true, Some(unknown)) => quoted
+            .max_by(|one, other| strsim::jaro_winkler(unknown, one).total_cmp(&strsim::jaro_winkler(unknown, other))),
+        _ => None,
+    };
+    match near {
+        Some(near) => format!("{}; did you mean `{near}`?", words.trim_end()),
+        None => words.trim_end().to_owned(),
+    }
+}

@@ -1,0 +1,143 @@
+//! What each method does: one file per resource. Here wire types become domain
+//! types and back.
+
+mod context;
+mod daemon;
+mod guard;
+mod memory;
+mod output;
+mod session;
+
+use std::sync::Arc;
+
+use herma_protocol::{Reply, Request};
+
+use crate::dispatch::Caller;
+use crate::fail::{self, Outcome};
+use crate::state::State;
+
+/// Texts up to this many bytes are worked on without leaving the connection's
+/// task.
+const SHORT: usize = 16 << 10;
+
+/// Answers what needs neither a disk nor another thread.
+pub(crate) fn at_once(state: &State, profile: Option<&str>, request: &Request) -> Option<Outcome<Reply>> {
+    Some(match request {
+        Request::Ping(_) => Ok(Reply::Ping(daemon::ping())),
+        Request::SessionSnapshot(params) => {
+            session::snapshot_in_memory(state, profile, params)?.map(Reply::SessionSnapshot)
+        }
+        Request::Hello(params) => daemon::hello(state, params).map(Reply::Hello),
+        Request::Shutdown(params) => Ok(Reply::Shutdown(daemon::shutdown(state, params))),
+        Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
+        Request::ContextConstants(_) => Ok(Reply::ContextConstants(context::constants())),
+        Request::ContextStatus(params) => context::status_in_memory(state, profile, params)?.map(Reply::ContextStatus),
+        Request::OutputPreview(params) if params.content.len() <= SHORT => {
+            output::preview(params).map(Reply::OutputPreview)
+        }
+        Request::GuardScan(params) if params.text.as_ref().is_none_or(|text| text.len() <= SHORT) => {
+            Ok(Reply::GuardScan(guard::scan(params)))
+        }
+        _ => return None,
+    })
+}
+
+/// Answers any request.
+pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request) -> Outcome<Reply> {
+    match request {
+        Request::Hello(params) => daemon::hello(state, &params).map(Reply::Hello),
+        Request::Ping(_) => Ok(Reply::Ping(daemon::ping())),
+        Request::Status(_) => daemon::status(state).await.map(Reply::Status),
+        Request::Shutdown(params) => Ok(Reply::Shutdown(daemon::shutdown(state, &params))),
+        Request::MemoryAdd(params) => memory::add(state, caller, params).await.map(Reply::MemoryAdd),
+        Request::MemoryReplace(params) => memory::replace(state, caller, params).await.map(Reply::MemoryReplace),
+        Request::MemoryRemove(params) => memory::remove(state, caller, params).await.map(Reply::MemoryRemove),
+        Request::MemoryBatch(params) => memory::batch(state, caller, params).await.map(Reply::MemoryBatch),
+        Request::MemoryList(params) => memory::list(state, caller, &params).await.map(Reply::MemoryList),
+        Request::MemoryTool(params) => memory::tool(state, caller, params).await.map(Reply::MemoryTool),
+        Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
+        Request::SessionOpen(params) => session::open(state, caller, params).await.map(Reply::SessionOpen),
+        Request::SessionSnapshot(params) => session::snapshot(state, caller, &params).await.map(Reply::SessionSnapshot),
+        Request::SessionClose(params) => session::close(state, caller, params).await.map(Reply::SessionClose),
+        Request::OutputAdmit(params) => output::admit(state, caller, params).await.map(Reply::OutputAdmit),
+        Request::OutputSettleTurn(params) => {
+            output::settle_turn(state, caller, params).await.map(Reply::OutputSettleTurn)
+        }
+        Request::OutputPreview(params) => {
+            blocking("output.preview", move || output::preview(&params)).await.map(Reply::OutputPreview)
+        }
+        Request::OutputRead(params) => output::read(state, params).await.map(Reply::OutputRead),
+        Request::ContextConfigure(params) => {
+            context::configure(state, caller, params).await.map(Reply::ContextConfigure)
+        }
+        Request::ContextStatus(params) => context::status(state, caller, &params).await.map(Reply::ContextStatus),
+        Request::ContextConstants(_) => Ok(Reply::ContextConstants(context::constants())),
+        Request::ContextEstimate(params) => {
+            blocking("context.estimate", move || context::estimate(params)).await.map(Reply::ContextEstimate)
+        }
+        Request::ContextPlan(params) => context::plan(state, caller, params).await.map(Reply::ContextPlan),
+        Request::ContextCompress(params) => context::compress(state, caller, params).await.map(Reply::ContextCompress),
+        Request::GuardScan(params) => {
+            blocking("guard.scan", move || Ok(guard::scan(&params))).await.map(Reply::GuardScan)
+        }
+        Request::GuardRedact(params) => {
+            blocking("guard.redact", move || Ok(guard::redact(params))).await.map(Reply::GuardRedact)
+        }
+    }
+}
+
+/// The session whose order a request keeps.
+pub(crate) fn session_of(request: &Request) -> Option<&str> {
+    match request {
+        Request::SessionOpen(params) => Some(&params.session),
+        Request::SessionSnapshot(params) => Some(&params.session),
+        Request::SessionClose(params) => Some(&params.session),
+        Request::OutputAdmit(params) => Some(&params.session),
+        Request::OutputSettleTurn(params) => Some(&params.session),
+        Request::ContextConfigure(params) => Some(&params.session),
+        Request::ContextStatus(params) => Some(&params.session),
+        Request::ContextCompress(params) => Some(&params.session),
+        Request::ContextPlan(params) => params.session.as_deref(),
+        Request::MemoryAdd(params) => params.session.as_deref(),
+        Request::MemoryReplace(params) => params.session.as_deref(),
+        Request::MemoryRemove(params) => params.session.as_deref(),
+        Request::MemoryBatch(params) => params.session.as_deref(),
+        Request::MemoryTool(params) => params.session.as_deref(),
+        _ => None,
+    }
+}
+
+/// Does long work where it keeps nobody waiting.
+async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        tracing::error!(method = what, "a request panicked");
+        Err(fail::internal(what))
+    })
+}
+
+/// Checks a name that came from outside.
+fn check_name(param: &str, name: &str) -> Outcome<()> {
+    let chars = name.chars().count();
+    if chars > herma_protocol::limits::NAME {
+        return Err(fail::invalid(
+            param,
+            format!("{chars} chars; at most {} are allowed", herma_protocol::limits::NAME),
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(fail::invalid(param, "control characters are not allowed"));
+    }
+    Ok(())
+}
+
+fn check_names(names: &[(&str, Option<&String>)]) -> Outcome<()> {
+    names.iter().try_for_each(|(param, name)| name.map_or(Ok(()), |name| check_name(param, name)))
+}
+
+fn wide(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn narrow(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,44 @@
+//! `guard.scan`, `guard.redact`.
+
+use herma_guard::{CodeFile, RedactOptions, first_threat_message};
+use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
+
+use super::wide;
+
+pub(super) fn scan(params: &ScanParams) -> ScanResult {
+    let text = params.text.as_deref().unwrap_or_default();
+    let scope = match params.scope.unwrap_or_default() {
+        Scope::All => herma_guard::Scope::All,
+        Scope::Context => herma_guard::Scope::Context,
+        Scope::Strict => herma_guard::Scope::Strict,
+    };
+    let findings: Vec<Finding> = herma_guard::scan(text, scope).iter().map(wire_finding).collect();
+    let message = if findings.is_empty() { None } else { first_threat_message(text, scope) };
+    ScanResult { findings, message }
+}
+
+pub(super) fn redact(params: RedactParams) -> RedactResult {
+    let wanted = params.force.unwrap_or(false) || params.enabled.unwrap_or(true);
+    match params.text {
+        Some(text) if wanted => {
+            let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };
+            let redacted = herma_guard::redact(&text, RedactOptions { code });
+            let count = wide(redacted.count);
+            RedactResult { text: Some(redacted.text.into_owned()), count }
+        }
+        text => RedactResult { text, count: 0 },
+    }
+}
+
+pub(super) fn wire_finding(finding: &herma_guard::Finding) -> Finding {
+    Finding {
+        id: finding.id.to_string(),
+        start: wide(finding.start),
+        end: wide(finding.end),
+        folded: finding.folded,
+        severity: match finding.severity {
+            herma_guard::Severity::Block => Severity::Block,
+            herma_guard::Severity::Warn => Severity::Warn,
+        },
+    }
+}

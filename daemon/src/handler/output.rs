@@ -1,0 +1,215 @@
+//! `output.*`.
+
+use std::sync::Arc;
+
+use herma_disk::Cause;
+use herma_protocol::Json;
+use herma_protocol::output::{
+    AdmitParams, AdmitResult, BudgetConfig, Failure, Next, PreviewParams, PreviewResult, ReadParams, ReadResult,
+    Replacement, SettleTurnParams, SettleTurnResult, View,
+};
+use herma_protocol::value::{self, Content};
+use herma_spill::admit::{Admitted, Fate, Origin};
+use herma_spill::page::{self, Page, Part};
+use herma_spill::turn::{self, TurnResult};
+use herma_spill::{Budgets, Size, SpillError, preview as spill_preview};
+use serde_json::Value;
+
+use super::{blocking, check_name, narrow, session, wide};
+use crate::dispatch::Caller;
+use crate::fail::{self, Outcome};
+use crate::state::State;
+
+/// Chars of a preview when the caller doesn't say.
+const PREVIEW: u64 = 1500;
+
+pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
+    check_name("tool", &params.tool)?;
+    let budgets = budgets(state, caller, &params.session, params.config).await?;
+    let threshold = params.threshold.map_or_else(|| budgets.threshold(&params.tool), domain_size);
+    let state = Arc::clone(state);
+    blocking("output.admit", move || {
+        let origin = Origin { session: &params.session, id: &params.id };
+        let admitted =
+            herma_spill::admit::admit(&state.outputs, origin, domain_content(params.content), threshold, &budgets);
+        let (chars, lines, sha256) = (wide(admitted.chars), wide(admitted.lines), admitted.sha256.clone());
+        let (content, handle, path, failure) = unpacked(admitted)?;
+        Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
+    })
+    .await
+}
+
+pub(super) async fn settle_turn(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: SettleTurnParams,
+) -> Outcome<SettleTurnResult> {
+    let budgets = budgets(state, caller, &params.session, params.config).await?;
+    let results = match (params.results, params.messages) {
+        (Some(results), None) => results
+            .into_iter()
+            .map(|result| TurnResult { id: result.id, content: domain_content(result.content) })
+            .collect(),
+        (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<Vec<_>>>()?,
+        _ => return Err(fail::invalid("results", "give either results or messages")),
+    };
+    let (state, id) = (Arc::clone(state), params.session);
+    blocking("output.settle_turn", move || {
+        let settled = turn::settle(&state.outputs, &id, &results, &budgets);
+        let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
+            let (content, handle, path, _) = unpacked(admitted)?;
+            Ok(Replacement { index: wide(index), content, handle, path })
+        });
+        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
+    })
+    .await
+}
+
+pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
+    let preview = spill_preview::preview(&params.content, narrow(params.max.unwrap_or(PREVIEW)));
+    let tail = match params.tail {
+        Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, narrow(tail)),
+        _ => None,
+    };
+    Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
+}
+
+pub(super) async fn read(state: &Arc<State>, params: ReadParams) -> Outcome<ReadResult> {
+    let part = part(&params)?;
+    let state = Arc::clone(state);
+    blocking("output.read", move || {
+        let read = match (&params.handle, &params.path) {
+            (Some(handle), None) => state.outputs.read(handle),
+            (None, Some(path)) => state.outputs.read_path(path),
+            _ => return Err(fail::invalid("handle", "give either a handle or a path")),
+        };
+        let mut text = read.map_err(|error| fail::output(&error))?;
+        if params.view == Some(View::Json) {
+            text = pretty(&text).map_err(|error| fail::output(&error))?;
+        }
+        let Page { text, next, total_lines, total_chars } = page::page(&text, part);
+        let next = next.map(|next| match next {
+            page::Next::Line(line) => Next::Line(wide(line)),
+            page::Next::Offset(offset) => Next::Offset(wide(offset)),
+        });
+        Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
+    })
+    .await
+}
+
+fn part(params: &ReadParams) -> Outcome<Part> {
+    let by_line = params.line.is_some() || params.lines.is_some();
+    let by_char = params.offset.is_some() || params.limit.is_some();
+    if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
+        return Err(fail::invalid("line", "give line and lines, or offset and limit, or tail, but not several"));
+    }
+    if params.line == Some(0) {
+        return Err(fail::invalid("line", "lines count from 1"));
+    }
+    if let Some(tail) = params.tail {
+        return Ok(Part::Tail(narrow(tail)));
+    }
+    Ok(if by_char {
+        let limit = params.limit.map_or(page::CHARS, narrow);
+        Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit }
+    } else {
+        let lines = params.lines.map_or(page::LINES, narrow);
+        Part::Lines { line: narrow(params.line.unwrap_or(1)), lines }
+    })
+}
+
+fn pretty(text: &str) -> Result<String, SpillError> {
+    let value: Value = serde_json::from_str(text).map_err(|error| SpillError::NotJson(error.to_string()))?;
+    serde_json::to_string_pretty(&value).map_err(|error| SpillError::NotJson(error.to_string()))
+}
+
+/// The budgets of a call: what it says, over what is configured, scaled to the
+/// session's window. A session that can't be opened right now doesn't keep an
+/// output from being kept.
+async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<Budgets> {
+    let window = match session::ensure(state, caller, id).await {
+        Ok(session) => session.settings().context_length,
+        Err(error) if error.kind.fault() == herma_protocol::Fault::Caller => return Err(error),
+        Err(error) => {
+            tracing::warn!("an output of a session that can't be opened: {error}");
+            None
+        }
+    };
+    let mut budgets = state.config.output.clone();
+    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
+        budgets = budgets.scaled(window);
+    }
+    let config = config.unwrap_or_default();
+    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
+    set(&mut budgets.default_result_size, config.default_result_size);
+    set(&mut budgets.turn_budget, config.turn_budget);
+    set(&mut budgets.preview_size, config.preview_size);
+    set(&mut budgets.preview_tail_size, config.preview_tail_size);
+    for (tool, size) in config.tool_overrides.unwrap_or_default() {
+        budgets.tool_overrides.insert(tool, domain_size(size));
+    }
+    Ok(budgets)
+}
+
+const fn domain_size(size: value::Size) -> Size {
+    match size {
+        value::Size::Chars(chars) => Size::Chars(chars as usize),
+        value::Size::Infinite => Size::Infinite,
+    }
+}
+
+fn domain_content(content: Content) -> herma_spill::Content {
+    match content {
+        Content::Text(text) => herma_spill::Content::Text(text),
+        Content::Parts(parts) => herma_spill::Content::Parts(parts.into_iter().map(Json::into_text).collect()),
+    }
+}
+
+fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
+    Ok(match content {
+        herma_spill::Content::Text(text) => Content::Text(text),
+        herma_spill::Content::Parts(parts) => {
+            let parts: Result<_, _> = parts.into_iter().map(Json::parse).collect();
+            Content::Parts(parts.map_err(|_| fail::internal("a content"))?)
+        }
+    })
+}
+
+type Unpacked = (Content, Option<String>, Option<String>, Option<Failure>);
+
+/// Content, handle, path and failure of an admitted result.
+fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
+    let content = wire_content(admitted.content)?;
+    Ok(match admitted.fate {
+        Fate::Stays => (content, None, None, None),
+        Fate::Spilled(kept) => (content, Some(kept.handle), Some(kept.path.display().to_string()), None),
+        Fate::Lost(error) => {
+            tracing::error!("an output could not be kept: {error}");
+            let failure = match error.cause() {
+                Cause::Full => Failure::StorageFull,
+                Cause::Refused => Failure::PermissionDenied,
+                Cause::Missing | Cause::Unsuitable | Cause::Failed => Failure::StorageFailed,
+            };
+            (content, None, None, Some(failure))
+        }
+    })
+}
+
+/// The id and the content of a tool message; a content that is neither text nor
+/// a list counts as empty.
+fn turn_result(message: &Json) -> Outcome<TurnResult> {
+    #[derive(serde::Deserialize)]
+    struct ToolMessage {
+        #[serde(default)]
+        tool_call_id: Value,
+        #[serde(default)]
+        content: Option<Json>,
+    }
+    let message: ToolMessage = serde_json::from_str(message.get())
+        .map_err(|error| fail::invalid("messages", format!("not a message: {error}")))?;
+    let content = message.content.and_then(|content| serde_json::from_str(content.get()).ok());
+    Ok(TurnResult {
+        id: message.tool_call_id.as_str().filter(|id| !id.is_empty()).map(str::to_owned),
+        content: domain_content(content.unwrap_or(Content::Text(String::new()))),
+    })
+}

@@ -1,0 +1,196 @@
+//! `session.*`.
+
+use std::sync::Arc;
+
+use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_memory::{Target, render};
+use herma_protocol::context::Settings;
+use herma_protocol::session::{CloseParams, CloseResult, OpenParams, OpenResult, Revisions, Snapshot, SnapshotParams};
+use herma_protocol::{ErrorKind, RpcError};
+use sha2::{Digest, Sha256};
+
+use super::{check_name, check_names};
+use crate::dispatch::Caller;
+use crate::fail::{self, Outcome};
+use crate::session::Session;
+use crate::state::{DEFAULT_PROFILE, State, unix_now};
+
+pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> Outcome<OpenResult> {
+    check_id(&params.session)?;
+    check_names(&[
+        ("agent", params.agent.as_ref()),
+        ("parent", params.parent.as_ref()),
+        ("title", params.title.as_ref()),
+        ("model", params.model.as_ref()),
+    ])?;
+    if params.context_length == Some(0) {
+        return Err(fail::invalid("context_length", "must be at least 1"));
+    }
+    let (model, context_length) = (params.model.clone(), params.context_length);
+    let (session, resumed) = match find(state, caller, &params.session).await? {
+        Some(session) => {
+            let id = session.id.clone();
+            state.archive.call(move |archive| archive.reopen_session(&id)).await?;
+            (session, true)
+        }
+        None => create(state, caller, params).await?,
+    };
+    if resumed && (model.is_some() || context_length.is_some()) {
+        let mut settings = session.settings();
+        settings.model = model.or(settings.model);
+        settings.context_length = context_length.or(settings.context_length);
+        save_settings(state, &session, settings).await?;
+    }
+    Ok(OpenResult {
+        session: session.id.clone(),
+        generation: session.generation(),
+        resumed,
+        snapshot: session.snapshot.clone(),
+    })
+}
+
+pub(super) fn snapshot_in_memory(
+    state: &State,
+    profile: Option<&str>,
+    params: &SnapshotParams,
+) -> Option<Outcome<Snapshot>> {
+    let session = state.sessions.get(&params.session)?;
+    Some(check_profile(&session, profile).map(|()| session.snapshot.clone()))
+}
+
+pub(super) async fn snapshot(state: &State, caller: &Caller, params: &SnapshotParams) -> Outcome<Snapshot> {
+    Ok(opened(state, caller, &params.session).await?.snapshot.clone())
+}
+
+pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {
+    check_names(&[("reason", params.reason.as_ref())])?;
+    let session = opened(state, caller, &params.session).await?;
+    let (id, reason) = (session.id.clone(), params.reason.unwrap_or_else(|| "closed".into()));
+    state.archive.call(move |archive| archive.close_session(&id, &reason, unix_now())).await?;
+    state.sessions.forget(&session.id);
+    Ok(CloseResult {})
+}
+
+/// A session that must have been opened.
+pub(super) async fn opened(state: &State, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+    check_id(id)?;
+    find(state, caller, id).await?.ok_or_else(|| {
+        let words = format!("there is no session {id:?}; open it with session.open first");
+        RpcError::new(ErrorKind::NotFound, words)
+    })
+}
+
+/// A session, opened on the spot if it was not.
+pub(super) async fn ensure(state: &State, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+    check_id(id)?;
+    match find(state, caller, id).await? {
+        Some(session) => Ok(session),
+        None => {
+            let params = OpenParams { session: id.to_owned(), ..OpenParams::default() };
+            create(state, caller, params).await.map(|(session, _)| session)
+        }
+    }
+}
+
+/// Keeps what `context.configure` said, here and in the archive.
+pub(super) async fn save_settings(state: &State, session: &Session, settings: Settings) -> Outcome<()> {
+    let text = serde_json::to_string(&settings).map_err(|_| fail::internal("keeping settings"))?;
+    let id = session.id.clone();
+    state.archive.call(move |archive| archive.save_settings(&id, &text)).await?;
+    *session.settings.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = settings;
+    Ok(())
+}
+
+fn check_id(id: &str) -> Outcome<()> {
+    if id.is_empty() {
+        return Err(fail::invalid("session", "an id of 1 to 1,024 chars is needed"));
+    }
+    check_name("session", id)
+}
+
+/// A session belongs to the profile that it was opened with.
+pub(super) fn check_profile(session: &Session, profile: Option<&str>) -> Outcome<()> {
+    match profile {
+        Some(named) if named != session.profile => {
+            let words = format!("session {:?} belongs to the profile {:?}, not {named:?}", session.id, session.profile);
+            Err(RpcError::new(ErrorKind::Conflict, words))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Session>>> {
+    let session = match state.sessions.get(id) {
+        Some(session) => session,
+        None => {
+            let wanted = id.to_owned();
+            match state.archive.call(move |archive| archive.session(&wanted)).await? {
+                None => return Ok(None),
+                Some(row) => state.sessions.insert(from_row(row)),
+            }
+        }
+    };
+    check_profile(&session, caller.profile.as_deref())?;
+    Ok(Some(session))
+}
+
+/// Freezes both stores and keeps the session. True when another connection was
+/// faster: its snapshot counts.
+async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(Arc<Session>, bool)> {
+    let profile = caller.profile().to_owned();
+    if profile != DEFAULT_PROFILE {
+        state.create_profile(&profile)?;
+    }
+    let memory = state.store(&profile, Target::Memory)?.view().await?;
+    let user = state.store(&profile, Target::User)?.view().await?;
+    let blocks = [&memory, &user].map(|view| render::block(view.target, &view.entries, view.limit));
+    let sha256 = hash(&blocks);
+    let [memory_block, user_block] = blocks;
+    let settings = Settings { model: params.model, context_length: params.context_length, ..Settings::default() };
+    let row = SessionRow {
+        id: params.session,
+        profile,
+        agent: params.agent,
+        parent: params.parent,
+        title: params.title,
+        generation: 0,
+        settings: serde_json::to_string(&settings).ok(),
+        snapshot: SnapshotRow {
+            memory: memory_block,
+            user: user_block,
+            sha256,
+            memory_revision: memory.revision,
+            user_revision: user.revision,
+        },
+        started_at: unix_now(),
+        ended_at: None,
+        end_reason: None,
+    };
+    let (row, existed) = state
+        .archive
+        .call(move |archive| match archive.session(&row.id)? {
+            Some(first) => Ok((first, true)),
+            None => archive.create_session(&row).map(|()| (row, false)),
+        })
+        .await?;
+    let session = state.sessions.insert(from_row(row));
+    check_profile(&session, caller.profile.as_deref())?;
+    Ok((session, existed))
+}
+
+fn hash(blocks: &[Option<String>; 2]) -> String {
+    let [memory, user] = blocks;
+    let text = format!("{}\n{}", memory.as_deref().unwrap_or_default(), user.as_deref().unwrap_or_default());
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_row(row: SessionRow) -> Session {
+    let snapshot = Snapshot {
+        memory: row.snapshot.memory,
+        user: row.snapshot.user,
+        sha256: row.snapshot.sha256,
+        revision: Revisions { memory: row.snapshot.memory_revision, user: row.snapshot.user_revision },
+    };
+    let settings = row.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    Session::new(row.id, row.profile, snapshot, settings, row.generation)
+}

@@ -1,0 +1,159 @@
+//! Remembers the results of mutations that carry an idempotency key.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use herma_protocol::limits;
+use tokio::sync::watch;
+
+/// A result as it is kept: the packed reply.
+type Packed = Arc<[u8]>;
+
+/// What identifies a mutation: its key and what exactly was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Mutation {
+    /// The caller's key.
+    pub key: String,
+    /// A hash of profile, method and params.
+    pub fingerprint: [u8; 32],
+}
+
+/// What to do with a mutation that carries a key.
+#[derive(Debug)]
+pub(crate) enum Begin {
+    /// Do it, and tell how it went.
+    First(Ticket),
+    /// It is being done: wait, then begin again.
+    Running(watch::Receiver<()>),
+    /// It was done; this was the result.
+    Done(Packed),
+    /// The key was used for something else.
+    Reused,
+}
+
+/// Remembered results, bounded in time and bytes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Idempotency {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    entries: HashMap<String, Entry>,
+    finished: VecDeque<(Instant, String)>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    fingerprint: [u8; 32],
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Running(watch::Receiver<()>),
+    Done(Packed),
+}
+
+/// The right to do a mutation. Dropped without a result, the next one to come
+/// with the key does it.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    all: Idempotency,
+    key: String,
+    _running: watch::Sender<()>,
+}
+
+impl Idempotency {
+    /// Says what to do with a mutation.
+    pub(crate) fn begin(&self, mutation: &Mutation, now: Instant) -> Begin {
+        let mut inner = self.lock();
+        inner.forget_old(now);
+        match inner.entries.get(&mutation.key) {
+            Some(entry) if entry.fingerprint != mutation.fingerprint => Begin::Reused,
+            Some(Entry { state: State::Running(running), .. }) => Begin::Running(running.clone()),
+            Some(Entry { state: State::Done(packed), .. }) => Begin::Done(Arc::clone(packed)),
+            None => {
+                let (sender, receiver) = watch::channel(());
+                let entry = Entry { fingerprint: mutation.fingerprint, state: State::Running(receiver) };
+                inner.entries.insert(mutation.key.clone(), entry);
+                Begin::First(Ticket { all: self.clone(), key: mutation.key.clone(), _running: sender })
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn forget_old(&mut self, now: Instant) {
+        let lifetime = Duration::from_secs(limits::IDEMPOTENCY_S);
+        while let Some((since, key)) = self.finished.front() {
+            if self.bytes <= limits::IDEMPOTENCY_BYTES && now.saturating_duration_since(*since) < lifetime {
+                return;
+            }
+            if let Some(Entry { state: State::Done(packed), .. }) = self.entries.remove(key) {
+                self.bytes -= packed.len();
+            }
+            self.finished.pop_front();
+        }
+    }
+}
+
+impl Ticket {
+    /// Keeps the result for those who come with the same key.
+    pub(crate) fn done(self, packed: Vec<u8>, now: Instant) {
+        let mut inner = self.all.lock();
+        if let Some(entry) = inner.entries.get_mut(&self.key) {
+            let length = packed.len();
+            entry.state = State::Done(packed.into());
+            inner.bytes += length;
+            inner.finished.push_back((now, self.key.clone()));
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut inner = self.all.lock();
+        if matches!(inner.entries.get(&self.key), Some(Entry { state: State::Running(_), .. })) {
+            inner.entries.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutation(key: &str, asked: u8) -> Mutation {
+        Mutation { key: key.into(), fingerprint: [asked; 32] }
+    }
+
+    #[test]
+    fn a_result_is_repeated_until_it_is_old() {
+        let all = Idempotency::default();
+        let start = Instant::now();
+        let Begin::First(ticket) = all.begin(&mutation("k", 1), start) else { panic!("first") };
+        assert!(matches!(all.begin(&mutation("k", 1), start), Begin::Running(_)));
+        ticket.done(vec![7], start);
+        assert!(matches!(all.begin(&mutation("k", 1), start), Begin::Done(packed) if *packed == [7]));
+        assert!(matches!(all.begin(&mutation("k", 2), start), Begin::Reused));
+        assert!(matches!(all.begin(&mutation("other", 2), start), Begin::First(_)));
+        let later = start + Duration::from_secs(limits::IDEMPOTENCY_S);
+        assert!(matches!(all.begin(&mutation("k", 2), later), Begin::First(_)));
+    }
+
+    #[test]
+    fn what_failed_can_be_tried_again() {
+        let all = Idempotency::default();
+        let start = Instant::now();
+        let Begin::First(ticket) = all.begin(&mutation("k", 1), start) else { panic!("first") };
+        drop(ticket);
+        assert!(matches!(all.begin(&mutation("k", 1), start), Begin::First(_)));
+    }
+}

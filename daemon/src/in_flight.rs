@@ -1,0 +1,48 @@
+//! Bounds the bytes that all connections together hold.
+//!
+//! A frame that turns out larger than [`limits::SMALL_FRAME`] takes its whole
+//! possible size at once, before the rest is read, and waits until that much is
+//! free. Taking it at once is what keeps two half-read frames from waiting for
+//! each other for ever.
+
+use std::sync::Arc;
+
+use herma_protocol::limits;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// What is free.
+#[derive(Debug, Clone)]
+pub(crate) struct InFlight {
+    kilobytes: Arc<Semaphore>,
+    total: u32,
+}
+
+/// What one frame holds, until it was answered.
+pub(crate) type Share = OwnedSemaphorePermit;
+
+impl InFlight {
+    /// Room for so many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let total = kilobytes(bytes);
+        Self { kilobytes: Arc::new(Semaphore::new(total as usize)), total }
+    }
+
+    /// Waits for room for a frame of up to `bytes`; `None` for a small one,
+    /// which needs none, or when the daemon is stopping.
+    pub(crate) async fn take(&self, bytes: usize) -> Option<Share> {
+        if bytes <= limits::SMALL_FRAME {
+            return None;
+        }
+        Arc::clone(&self.kilobytes).acquire_many_owned(kilobytes(bytes).min(self.total)).await.ok()
+    }
+}
+
+/// Gives back what the frame turned out not to need.
+pub(crate) fn shrink(share: &mut Share, bytes: usize) {
+    let surplus = share.num_permits().saturating_sub(kilobytes(bytes) as usize);
+    drop(share.split(surplus));
+}
+
+fn kilobytes(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX >> 4)
+}

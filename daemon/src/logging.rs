@@ -1,0 +1,49 @@
+//! The log: standard error in the foreground, a file when detached.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Why there can be no log.
+#[derive(Debug, thiserror::Error)]
+pub enum LoggingError {
+    /// The level or filter is not one.
+    #[error("`log.level` {level:?} is not a level or filter: {words}")]
+    Level {
+        /// What was given.
+        level: String,
+        /// What is wrong with it.
+        words: String,
+    },
+    /// The file can't be opened.
+    #[error(transparent)]
+    Disk(#[from] herma_disk::DiskError),
+}
+
+/// Starts to log, to `file` or to standard error.
+///
+/// # Errors
+/// A level that is not one, or a file that can't be opened.
+pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError> {
+    let filter = EnvFilter::try_new(&config.level)
+        .map_err(|error| LoggingError::Level { level: config.level.clone(), words: error.to_string() })?;
+    let (writer, colours) = match file {
+        Some(path) => (BoxMakeWriter::new(Mutex::new(herma_disk::file::append_to(path)?)), false),
+        None => {
+            let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            (BoxMakeWriter::new(std::io::stderr), colours)
+        }
+    };
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colours);
+    // A second call in one process, as in tests, keeps the first log.
+    drop(match config.format {
+        LogFormat::Text => builder.with_target(false).try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    });
+    Ok(())
+}

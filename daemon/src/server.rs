@@ -1,0 +1,84 @@
+//! Accepts connections until told to stop, then lets what is under way finish.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use herma_protocol::{ErrorKind, RpcError, jsonrpc};
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+
+use crate::config::Config;
+use crate::connection;
+use crate::state::State;
+use crate::transport::{self, Listener, Stream};
+
+/// How long requests have to finish when nothing else is said.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Pause after a failed accept, so that a lack of file descriptors doesn't turn
+/// into a busy loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves the listener until `shutdown` is ready or a client asks for it. Then
+/// it accepts nothing more, lets every connection finish what it was asked,
+/// waits for that no longer than the drain time, and closes the archive.
+pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
+    let most = config.limits.connections;
+    let state = Arc::new(State::new(config));
+    let mut stop = state.stop.subscribe();
+    let mut connections = JoinSet::new();
+    let mut number = 0;
+    tokio::pin!(shutdown);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            () = async { drop(stop.wait_for(Option::is_some).await) } => break,
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            accepted = transport::accept(&listener) => match accepted {
+                Ok(stream) if !transport::may_use(&stream) => tracing::warn!("refused a peer of another user"),
+                Ok(stream) if connections.len() >= most => drop(tokio::spawn(refuse(stream, most))),
+                Ok(stream) => {
+                    number += 1;
+                    let state = Arc::clone(&state);
+                    state.connections.fetch_add(1, Ordering::Relaxed);
+                    connections.spawn(async move {
+                        connection::serve(Arc::clone(&state), stream, number).await;
+                        state.connections.fetch_sub(1, Ordering::Relaxed);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!("failed to accept a connection: {error}");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    let drain = *state.stop.borrow();
+    let drain = drain.unwrap_or(DRAIN);
+    state.stop.send_replace(Some(drain));
+    tracing::info!(connections = connections.len(), "stopping");
+    let finished = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(drain, finished).await.is_err() {
+        tracing::warn!(connections = connections.len(), "requests were cut off after {drain:?}");
+        connections.shutdown().await;
+    }
+    let closing = Arc::clone(&state);
+    if tokio::task::spawn_blocking(move || closing.archive.close()).await.is_err() {
+        tracing::error!("closing the archive panicked");
+    }
+    tracing::info!("stopped");
+}
+
+/// Tells a peer that there are too many. Which codec it speaks is not known yet;
+/// a binary client recognises the line, for it is no frame.
+async fn refuse(stream: Stream, most: usize) {
+    let words = format!("the daemon has {most} connections already; try again later");
+    let mut line = jsonrpc::write_reply("null", &Err(RpcError::new(ErrorKind::Busy, words)));
+    line.push(b'\n');
+    // Whether the peer still reads is its own business.
+    drop(tokio::time::timeout(Duration::from_secs(1), (&stream).write_all(&line)).await);
+}

@@ -1,0 +1,87 @@
+//! Sessions that are in use: what was frozen for them and what their engine
+//! remembers.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use herma_context::EngineState;
+use herma_protocol::context::Settings;
+use herma_protocol::session::Snapshot;
+
+/// Sessions that are kept in memory; past it those that nobody uses right now
+/// are read from the archive again when they are asked for.
+const IN_MEMORY: usize = 4096;
+
+/// One session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Its id.
+    pub id: String,
+    /// The profile it belongs to.
+    pub profile: String,
+    /// What was frozen when it was opened.
+    pub snapshot: Snapshot,
+    /// What `context.configure` said so far.
+    pub settings: Mutex<Settings>,
+    /// What the engine remembers.
+    pub engine: Mutex<EngineState>,
+    /// Held while it is being compressed.
+    pub compressing: Arc<tokio::sync::Mutex<()>>,
+    generation: AtomicU64,
+}
+
+impl Session {
+    pub(crate) fn new(id: String, profile: String, snapshot: Snapshot, settings: Settings, generation: u64) -> Self {
+        Self {
+            id,
+            profile,
+            snapshot,
+            settings: Mutex::new(settings),
+            engine: Mutex::default(),
+            compressing: Arc::default(),
+            generation: AtomicU64::new(generation),
+        }
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_generation(&self, generation: u64) {
+        self.generation.store(generation, Ordering::Release);
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn engine(&self) -> std::sync::MutexGuard<'_, EngineState> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sessions in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    known: RwLock<HashMap<String, Arc<Session>>>,
+}
+
+impl Sessions {
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Keeps a session; the one that was there first wins.
+    pub(crate) fn insert(&self, session: Session) -> Arc<Session> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= IN_MEMORY {
+            known.retain(|_, session| Arc::strong_count(session) > 1);
+        }
+        Arc::clone(known.entry(session.id.clone()).or_insert_with(|| Arc::new(session)))
+    }
+
+    pub(crate) fn forget(&self, id: &str) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
