@@ -1,1 +1,21 @@
-//! Placeholder.
+//! What the integration tests share: homes of their own, real daemons on them,
+//! raw connections, and the one way to wait.
+//!
+//! * [`home`] makes a home and looks at its files.
+//! * [`daemon`] starts, signals, kills and ends a real `hermad`.
+//! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
+//! * [`wait`] waits for a condition; nothing here ever sleeps.
+//! * [`python`] runs the other programs that share a home with it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+pub mod daemon;
+pub mod home;
+pub mod python;
+pub mod random;
+pub mod raw;
+pub mod wait;
+
+pub use daemon::{Daemon, Exit};
+pub use home::{Held, Home};
+pub use raw::{Raw, kind};
+pub use wait::eventually;

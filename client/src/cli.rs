@@ -1,0 +1,159 @@
+//! The command line: one file per resource, the same names as the daemon's
+//! handlers.
+
+mod compress;
+mod context;
+mod daemon;
+mod exit;
+mod guard;
+mod memory;
+mod out;
+mod output;
+mod session;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use herma_client::protocol::daemon::PingParams;
+use herma_client::{Client, ClientError, Codec, Place, connect_or_spawn};
+
+use exit::Failure;
+
+/// How long a call may take when nothing else is said, in seconds.
+const TIMEOUT_S: u64 = 120;
+
+/// Memory, tool outputs and shorter conversations for several agents at once.
+#[derive(Debug, Parser)]
+#[command(
+    name = "herma",
+    version,
+    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma session open my-session --context-length 200000\n  herma output read out_1f2e… --line 1 --lines 50\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no or a file can't be used, 2 wrong arguments,\n3 no daemon answers, 4 the memory refused the write."
+)]
+struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// The socket [default: $HERMA_SOCKET, else herma/hermad.sock in the home]
+    #[arg(long, global = true, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The profile: a named pair of stores [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    profile: Option<String>,
+    /// Print results as JSON, for programs
+    #[arg(long, global = true)]
+    json: bool,
+    /// Fail when no daemon is running instead of starting one
+    #[arg(long, global = true)]
+    no_spawn: bool,
+    /// Give up after so many seconds
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = TIMEOUT_S, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Ask whether the daemon answers
+    Ping,
+    /// Show what the daemon is doing
+    Status,
+    /// Run, start, stop or look at the daemon
+    #[command(subcommand)]
+    Daemon(daemon::Command),
+    /// Read and change the stores MEMORY.md and USER.md
+    #[command(subcommand)]
+    Memory(memory::Command),
+    /// Open and close sessions, show their frozen snapshots
+    #[command(subcommand)]
+    Session(session::Command),
+    /// Spill large tool outputs and read them back
+    #[command(subcommand)]
+    Output(output::Command),
+    /// Estimate tokens; see what a session has configured
+    #[command(subcommand)]
+    Context(context::Command),
+    /// Shorten a conversation
+    Compress(compress::Arguments),
+    /// Look for threats in a text, or mask its secrets
+    #[command(subcommand)]
+    Guard(guard::Command),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What a command works with.
+struct Session<'a> {
+    common: &'a Common,
+    place: Place,
+}
+
+impl Session<'_> {
+    /// A connection, to a daemon that is started when it must be.
+    fn connect(&self) -> Result<Client, ClientError> {
+        let client = if self.common.no_spawn {
+            Client::connect(&self.place)?
+        } else {
+            connect_or_spawn(&self.place, Codec::Bincode)?
+        };
+        self.prepared(client)
+    }
+
+    /// A connection to a daemon that is running already.
+    fn connect_only(&self) -> Result<Client, ClientError> {
+        self.prepared(Client::connect(&self.place)?)
+    }
+
+    fn prepared(&self, client: Client) -> Result<Client, ClientError> {
+        let mut client = client.with_profile(self.common.profile.clone());
+        client.set_timeout(Some(Duration::from_secs(self.common.timeout)))?;
+        Ok(client)
+    }
+}
+
+/// Runs the command that the arguments name.
+pub(crate) fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(arguments.common.json),
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    if let Command::Completions { shell } = &arguments.command {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut Arguments::command(), "herma", &mut script);
+        return out::bytes(&script);
+    }
+    let session = Session { common, place: Place::find(common.home.clone(), common.socket.clone())? };
+    match &arguments.command {
+        Command::Ping => {
+            let result = session.connect()?.ping(PingParams {})?;
+            out::show(common, &result, |_| "pong".into())
+        }
+        Command::Status => daemon::status(&session, session.connect()?),
+        Command::Daemon(command) => daemon::run(&session, command),
+        Command::Memory(command) => memory::run(&session, command),
+        Command::Session(command) => session::run(&session, command),
+        Command::Output(command) => output::run(&session, command),
+        Command::Context(command) => context::run(&session, command),
+        Command::Compress(arguments) => compress::run(&session, arguments),
+        Command::Guard(command) => guard::run(&session, command),
+        Command::Completions { .. } => Ok(()),
+    }
+}

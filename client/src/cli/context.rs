@@ -1,0 +1,66 @@
+//! `herma context …`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use herma_client::protocol::context::{EstimateParams, StatusParams};
+
+use super::exit::Failure;
+use super::{Session, compress, out};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Estimate the tokens of a conversation or a text
+    #[command(
+        after_help = "Examples:\n  herma context estimate conversation.json\n  echo hello | herma context estimate --text -"
+    )]
+    Estimate {
+        /// A file with messages; - for standard input
+        file: PathBuf,
+        /// The file is plain text
+        #[arg(long)]
+        text: bool,
+    },
+    /// Show the settings and the state of a session's engine
+    Status {
+        /// The session's id
+        session: String,
+    },
+}
+
+pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Estimate { file, text } => {
+            let mut params = EstimateParams::default();
+            if *text {
+                params.text = Some(out::read_input(file)?);
+            } else {
+                params.messages = Some(compress::read_messages(file)?);
+            }
+            let result = session.connect()?.context_estimate(params)?;
+            out::show(session.common, &result, |result| {
+                out::columns(&[
+                    ("tokens (chars/4)", out::thousands(result.tokens)),
+                    ("tokens (by script)", out::thousands(result.own)),
+                    ("chars", out::thousands(result.budget_chars)),
+                ])
+            })
+        }
+        Command::Status { session: id } => {
+            let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
+            out::show(session.common, &result, |result| {
+                out::columns(&[
+                    ("engine", result.engine.clone()),
+                    ("model", result.model.clone()),
+                    ("window", format!("{} tokens", out::thousands(result.context_length))),
+                    ("compresses at", format!("{} tokens", out::thousands(result.threshold_tokens))),
+                    ("tail", format!("{} tokens", out::thousands(result.tail_token_budget))),
+                    ("summary", format!("up to {} tokens", out::thousands(result.max_summary_tokens))),
+                    ("compressions", result.compression_count.to_string()),
+                    ("generation", result.generation.to_string()),
+                    ("saved last", format!("{:.0} %", result.savings_pct)),
+                ])
+            })
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `herma guard …`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use herma_client::protocol::guard::{RedactParams, ScanParams, ScanResult, Scope};
+
+use super::exit::Failure;
+use super::{Session, out};
+
+/// How much to look for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Looked {
+    /// What is an attack anywhere
+    All,
+    /// What is an attack in a model's context
+    Context,
+    /// What is an attack in a memory entry
+    Strict,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List what the guard finds in a text
+    Scan {
+        /// The file with the text; - for standard input
+        file: PathBuf,
+        /// How much to look for
+        #[arg(long, value_enum, default_value = "context")]
+        scope: Looked,
+    },
+    /// Print a text with its secrets masked
+    Redact {
+        /// The file with the text; - for standard input
+        file: PathBuf,
+        /// The text is source code: assignments stay
+        #[arg(long)]
+        code: bool,
+    },
+}
+
+pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Scan { file, scope } => {
+            let scope = match scope {
+                Looked::All => Scope::All,
+                Looked::Context => Scope::Context,
+                Looked::Strict => Scope::Strict,
+            };
+            let params = ScanParams { text: Some(out::read_input(file)?), scope: Some(scope) };
+            let result = session.connect()?.guard_scan(params)?;
+            out::show(session.common, &result, findings)
+        }
+        Command::Redact { file, code } => {
+            let text = Some(out::read_input(file)?);
+            let params = RedactParams { text, force: Some(true), code: Some(*code), enabled: None };
+            let result = session.connect()?.guard_redact(params)?;
+            if session.common.json {
+                return out::json(&result);
+            }
+            out::bytes(result.text.unwrap_or_default().as_bytes())
+        }
+    }
+}
+
+fn findings(result: &ScanResult) -> String {
+    if result.findings.is_empty() {
+        return "clean".into();
+    }
+    let lines =
+        result.findings.iter().map(|finding| format!("{} at chars {} to {}", finding.id, finding.start, finding.end));
+    lines.collect::<Vec<_>>().join("\n")
+}

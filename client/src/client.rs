@@ -1,0 +1,198 @@
+//! One connection to the daemon, one call at a time.
+
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::frame::{Codec, Decoder, FrameError};
+use herma_protocol::method::Call;
+use herma_protocol::version::PREFACE;
+use herma_protocol::{Header, Method, Reply, Request, RpcError, jsonrpc, limits};
+use herma_protocol::{context, daemon, for_each_method, guard, memory, output, session};
+
+use crate::transport::{self, Stream};
+use crate::{ClientError, Place};
+
+/// Bytes that are read at one time.
+const READ: usize = 64 << 10;
+
+/// A connection to the daemon.
+#[derive(Debug)]
+pub struct Client {
+    stream: Stream,
+    codec: Codec,
+    decoder: Decoder,
+    header: Header,
+    last_id: u64,
+}
+
+impl Client {
+    /// Connects with the binary codec.
+    ///
+    /// # Errors
+    /// Nobody listens on the socket.
+    pub fn connect(place: &Place) -> Result<Self, ClientError> {
+        Self::connect_with(place, Codec::Bincode)
+    }
+
+    /// Connects with the codec of one's choice.
+    ///
+    /// # Errors
+    /// Nobody listens on the socket.
+    pub fn connect_with(place: &Place, codec: Codec) -> Result<Self, ClientError> {
+        let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
+        let mut stream = transport::connect(&place.socket).map_err(unreachable)?;
+        if codec == Codec::Bincode {
+            stream.write_all(&PREFACE).map_err(unreachable)?;
+        }
+        let decoder = Decoder::with_codec(limits::FRAME_CEILING, codec);
+        Ok(Self { stream, codec, decoder, header: Header::default(), last_id: 0 })
+    }
+
+    /// Names the profile of all calls from now on.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Option<String>) -> Self {
+        self.header.profile = profile;
+        self
+    }
+
+    /// How long a call may take from now on, on both sides: the daemon answers
+    /// `deadline_exceeded`, and a daemon that doesn't answer at all is given up
+    /// a second later.
+    ///
+    /// # Errors
+    /// A timeout that the system doesn't take.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        self.header.deadline_ms =
+            timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX).min(limits::DEADLINE_MS));
+        let patience = timeout.map(|timeout| timeout.saturating_add(Duration::from_secs(1)));
+        transport::set_timeout(&self.stream, patience).map_err(ClientError::Lost)
+    }
+
+    /// Names the next mutation, so that it can be repeated after a lost
+    /// connection without being done twice.
+    pub fn set_idempotency_key(&mut self, key: Option<String>) {
+        self.header.idempotency_key = key;
+    }
+
+    /// Calls the method that these params belong to.
+    ///
+    /// # Errors
+    /// The daemon's error, or a connection that broke.
+    pub fn call<P: Call>(&mut self, params: P) -> Result<P::Output, ClientError> {
+        let reply = self.request(params.into_request())?;
+        P::output(reply).ok_or_else(|| ClientError::Answer("it belongs to another method".into()))
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Errors
+    /// The daemon's error, or a connection that broke.
+    pub fn request(&mut self, request: Request) -> Result<Reply, ClientError> {
+        self.last_id += 1;
+        let (id, method) = (self.last_id, request.method());
+        let bytes = self.encode(id, request)?;
+        let sent = self.stream.write_all(&bytes);
+        // A daemon that refuses a request closes its end; its reason can be read
+        // although the rest could not be written.
+        match self.read_answer(id, method) {
+            Err(ClientError::Lost(error)) => Err(ClientError::Lost(sent.err().unwrap_or(error))),
+            answer => answer,
+        }
+    }
+
+    fn encode(&self, id: u64, request: Request) -> Result<Vec<u8>, ClientError> {
+        let unsendable = |words: String| ClientError::Answer(format!("the request can't be sent: {words}"));
+        match self.codec {
+            Codec::Bincode => binary::write(&ClientFrame { id, header: self.header.clone(), request })
+                .map_err(|error| unsendable(error.to_string())),
+            Codec::Json => {
+                let mut line = jsonrpc::write_request(id, &self.header, &request)
+                    .map_err(|error| unsendable(error.to_string()))?;
+                line.push(b'\n');
+                Ok(line)
+            }
+        }
+    }
+
+    fn read_answer(&mut self, id: u64, method: Method) -> Result<Reply, ClientError> {
+        loop {
+            let bytes = self.read_frame()?;
+            let (answered, outcome) = self.decode(&bytes, method)?;
+            match (answered, outcome) {
+                (Some(answered), outcome) if answered == id => return Ok(outcome?),
+                (None | Some(0), Err(error)) => return Err(error.into()),
+                // The answer to a call that was given up.
+                (Some(_), _) => {}
+                (None, Ok(_)) => return Err(ClientError::Answer("it has no id".into())),
+            }
+        }
+    }
+
+    fn decode(&self, bytes: &[u8], method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), ClientError> {
+        let unreadable = |words: String| ClientError::Answer(words);
+        match self.codec {
+            Codec::Bincode => {
+                let ServerFrame::Reply { id, outcome } =
+                    binary::read(bytes).map_err(|error| unreadable(error.to_string()))?;
+                Ok((Some(id), outcome))
+            }
+            Codec::Json => jsonrpc::read_reply(bytes, method).map_err(|error| unreadable(error.to_string())),
+        }
+    }
+
+    fn read_frame(&mut self) -> Result<Vec<u8>, ClientError> {
+        loop {
+            match self.decoder.next_frame() {
+                Ok(Some(frame)) => return Ok(self.decoder.take(&frame)),
+                Ok(None) => {}
+                Err(FrameError::TooLarge { .. }) if self.codec == Codec::Bincode => return Err(self.refused()),
+                Err(error) => return Err(ClientError::Answer(error.to_string())),
+            }
+            let missing = self.decoder.partial().and_then(|partial| partial.need).unwrap_or(READ);
+            let buffer = self.decoder.buffer();
+            let from = buffer.len();
+            buffer.resize(from + missing.clamp(READ, 16 * READ), 0);
+            let read = self.stream.read(&mut buffer[from..]);
+            buffer.truncate(from + read.as_ref().map_or(0, |count| *count));
+            match read {
+                Ok(0) => return Err(ClientError::Lost(io::ErrorKind::UnexpectedEof.into())),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ClientError::Lost(error)),
+            }
+        }
+    }
+
+    /// A daemon with too many connections answers with a JSON line, for it does
+    /// not wait to see which codec the client speaks.
+    fn refused(&mut self) -> ClientError {
+        let mut line = std::mem::take(self.decoder.buffer());
+        let mut rest = Vec::new();
+        if (&mut self.stream).take(limits::SMALL_FRAME as u64).read_to_end(&mut rest).is_ok() {
+            line.extend(rest);
+        }
+        match jsonrpc::read_reply(&line, Method::Ping) {
+            Ok((_, Err(error))) => error.into(),
+            _ => ClientError::Answer("it is no frame".into()),
+        }
+    }
+}
+
+macro_rules! functions {
+    ($($variant:ident $function:ident $name:literal $effect:ident $params:ty => $result:ty;)*) => {
+        impl Client {
+            $(
+                #[doc = concat!("Calls `", $name, "`.")]
+                ///
+                /// # Errors
+                /// The daemon's error, or a connection that broke.
+                pub fn $function(&mut self, params: $params) -> Result<$result, ClientError> {
+                    self.call(params)
+                }
+            )*
+        }
+    };
+}
+
+for_each_method!(functions);

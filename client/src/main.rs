@@ -1,0 +1,9 @@
+//! `herma`: the command line.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,97 @@
+//! Starts the daemon when it is not running.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Client, ClientError, Codec, Place};
+
+/// How long a daemon that somebody else just started may take to listen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Pause between two looks for it.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Exit code of a daemon that found its home taken.
+const TAKEN: i32 = 3;
+
+/// Connects, and starts the daemon first when nobody listens.
+///
+/// # Errors
+/// A daemon that can't be started, or doesn't answer.
+pub fn connect_or_spawn(place: &Place, codec: Codec) -> Result<Client, ClientError> {
+    match Client::connect_with(place, codec) {
+        Err(ClientError::Unreachable { .. }) => {
+            spawn(place)?;
+            wait(place, codec)
+        }
+        connected => connected,
+    }
+}
+
+/// Starts a daemon for the place and returns when it listens. One that somebody
+/// else started at the same moment is as good.
+///
+/// # Errors
+/// No program to start, or one that ends with an error; its words are repeated.
+pub fn spawn(place: &Place) -> Result<(), ClientError> {
+    let program = find_daemon();
+    let mut child = Command::new(&program)
+        .arg("--home")
+        .arg(&place.home)
+        .arg("--socket")
+        .arg(&place.socket)
+        .arg("--detached")
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| ClientError::Spawn(format!("{}: {error}", program.display())))?;
+    let mut line = String::new();
+    if let Some(out) = child.stdout.take() {
+        BufReader::new(out).read_line(&mut line).map_err(|error| ClientError::Spawn(error.to_string()))?;
+    }
+    if line.starts_with("ready") {
+        return Ok(());
+    }
+    let mut words = String::new();
+    if let Some(mut errors) = child.stderr.take() {
+        errors.read_to_string(&mut words).map_err(|error| ClientError::Spawn(error.to_string()))?;
+    }
+    match child.wait() {
+        Ok(status) if status.code() == Some(TAKEN) => Ok(()),
+        Ok(status) if words.trim().is_empty() => {
+            Err(ClientError::Spawn(format!("{} ended: {status}", program.display())))
+        }
+        Ok(_) => Err(ClientError::Spawn(words.trim().to_owned())),
+        Err(error) => Err(ClientError::Spawn(error.to_string())),
+    }
+}
+
+/// The daemon's program: `HERMAD`, else the one beside this program, else the
+/// one that the search path finds.
+#[must_use]
+pub fn find_daemon() -> PathBuf {
+    if let Some(named) = std::env::var_os("HERMAD").filter(|named| !named.is_empty()) {
+        return named.into();
+    }
+    std::env::current_exe()
+        .ok()
+        .map(|own| own.with_file_name("hermad"))
+        .filter(|beside| beside.is_file())
+        .unwrap_or_else(|| "hermad".into())
+}
+
+fn wait(place: &Place, codec: Codec) -> Result<Client, ClientError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match Client::connect_with(place, codec) {
+            Err(ClientError::Unreachable { .. }) if Instant::now() < until => std::thread::sleep(PAUSE),
+            connected => return connected,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The CLI's program. (That this file is here also makes `cargo test --workspace`
+//! build the program.)
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::process::{Command, Output};
+
+fn herma(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_herma")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn it_tells_its_version() {
+    let output = herma(&["--version"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), concat!("herma ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn it_tells_how_it_is_used() {
+    let output = herma(&["--help"]);
+    let help = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(help.contains("Usage: herma") && help.contains("memory"), "{help}");
+}
+
+#[test]
+fn an_unknown_command_ends_it_with_2() {
+    let output = herma(&["memorize"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!output.stderr.is_empty() && output.stdout.is_empty());
+}

@@ -1,0 +1,202 @@
+//! The demo: a daemon on a fresh home, five agents as processes of their own,
+//! one of them in Python, all at work at the same time; then a look at whether
+//! anything was lost.
+
+mod agent;
+mod conversation;
+mod report;
+mod validity;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::{Parser, Subcommand};
+use herma_client::protocol::daemon::{HelloParams, ShutdownParams};
+use herma_client::protocol::memory::{AddParams, Target};
+use herma_client::{Client, ClientError, Codec, Place, connect_or_spawn};
+
+use report::{AgentReport, Report};
+
+/// The agents that run in Rust; one more runs in Python.
+const RUST_AGENTS: [&str; 4] = ["ada", "bert", "cleo", "dora"];
+
+/// The agent that runs in Python.
+const PYTHON_AGENT: &str = "pia";
+
+/// Its program, so that the demo runs from anywhere.
+const PYTHON_PROGRAM: &str = include_str!("agent.py");
+
+/// Messages of the conversation that every agent compresses.
+const MESSAGES: usize = 1000;
+
+/// How long a daemon that was stopped may take to go.
+const GOODBYE: Duration = Duration::from_secs(10);
+
+/// Several agents share one memory, spill large outputs and compress a
+/// conversation through one daemon.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Keep the home instead of removing it, and say where it is
+    #[arg(long)]
+    keep: bool,
+    #[command(subcommand)]
+    role: Option<Role>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Role {
+    /// One agent; the demo starts these by itself
+    #[command(hide = true)]
+    Agent { name: String, home: PathBuf, socket: PathBuf, conversation: PathBuf },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.role {
+        Some(Role::Agent { name, home, socket, conversation }) => {
+            let place = Place { home: home.clone(), socket: socket.clone() };
+            agent::run(name, &place, conversation).map(|()| true)
+        }
+        None => demo(&arguments),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            drop(writeln!(std::io::stderr(), "herma-demo: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// True when every check holds.
+fn demo(arguments: &Arguments) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    let folder = tempfile::Builder::new().prefix("herma-demo-").tempdir().context("no temporary folder")?;
+    let home = folder.path().join("home");
+    let place = Place { socket: home.join("herma/hermad.sock"), home };
+    let daemon = Daemon::start(&place)?;
+    let conversation = folder.path().join("conversation.json");
+    conversation::write(&conversation, MESSAGES)?;
+
+    let seeds = seed(&place)?;
+    let agents = run_agents(&place, &conversation, folder.path())?;
+    let before = report::Look::at(&place, &agents)?;
+    daemon.kill()?;
+    let daemon = Daemon::start(&place)?;
+    let after = report::Look::at(&place, &agents)?;
+    let report = Report { seeds, agents, before, after, elapsed: started.elapsed() };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{report}")?;
+    daemon.stop()?;
+    if arguments.keep {
+        writeln!(out, "the home is kept: {}", folder.keep().display())?;
+    }
+    Ok(report.holds())
+}
+
+/// Entries that are there before any agent begins, so that there is something to
+/// freeze.
+fn seed(place: &Place) -> anyhow::Result<Vec<String>> {
+    let mut client = Client::connect(place)?;
+    let seeds =
+        [(Target::Memory, "The tests need about two minutes on two cores."), (Target::User, "Prefers metric units.")];
+    let mut kept = Vec::new();
+    for (target, content) in seeds {
+        let written = client.memory_add(AddParams {
+            target,
+            content: content.into(),
+            session: None,
+            agent: Some("demo".into()),
+            expected_revision: None,
+        })?;
+        ensure!(written.success, "the first entry was refused: {:?}", written.error);
+        kept.push(content.to_owned());
+    }
+    Ok(kept)
+}
+
+fn run_agents(place: &Place, conversation: &Path, folder: &Path) -> anyhow::Result<Vec<AgentReport>> {
+    let own = std::env::current_exe().context("the demo's own program")?;
+    let script = folder.join("agent.py");
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(PYTHON_PROGRAM.as_bytes())?;
+    file.persist(&script)?;
+    let mut running = Vec::new();
+    for name in RUST_AGENTS {
+        let mut command = Command::new(&own);
+        command.arg("agent").arg(name);
+        running.push((name, start(command, place, conversation)?));
+    }
+    let mut command = Command::new("python3");
+    command.arg(&script).arg(PYTHON_AGENT);
+    running
+        .push((PYTHON_AGENT, start(command, place, conversation).context("python3 is needed for one of the agents")?));
+    running.into_iter().map(|(name, child)| finish(name, child)).collect()
+}
+
+fn start(mut command: Command, place: &Place, conversation: &Path) -> anyhow::Result<Child> {
+    command.arg(&place.home).arg(&place.socket).arg(conversation);
+    command.stdout(Stdio::piped()).spawn().with_context(|| format!("starting {command:?}"))
+}
+
+fn finish(name: &str, child: Child) -> anyhow::Result<AgentReport> {
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("agent {name} ended: {}", output.status);
+    }
+    serde_json::from_slice(&output.stdout).with_context(|| format!("the report of agent {name}"))
+}
+
+/// The daemon of the demo. Dropped, it is asked to stop, so that nothing stays
+/// behind when a step fails.
+struct Daemon {
+    place: Place,
+    pid: Option<rustix::process::Pid>,
+}
+
+impl Daemon {
+    fn start(place: &Place) -> anyhow::Result<Self> {
+        let mut client = connect_or_spawn(place, Codec::Bincode)?;
+        let hello = client.hello(HelloParams::default())?;
+        let pid = i32::try_from(hello.pid).ok().and_then(rustix::process::Pid::from_raw);
+        Ok(Self { place: place.clone(), pid })
+    }
+
+    /// As a power cut would.
+    fn kill(mut self) -> anyhow::Result<()> {
+        let pid = self.pid.take().context("the daemon's process id")?;
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
+        self.gone()
+    }
+
+    fn stop(mut self) -> anyhow::Result<()> {
+        self.pid = None;
+        Client::connect(&self.place)?.shutdown(ShutdownParams { drain_ms: Some(5_000) })?;
+        self.gone()
+    }
+
+    fn gone(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + GOODBYE;
+        while !matches!(Client::connect(&self.place), Err(ClientError::Unreachable { .. })) {
+            if Instant::now() > until {
+                bail!("the daemon did not go within {GOODBYE:?}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if self.pid.is_some()
+            && let Ok(mut client) = Client::connect(&self.place)
+        {
+            drop(client.shutdown(ShutdownParams { drain_ms: Some(1_000) }));
+        }
+    }
+}

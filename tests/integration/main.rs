@@ -1,0 +1,10 @@
+//! The wiring, seen from outside: real processes, real sockets, real files.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+mod bad_frames;
+mod bad_homes;
+mod bad_messages;
+mod bad_requests;
+mod bad_stores;
+mod both_codecs;
+mod golden;

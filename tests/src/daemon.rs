@@ -1,0 +1,181 @@
+//! A real `hermad` process.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+
+use herma_client::{Client, Codec};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home::Home;
+use crate::raw::Raw;
+use crate::wait::{PATIENCE, eventually};
+
+/// A daemon that serves a home. It is killed with this value.
+#[derive(Debug)]
+pub struct Daemon {
+    child: Child,
+    socket: PathBuf,
+}
+
+/// How a daemon that would not serve ended.
+#[derive(Debug)]
+pub struct Exit {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it said on standard error.
+    pub words: String,
+}
+
+impl Daemon {
+    /// Starts a daemon and returns when it listens.
+    ///
+    /// # Panics
+    /// It doesn't.
+    #[must_use]
+    pub fn start(home: &Home) -> Self {
+        let mut child = command(home).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            drop(out.read_line(&mut line));
+            // Nobody waits any more when the test gave up.
+            drop(tell.send(line));
+        });
+        let line = told.recv_timeout(PATIENCE).unwrap_or_default();
+        if !line.starts_with("ready ") {
+            child.kill().unwrap();
+            panic!("the daemon would not serve: {:?}", exit(child));
+        }
+        Self { child, socket: home.socket() }
+    }
+
+    /// Starts a daemon that is expected not to serve, and tells how it ended.
+    ///
+    /// # Panics
+    /// It does not end.
+    #[must_use]
+    pub fn refused(home: &Home) -> Exit {
+        let mut child = command(home).spawn().unwrap();
+        eventually("the daemon to end", || child.try_wait().unwrap());
+        exit(child)
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A client with the binary codec.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client_with(Codec::Bincode)
+    }
+
+    /// A client with the codec of one's choice; it never waits for ever.
+    ///
+    /// # Panics
+    /// Nobody listens.
+    #[must_use]
+    pub fn client_with(&self, codec: Codec) -> Client {
+        let place = herma_client::Place { home: PathBuf::new(), socket: self.socket.clone() };
+        let mut client = Client::connect_with(&place, codec).unwrap();
+        client.set_timeout(Some(PATIENCE)).unwrap();
+        client
+    }
+
+    /// A connection to send any bytes on.
+    #[must_use]
+    pub fn raw(&self) -> Raw {
+        Raw::connect(&self.socket)
+    }
+
+    /// Ends it as a power cut would.
+    ///
+    /// # Panics
+    /// It ended before.
+    pub fn kill(mut self) {
+        assert_eq!(self.child.try_wait().unwrap(), None, "the daemon ended by itself");
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to stop, as a service manager does.
+    pub fn terminate(&self) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Waits until it ended by itself.
+    ///
+    /// # Panics
+    /// It goes on.
+    pub fn ended(&mut self) -> ExitStatus {
+        eventually("the daemon to end", || self.child.try_wait().unwrap())
+    }
+
+    /// Resident memory in bytes: now, and the most since the start.
+    ///
+    /// # Panics
+    /// The process is gone.
+    #[must_use]
+    pub fn memory(&self) -> (u64, u64) {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let field = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+        };
+        (field("VmRSS:"), field("VmHWM:"))
+    }
+
+    /// Proves that it serves: a new connection is answered.
+    ///
+    /// # Panics
+    /// It isn't.
+    pub fn assert_serves(&self) {
+        let reply = self.raw().call("ping", &serde_json::json!({}));
+        assert_eq!(reply["result"], serde_json::json!({}), "{reply}");
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The daemon's program, which is built beside the test's own.
+///
+/// # Panics
+/// It was not built.
+#[must_use]
+pub fn program() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let found = own.ancestors().skip(1).take(3).map(|folder| folder.join("hermad")).find(|path| path.is_file());
+    found.unwrap_or_else(|| {
+        panic!("there is no hermad beside {}; run `cargo build --workspace --bins` first", own.display())
+    })
+}
+
+fn command(home: &Home) -> Command {
+    let mut command = Command::new(program());
+    for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG"] {
+        command.env_remove(name);
+    }
+    command.arg("--home").arg(home.path()).arg("--detached").current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn exit(mut child: Child) -> Exit {
+    let status = child.wait().unwrap();
+    let mut words = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+    Exit { code: status.code(), words }
+}

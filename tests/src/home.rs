@@ -1,0 +1,124 @@
+//! A home of a test's own.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use herma_client::Place;
+use herma_protocol::memory::Target;
+use rustix::fs::{FlockOperation, flock};
+use tempfile::TempDir;
+
+use crate::wait::eventually;
+
+/// A fresh folder with a short path, so that its socket's path is short too. It
+/// is removed with this value.
+#[derive(Debug)]
+pub struct Home {
+    folder: TempDir,
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Home {
+    /// An empty home.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { folder: tempfile::Builder::new().prefix("h").tempdir_in("/tmp").unwrap() }
+    }
+
+    /// A home with this config.toml.
+    #[must_use]
+    pub fn configured(config: &str) -> Self {
+        let home = Self::new();
+        fs::create_dir(home.path().join("herma")).unwrap();
+        fs::write(home.path().join("herma/config.toml"), config).unwrap();
+        home
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where its socket is.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.path().join("herma/hermad.sock")
+    }
+
+    /// The same for a client.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { home: self.path().to_owned(), socket: self.socket() }
+    }
+
+    /// Where a store of the default profile is.
+    #[must_use]
+    pub fn store(&self, target: Target) -> PathBuf {
+        self.path().join("memories").join(match target {
+            Target::Memory => "MEMORY.md",
+            Target::User => "USER.md",
+        })
+    }
+
+    /// What a store holds, byte for byte; empty when it is missing.
+    #[must_use]
+    pub fn read_store(&self, target: Target) -> String {
+        fs::read_to_string(self.store(target)).unwrap_or_default()
+    }
+
+    /// The entries of a store, read without the daemon.
+    #[must_use]
+    pub fn entries(&self, target: Target) -> Vec<String> {
+        let text = self.read_store(target);
+        text.split("\n§\n").filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Writes a store as an editor would, without any lock.
+    pub fn write_store(&self, target: Target, bytes: &[u8]) {
+        fs::create_dir_all(self.path().join("memories")).unwrap();
+        fs::write(self.store(target), bytes).unwrap();
+    }
+
+    /// Holds the lock that every writer of the store takes.
+    #[must_use]
+    pub fn hold(&self, target: Target) -> Held {
+        fs::create_dir_all(self.path().join("memories")).unwrap();
+        let mut lock = self.store(target).into_os_string();
+        lock.push(".lock");
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(lock).unwrap();
+        eventually("the store's lock", || flock(&file, FlockOperation::NonBlockingLockExclusive).ok());
+        Held { file }
+    }
+
+    /// The spilled outputs on disk, sorted.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<PathBuf> {
+        let Ok(sessions) = fs::read_dir(self.path().join("herma/outputs")) else { return Vec::new() };
+        let mut files: Vec<PathBuf> = sessions
+            .flat_map(|session| fs::read_dir(session.unwrap().path()).unwrap())
+            .map(|file| file.unwrap().path())
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+/// A store's lock, held by the test.
+#[derive(Debug)]
+#[must_use = "the lock ends when this is dropped"]
+pub struct Held {
+    file: File,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Explicitly, for a child that is just being started has a copy.
+        flock(&self.file, FlockOperation::Unlock).unwrap();
+    }
+}

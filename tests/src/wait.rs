@@ -1,0 +1,24 @@
+//! Waiting for a condition, with a deadline.
+
+use std::time::{Duration, Instant};
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Looks again and again until there is something.
+///
+/// # Panics
+/// There is nothing after [`PATIENCE`].
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "waited {PATIENCE:?} in vain: {what}");
+        std::thread::park_timeout(PAUSE);
+    }
+}
