@@ -242,19 +242,24 @@ impl Connection {
                 self.state.metrics.record_unreadable();
                 self.queue(encode_frame(0, Err(error)));
             }
-            Parsed::Line(Line::One(Item { reply_to: ReplyTo::Id(id), request: Ok((header, request)) })) => {
+            Parsed::Line(line) => match *line {
+                Line::One(item) => self.ask_item(item, share),
+                Line::Batch(items) => self.ask_batch(items, share),
+            },
+        }
+    }
+
+    fn ask_item(&mut self, item: Item, share: Option<Arc<Share>>) {
+        match (item.reply_to, item.request) {
+            (ReplyTo::Id(id), Ok((header, request))) => {
                 self.ask(header, request, share, move |outcome| encode_line(&id, &outcome));
             }
-            Parsed::Line(Line::One(Item { reply_to: ReplyTo::Nobody, request: Ok((header, request)) })) => {
-                self.ask(header, request, share, |_| Vec::new());
-            }
-            Parsed::Line(Line::One(Item { reply_to, request: Err(error) })) => {
+            (ReplyTo::Nobody, Ok((header, request))) => self.ask(header, request, share, |_| Vec::new()),
+            (ReplyTo::Id(id), Err(error)) => {
                 self.state.metrics.record_unreadable();
-                if let ReplyTo::Id(id) = reply_to {
-                    self.queue(encode_line(&id, &Err(error)));
-                }
+                self.queue(encode_line(&id, &Err(error)));
             }
-            Parsed::Line(Line::Batch(items)) => self.ask_batch(items, share),
+            (ReplyTo::Nobody, Err(_)) => self.state.metrics.record_unreadable(),
         }
     }
 
@@ -326,7 +331,7 @@ impl Connection {
 /// What a frame holds.
 enum Parsed {
     Frame(Result<Box<ClientFrame>, RpcError>),
-    Line(Line),
+    Line(Box<Line>),
 }
 
 fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
@@ -334,7 +339,7 @@ fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
         Some(Codec::Bincode) => Parsed::Frame(
             binary::read(bytes).map(Box::new).map_err(|error| RpcError::new(ErrorKind::ParseError, error.to_string())),
         ),
-        Some(Codec::Json) | None => Parsed::Line(jsonrpc::read_line(bytes)),
+        Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line(bytes))),
     }
 }
 
@@ -344,7 +349,7 @@ fn unparsable(codec: Option<Codec>) -> Parsed {
     match codec {
         Some(Codec::Bincode) => Parsed::Frame(Err(error)),
         Some(Codec::Json) | None => {
-            Parsed::Line(Line::One(Item { reply_to: ReplyTo::Id("null".into()), request: Err(error) }))
+            Parsed::Line(Box::new(Line::One(Item { reply_to: ReplyTo::Id("null".into()), request: Err(error) })))
         }
     }
 }

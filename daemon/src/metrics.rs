@@ -90,7 +90,8 @@ impl Histogram {
 fn bucket(took: Duration) -> usize {
     let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
     let doubling = nanoseconds.ilog2() as usize;
-    let within = if doubling < 2 { 0 } else { (nanoseconds >> (doubling - 2)) as usize & (PER_DOUBLING - 1) };
+    let quarter = if doubling < 2 { 0 } else { (nanoseconds >> (doubling - 2)) & 3 };
+    let within = usize::try_from(quarter).unwrap_or(0);
     (doubling * PER_DOUBLING + within).min(PER_DOUBLING * DOUBLINGS - 1)
 }
 

@@ -46,7 +46,8 @@ fn a_bad_config_ends_it_with_1_and_is_told_with_file_line_and_nearest_key() {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "# a comment\n[memory]\nmemory_limits = 3000\n").unwrap();
     for check in [&[][..], &["--check"]] {
-        let arguments: Vec<&str> = ["--home", home.to_str().unwrap()].into_iter().chain(check.iter().copied()).collect();
+        let arguments: Vec<&str> =
+            ["--home", home.to_str().unwrap()].into_iter().chain(check.iter().copied()).collect();
         let output = hermad(&arguments);
         let words = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{words}");

@@ -15,6 +15,7 @@ struct Conversation {
     messages: Vec<Box<RawValue>>,
 }
 
+#[expect(clippy::disallowed_methods, reason = "a throw-away file of the demo")]
 /// Writes a list of `count` messages or a few more: the first conversation with
 /// its system message, then all of them again and again without. Where one ends
 /// and the next begins with the user, only the first of the two is kept.

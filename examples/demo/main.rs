@@ -119,6 +119,7 @@ fn seed(place: &Place) -> anyhow::Result<Vec<String>> {
     Ok(kept)
 }
 
+#[expect(clippy::disallowed_methods, reason = "a throw-away file of the demo")]
 fn run_agents(place: &Place, conversation: &Path, folder: &Path) -> anyhow::Result<Vec<AgentReport>> {
     let own = std::env::current_exe().context("the demo's own program")?;
     let script = folder.join("agent.py");

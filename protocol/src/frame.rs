@@ -230,7 +230,9 @@ impl Decoder {
 mod tests {
     use super::*;
 
-    fn frames(limit: usize, stream: &[u8], step: usize) -> (Vec<Vec<u8>>, Result<Option<Vec<u8>>, FrameError>) {
+    type Cut = (Vec<Vec<u8>>, Result<Option<Vec<u8>>, FrameError>);
+
+    fn frames(limit: usize, stream: &[u8], step: usize) -> Cut {
         let mut decoder = Decoder::new(limit);
         let mut found = Vec::new();
         for piece in stream.chunks(step) {

@@ -100,7 +100,6 @@ macro_rules! table {
         /// A method with its params.
         #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
         #[serde(untagged)]
-        #[expect(clippy::large_enum_variant, reason = "requests are moved a few times and never stored in bulk")]
         pub enum Request {
             $(#[doc = concat!("`", $name, "`")] $variant($params),)*
         }
@@ -126,7 +125,6 @@ macro_rules! table {
         /// The result of a method.
         #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
         #[serde(untagged)]
-        #[expect(clippy::large_enum_variant, reason = "replies are moved a few times and never stored in bulk")]
         pub enum Reply {
             $(#[doc = concat!("of `", $name, "`")] $variant($result),)*
         }

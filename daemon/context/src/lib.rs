@@ -12,8 +12,6 @@
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
-
 mod json;
 mod message;
 mod redaction;

@@ -103,7 +103,7 @@ pub enum Refusal {
         /// Which, from 1.
         number: usize,
         /// Why.
-        refusal: Box<Refusal>,
+        refusal: Box<Self>,
     },
     /// The model's arguments are wrong.
     #[error("{0}")]

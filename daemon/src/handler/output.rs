@@ -151,9 +151,9 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
     Ok(budgets)
 }
 
-const fn domain_size(size: value::Size) -> Size {
+fn domain_size(size: value::Size) -> Size {
     match size {
-        value::Size::Chars(chars) => Size::Chars(chars as usize),
+        value::Size::Chars(chars) => Size::Chars(narrow(chars)),
         value::Size::Infinite => Size::Infinite,
     }
 }
