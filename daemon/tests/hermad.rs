@@ -2,6 +2,7 @@
 //! `cargo test --workspace` build the program, which the tests of `herma-tests`
 //! need.)
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
 use std::fs;
 use std::path::PathBuf;
