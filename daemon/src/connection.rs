@@ -5,10 +5,14 @@
 //! more than it may: past the bounds it stops reading, and a peer that makes no
 //! progress is let go.
 
+mod codec;
+
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::binary::ClientFrame;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
@@ -16,6 +20,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep_until};
+
+use codec::{Parsed, encode_frame, encode_line, parse, unparsable};
 
 use crate::dispatch;
 use crate::fail::Outcome;
@@ -37,27 +43,16 @@ const PARSE_INLINE: usize = 256 << 10;
 /// Answers that may wait to be written, in bytes; past it nothing is read.
 const OUT: usize = 1 << 20;
 
+/// Room for answers that a connection keeps while it has none, in bytes.
+const KEPT: usize = 64 << 10;
+
 /// How often a peer that has sent everything is looked after, while requests of
 /// it are under way.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Serves one connection until its peer is done or the daemon stops.
 pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
-    let (answers, answered) = mpsc::channel(limits::REQUESTS);
-    let frame = state.config.limits.frame;
-    let mut connection = Connection {
-        state: Arc::clone(&state),
-        stream,
-        number,
-        decoder: Decoder::new(frame),
-        share: None,
-        order: Order::default(),
-        answers,
-        answered,
-        tasks: JoinSet::new(),
-        out: Vec::new(),
-        written: 0,
-    };
+    let mut connection = Connection::new(Arc::clone(&state), stream, number);
     match connection.run().await {
         Ok(()) => tracing::debug!(number, "connection ended"),
         Err(End::Peer(error)) => tracing::debug!(number, "connection lost: {error}"),
@@ -80,63 +75,107 @@ impl From<std::io::Error> for End {
     }
 }
 
+/// What still comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inward {
+    /// The peer may send more.
+    Open,
+    /// The peer has sent everything; frames may wait in the buffer.
+    Ended,
+    /// Nothing more is taken from the peer.
+    Closed,
+}
+
 /// An answer, encoded, and what the request held until now.
 struct Answer {
     bytes: Vec<u8>,
     _share: Option<Arc<Share>>,
 }
 
+type WaitForShare = Pin<Box<dyn Future<Output = Option<Share>> + Send>>;
+
 struct Connection {
     state: Arc<State>,
     stream: Stream,
     number: u64,
+    inward: Inward,
     decoder: Decoder,
+    /// Whether whole frames may wait in the decoder.
+    backlog: bool,
+    /// What the frame that has begun holds of the bytes in flight.
     share: Option<Share>,
+    /// Until then nothing is read.
+    share_wanted: Option<WaitForShare>,
     order: Order,
     answers: mpsc::Sender<Answer>,
     answered: mpsc::Receiver<Answer>,
     tasks: JoinSet<()>,
     out: Vec<u8>,
     written: usize,
+    progress: Instant,
 }
 
 impl Connection {
+    fn new(state: Arc<State>, stream: Stream, number: u64) -> Self {
+        let (answers, answered) = mpsc::channel(limits::REQUESTS);
+        let decoder = Decoder::new(state.config.limits.frame);
+        Self {
+            state,
+            stream,
+            number,
+            inward: Inward::Open,
+            decoder,
+            backlog: false,
+            share: None,
+            share_wanted: None,
+            order: Order::default(),
+            answers,
+            answered,
+            tasks: JoinSet::new(),
+            out: Vec::new(),
+            written: 0,
+            progress: Instant::now(),
+        }
+    }
+
     async fn run(&mut self) -> Result<(), End> {
         let mut stop = self.state.stop.subscribe();
-        let mut reading = true;
-        let mut progress = Instant::now();
         let mut look = interval(LOOK);
         loop {
+            if self.backlog && self.has_room() {
+                self.take_frames().await;
+            }
+            if self.inward == Inward::Ended && !self.backlog {
+                self.inward = Inward::Closed;
+                self.finish();
+            }
             let writing = !self.out.is_empty();
-            let may_read = reading && self.out.len() < OUT && self.tasks.len() < limits::REQUESTS;
-            let patience = match self.decoder.codec() {
-                None => Duration::from_secs(limits::HANDSHAKE_S),
-                Some(_) => Duration::from_secs(limits::STALL_S),
-            };
-            let waiting = writing || may_read && self.decoder.partial().is_some();
-            if !reading && !writing && self.tasks.is_empty() {
+            if self.inward == Inward::Closed && !writing && self.tasks.is_empty() && self.answered.is_empty() {
                 return Ok(());
             }
+            let may_read = self.inward == Inward::Open && self.share_wanted.is_none() && self.has_room();
+            let waiting = writing || may_read && self.decoder.partial().is_some();
+            let patience = if self.decoder.codec().is_none() { limits::HANDSHAKE_S } else { limits::STALL_S };
+            let patience = self.progress + Duration::from_secs(patience);
             tokio::select! {
                 biased;
-                wrote = write(&self.stream, &self.out[self.written..]), if writing => {
-                    self.wrote(wrote?)?;
-                    progress = Instant::now();
-                }
-                Some(answer) = self.answered.recv() => self.queue(answer.bytes),
+                wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
+                Some(answer) = self.answered.recv() => self.queue(&answer.bytes),
                 Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
                 read = read(&self.stream, &mut self.decoder), if may_read => {
-                    progress = Instant::now();
+                    self.progress = Instant::now();
+                    self.backlog = true;
                     if read? == 0 {
-                        reading = false;
-                        self.finish().await;
-                    } else if self.take_frames().await.is_err() {
-                        reading = false;
+                        self.inward = Inward::Ended;
                     }
                 }
-                () = stopping(&mut stop), if reading => reading = false,
-                () = sleep_until(progress + patience), if waiting => return Err(End::Stalled),
-                _ = look.tick(), if !reading => {
+                share = wanted(&mut self.share_wanted), if self.share_wanted.is_some() => {
+                    (self.share, self.share_wanted) = (share, None);
+                    self.progress = Instant::now();
+                }
+                () = stopping(&mut stop), if self.inward == Inward::Open => self.inward = Inward::Closed,
+                () = sleep_until(patience), if waiting => return Err(End::Stalled),
+                _ = look.tick(), if self.inward == Inward::Closed => {
                     if transport::hung_up(&self.stream) {
                         return Err(End::Peer(std::io::ErrorKind::BrokenPipe.into()));
                     }
@@ -145,59 +184,70 @@ impl Connection {
         }
     }
 
+    /// Whether more may be asked before something is answered.
+    fn has_room(&self) -> bool {
+        self.tasks.len() < limits::REQUESTS && self.out.len() < OUT
+    }
+
     fn wrote(&mut self, count: usize) -> Result<(), End> {
         if count == 0 {
             return Err(End::Peer(std::io::ErrorKind::WriteZero.into()));
         }
+        self.progress = Instant::now();
         self.written += count;
         if self.written == self.out.len() {
             self.written = 0;
-            if self.out.capacity() > OUT {
-                self.out = Vec::new();
-            }
             self.out.clear();
+            self.out.shrink_to(KEPT);
         }
         Ok(())
     }
 
-    /// Handles every frame that is there, and makes room for one that is not
-    /// yet.
-    async fn take_frames(&mut self) -> Result<(), FrameError> {
-        loop {
+    /// Handles the frames that are there while there is room for what they ask,
+    /// and asks for a share of the bytes in flight for one that is not whole.
+    async fn take_frames(&mut self) {
+        while self.has_room() {
             match self.decoder.next_frame() {
-                Ok(Some(frame)) if frame.len() <= PARSE_INLINE => {
-                    let codec = self.decoder.codec();
-                    let parsed = parse(codec, self.decoder.bytes(&frame));
-                    let share = self.share.take().map(|share| shrunk(share, frame.len()));
-                    self.start(parsed, share);
-                }
                 Ok(Some(frame)) => {
                     let codec = self.decoder.codec();
                     let share = self.share.take().map(|share| shrunk(share, frame.len()));
-                    let bytes = self.decoder.take(&frame);
-                    let parsed = tokio::task::spawn_blocking(move || parse(codec, &bytes)).await;
-                    self.start(parsed.unwrap_or_else(|_| unparsable(codec)), share);
+                    let parsed = if frame.len() <= PARSE_INLINE {
+                        parse(codec, self.decoder.bytes(&frame))
+                    } else {
+                        let bytes = self.decoder.take(&frame);
+                        let parsed = tokio::task::spawn_blocking(move || parse(codec, &bytes)).await;
+                        parsed.unwrap_or_else(|_| unparsable(codec))
+                    };
+                    self.start(parsed, share);
                 }
-                Ok(None) => break,
+                Ok(None) => {
+                    self.backlog = false;
+                    self.want_share();
+                    return;
+                }
                 Err(error) => {
-                    self.refuse(&error);
-                    return Err(error);
+                    (self.backlog, self.inward) = (false, Inward::Closed);
+                    return self.refuse(&error);
                 }
             }
         }
-        if let Some(partial) = self.decoder.partial() {
-            let expected = partial.need.unwrap_or_else(|| {
-                if partial.have > limits::SMALL_FRAME { self.state.config.limits.frame } else { partial.have }
-            });
-            if self.share.is_none() {
-                self.share = self.state.in_flight.take(expected).await;
-            }
+    }
+
+    fn want_share(&mut self) {
+        let Some(partial) = self.decoder.partial() else { return };
+        let expected = match partial.need {
+            Some(need) => need,
+            None if partial.have > limits::SMALL_FRAME => self.state.config.limits.frame,
+            None => partial.have,
+        };
+        if self.share.is_none() && expected > limits::SMALL_FRAME && self.inward == Inward::Open {
+            let in_flight = self.state.in_flight.clone();
+            self.share_wanted = Some(Box::pin(async move { in_flight.take(expected).await }));
         }
-        Ok(())
     }
 
     /// The peer has sent everything: a last line needs no newline.
-    async fn finish(&mut self) {
+    fn finish(&mut self) {
         match self.decoder.finish() {
             Ok(Some(line)) => {
                 let parsed = parse(Some(Codec::Json), &self.decoder.take(&line));
@@ -216,19 +266,22 @@ impl Connection {
             FrameError::Preface | FrameError::CutShort { .. } => ErrorKind::ParseError,
         };
         let error = RpcError::new(kind, error.to_string());
-        let bytes = match self.decoder.codec() {
-            Some(Codec::Bincode) => encode_frame(0, Err(error)),
-            Some(Codec::Json) | None => encode_line("null", &Err(error)),
-        };
-        self.queue(bytes);
+        match self.decoder.codec() {
+            Some(Codec::Bincode) => self.answer(|out| encode_frame(0, Err(error), out)),
+            Some(Codec::Json) | None => self.answer(|out| encode_line("null", &Err(error), out)),
+        }
     }
 
-    fn queue(&mut self, bytes: Vec<u8>) {
+    fn queue(&mut self, bytes: &[u8]) {
+        self.answer(|out| out.extend_from_slice(bytes));
+    }
+
+    /// Appends an answer to what is to be written.
+    fn answer(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.out.is_empty() {
-            self.out = bytes;
-        } else {
-            self.out.extend_from_slice(&bytes);
+            self.progress = Instant::now();
         }
+        encode(&mut self.out);
     }
 
     fn start(&mut self, parsed: Parsed, share: Option<Share>) {
@@ -236,11 +289,11 @@ impl Connection {
         match parsed {
             Parsed::Frame(Ok(frame)) => {
                 let ClientFrame { id, header, request } = *frame;
-                self.ask(header, request, share, move |outcome| encode_frame(id, outcome));
+                self.ask(header, request, share, move |outcome, out| encode_frame(id, outcome, out));
             }
             Parsed::Frame(Err(error)) => {
                 self.state.metrics.record_unreadable();
-                self.queue(encode_frame(0, Err(error)));
+                self.answer(|out| encode_frame(0, Err(error), out));
             }
             Parsed::Line(line) => match *line {
                 Line::One(item) => self.ask_item(item, share),
@@ -252,12 +305,12 @@ impl Connection {
     fn ask_item(&mut self, item: Item, share: Option<Arc<Share>>) {
         match (item.reply_to, item.request) {
             (ReplyTo::Id(id), Ok((header, request))) => {
-                self.ask(header, request, share, move |outcome| encode_line(&id, &outcome));
+                self.ask(header, request, share, move |outcome, out| encode_line(&id, &outcome, out));
             }
-            (ReplyTo::Nobody, Ok((header, request))) => self.ask(header, request, share, |_| Vec::new()),
+            (ReplyTo::Nobody, Ok((header, request))) => self.ask(header, request, share, |_, _| ()),
             (ReplyTo::Id(id), Err(error)) => {
                 self.state.metrics.record_unreadable();
-                self.queue(encode_line(&id, &Err(error)));
+                self.answer(|out| encode_line(&id, &Err(error), out));
             }
             (ReplyTo::Nobody, Err(_)) => self.state.metrics.record_unreadable(),
         }
@@ -269,20 +322,20 @@ impl Connection {
         header: Header,
         request: Request,
         share: Option<Arc<Share>>,
-        encode: impl FnOnce(Outcome<Reply>) -> Vec<u8> + Send + 'static,
+        encode: impl FnOnce(Outcome<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
         let key = dispatch::order_key(&request);
         if !self.order.is_busy(key)
             && let Some(outcome) = dispatch::at_once(&self.state, &header, &request)
         {
-            self.queue(encode(outcome));
-            return;
+            return self.answer(|out| encode(outcome, out));
         }
         let place = self.order.queue(key);
         let (state, number, answers) = (Arc::clone(&self.state), self.number, self.answers.clone());
         self.tasks.spawn(async move {
             let outcome = dispatch::in_time(state, number, header, request, place).await;
-            let bytes = encode(outcome);
+            let mut bytes = Vec::new();
+            encode(outcome, &mut bytes);
             // The receiver is gone when the connection is.
             drop(answers.send(Answer { bytes, _share: share }).await);
         });
@@ -328,35 +381,16 @@ impl Connection {
     }
 }
 
-/// What a frame holds.
-enum Parsed {
-    Frame(Result<Box<ClientFrame>, RpcError>),
-    Line(Box<Line>),
-}
-
-fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
-    match codec {
-        Some(Codec::Bincode) => Parsed::Frame(
-            binary::read(bytes).map(Box::new).map_err(|error| RpcError::new(ErrorKind::ParseError, error.to_string())),
-        ),
-        Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line(bytes))),
-    }
-}
-
-/// A parser that panicked is herma's fault.
-fn unparsable(codec: Option<Codec>) -> Parsed {
-    let error = crate::fail::internal("reading a request");
-    match codec {
-        Some(Codec::Bincode) => Parsed::Frame(Err(error)),
-        Some(Codec::Json) | None => {
-            Parsed::Line(Box::new(Line::One(Item { reply_to: ReplyTo::Id("null".into()), request: Err(error) })))
-        }
-    }
-}
-
 fn shrunk(mut share: Share, bytes: usize) -> Share {
     in_flight::shrink(&mut share, bytes);
     share
+}
+
+async fn wanted(share: &mut Option<WaitForShare>) -> Option<Share> {
+    match share {
+        Some(share) => share.await,
+        None => None,
+    }
 }
 
 async fn stopping(stop: &mut watch::Receiver<Option<Duration>>) {
@@ -378,17 +412,4 @@ async fn read(mut stream: &Stream, decoder: &mut Decoder) -> std::io::Result<usi
     }
     buffer.reserve(room);
     stream.read_buf(buffer).await
-}
-
-fn encode_line(id: &str, outcome: &Outcome<Reply>) -> Vec<u8> {
-    let mut line = jsonrpc::write_reply(id, outcome);
-    line.push(b'\n');
-    line
-}
-
-fn encode_frame(id: u64, outcome: Outcome<Reply>) -> Vec<u8> {
-    binary::write(&ServerFrame::Reply { id, outcome }).unwrap_or_else(|error| {
-        let outcome = Err(RpcError::new(ErrorKind::TooLarge, format!("the result can't be sent: {error}")));
-        binary::write(&ServerFrame::Reply { id, outcome }).unwrap_or_default()
-    })
 }

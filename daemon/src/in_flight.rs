@@ -1,13 +1,12 @@
 //! Bounds the bytes that all connections together hold.
 //!
-//! A frame that turns out larger than [`limits::SMALL_FRAME`] takes its whole
+//! A frame that turns out larger than a small one takes its whole
 //! possible size at once, before the rest is read, and waits until that much is
 //! free. Taking it at once is what keeps two half-read frames from waiting for
 //! each other for ever.
 
 use std::sync::Arc;
 
-use herma_protocol::limits;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What is free.
@@ -27,12 +26,8 @@ impl InFlight {
         Self { kilobytes: Arc::new(Semaphore::new(total as usize)), total }
     }
 
-    /// Waits for room for a frame of up to `bytes`; `None` for a small one,
-    /// which needs none, or when the daemon is stopping.
+    /// Waits for room for a frame of up to `bytes`.
     pub(crate) async fn take(&self, bytes: usize) -> Option<Share> {
-        if bytes <= limits::SMALL_FRAME {
-            return None;
-        }
         Arc::clone(&self.kilobytes).acquire_many_owned(kilobytes(bytes).min(self.total)).await.ok()
     }
 }

@@ -6,6 +6,9 @@ use bincode::{Decode, Encode};
 
 use crate::{Header, Reply, Request, RpcError};
 
+/// Bytes of a frame's length prefix.
+const PREFIX: usize = 4;
+
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ClientFrame {
@@ -39,11 +42,32 @@ pub struct BinaryError(String);
 /// # Errors
 /// A payload of more than 4 GiB.
 pub fn write(value: &impl Encode) -> Result<Vec<u8>, BinaryError> {
-    let mut frame = vec![0; 4];
-    bincode::encode_into_std_write(value, &mut frame, standard()).map_err(|error| BinaryError(error.to_string()))?;
-    let length = u32::try_from(frame.len() - 4).map_err(|error| BinaryError(error.to_string()))?;
-    frame[..4].copy_from_slice(&length.to_le_bytes());
+    let mut frame = Vec::new();
+    append(value, &mut frame)?;
     Ok(frame)
+}
+
+/// Appends a value as a frame, prefix included; after an error `bytes` are as
+/// they were.
+///
+/// # Errors
+/// A payload of more than 4 GiB.
+pub fn append(value: &impl Encode, bytes: &mut Vec<u8>) -> Result<(), BinaryError> {
+    let from = bytes.len();
+    bytes.extend_from_slice(&[0; PREFIX]);
+    let written = bincode::encode_into_std_write(value, bytes, standard())
+        .map_err(|error| BinaryError(error.to_string()))
+        .and_then(|length| u32::try_from(length).map_err(|error| BinaryError(error.to_string())));
+    match written {
+        Ok(length) => {
+            bytes[from..from + PREFIX].copy_from_slice(&length.to_le_bytes());
+            Ok(())
+        }
+        Err(error) => {
+            bytes.truncate(from);
+            Err(error)
+        }
+    }
 }
 
 /// Writes a value without a prefix, to be kept and read again.

@@ -150,17 +150,23 @@ fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> 
 #[must_use]
 pub fn write_reply(id: &str, outcome: &Result<Reply, RpcError>) -> Vec<u8> {
     let mut text = Vec::with_capacity(256);
+    append_reply(id, outcome, &mut text);
+    text
+}
+
+/// Appends the answer to one request, without the newline.
+pub fn append_reply(id: &str, outcome: &Result<Reply, RpcError>, text: &mut Vec<u8>) {
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     text.extend_from_slice(id.as_bytes());
     let from = text.len();
     let written = match outcome {
         Ok(reply) => {
             text.extend_from_slice(b",\"result\":");
-            serde_json::to_writer(&mut text, reply)
+            serde_json::to_writer(&mut *text, reply)
         }
         Err(error) => {
             text.extend_from_slice(b",\"error\":");
-            serde_json::to_writer(&mut text, &error_object(error))
+            serde_json::to_writer(&mut *text, &error_object(error))
         }
     };
     if written.is_err() {
@@ -169,7 +175,6 @@ pub fn write_reply(id: &str, outcome: &Result<Reply, RpcError>) -> Vec<u8> {
     }
     text.push(b'}');
     keep_on_one_line(&mut text[from..]);
-    text
 }
 
 /// A value that came in as JSON text may hold newlines between its tokens; on

@@ -15,6 +15,9 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Exit code when another daemon serves the home.
 const TAKEN: u8 = 3;
 
+/// Threads for work that waits for the disk or takes long; what comes then waits.
+const BLOCKING: usize = 32;
+
 /// Keeps what several agents share: memories, large tool outputs, compressed
 /// conversations.
 #[derive(Debug, Parser)]
@@ -76,7 +79,11 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING)
+        .enable_all()
+        .build()
+        .context("no runtime")?;
     runtime.block_on(async {
         let (claim, listener) = instance::claim(&config).await?;
         let file = config.home.join("herma/hermad.log");
