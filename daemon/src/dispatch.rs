@@ -11,27 +11,12 @@ use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary
 use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::handler;
 use crate::idempotency::{Begin, Mutation};
 use crate::order::Place;
-use crate::state::{DEFAULT_PROFILE, State};
-
-/// Who asks and for which profile.
-#[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    /// Number of the connection.
-    pub connection: u64,
-    /// The profile that the request names.
-    pub profile: Option<String>,
-}
-
-impl Caller {
-    /// The profile that the request means.
-    pub(crate) fn profile(&self) -> &str {
-        self.profile.as_deref().unwrap_or(DEFAULT_PROFILE)
-    }
-}
+use crate::state::State;
 
 /// Answers a request that needs no waiting; `None` for any other. A panic is
 /// this request's `internal` error.

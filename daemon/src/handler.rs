@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use herma_protocol::{Reply, Request};
 
-use crate::dispatch::Caller;
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::state::State;
 

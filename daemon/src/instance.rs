@@ -73,7 +73,8 @@ pub async fn claim(config: &Config) -> Result<(Claim, Listener), ClaimError> {
         let holder = lock::holder(&path).unwrap_or_default();
         return Err(ClaimError::Taken { home: config.home.clone(), holder });
     };
-    lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display()))?;
+    // On a full disk nobody can read who holds the lock, but it is held.
+    drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
     if let Some(folder) = config.socket.parent() {
         folder::create(folder)?;
         if folder.starts_with(&config.home) || folder.starts_with("/tmp") && folder != Path::new("/tmp") {

@@ -2,11 +2,12 @@
 //!
 //! [`run`] serves a listener until it is told to stop; [`instance::claim`] makes
 //! sure that there is one daemon for a home. The life of a request:
-//! [`connection`] reads frames, [`dispatch`] decides when and under which
-//! deadline a request runs, `handler` does it (one file per resource), [`owner`]
+//! `connection` reads frames, `dispatch` decides when and under which
+//! deadline a request runs, `handler` does it (one file per resource), `owner`
 //! and [`archivist`] are the threads that own stores and archive.
 
 pub mod archivist;
+mod caller;
 pub mod config;
 mod connection;
 mod dispatch;

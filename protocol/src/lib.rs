@@ -23,6 +23,7 @@ pub mod jsonrpc;
 pub mod limits;
 pub mod memory;
 pub mod method;
+mod nearest;
 pub mod output;
 mod params;
 pub mod rendezvous;

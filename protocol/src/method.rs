@@ -6,6 +6,7 @@ use bincode::{Decode, Encode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
 use crate::{Header, context, daemon, guard, memory, output, session};
 
@@ -175,16 +176,6 @@ pub trait Call {
 }
 
 for_each_method!(table);
-
-/// The known name that is nearest to `name`, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, candidate)| candidate)
-}
 
 /// The sentence for a method that doesn't exist. Long names are cut, for they
 /// come from outside.

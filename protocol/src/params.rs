@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
 use crate::Header;
-use crate::method::nearest;
+use crate::nearest::nearest;
 
 /// Why params can't be read: which one and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

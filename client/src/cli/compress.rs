@@ -19,7 +19,7 @@ use super::{Session, out};
 pub(super) struct Arguments {
     /// The conversation; - for standard input
     file: PathBuf,
-    /// The session's id; what is removed is kept under it [default: compress:<file name>]
+    /// The session's id; what is removed is kept under it; `compress:` and the file's name when left out
     #[arg(long)]
     session: Option<String>,
     /// The model's window in tokens

@@ -18,8 +18,8 @@ use herma_protocol::{ErrorKind, Json, RpcError};
 pub(super) use compress::compress;
 
 use super::{blocking, check_names, narrow, session, wide};
+use crate::caller::Caller;
 use crate::config::ContextConfig;
-use crate::dispatch::Caller;
 use crate::fail::{self, Outcome};
 use crate::session::Session;
 use crate::state::State;

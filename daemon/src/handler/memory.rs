@@ -11,7 +11,7 @@ use herma_protocol::{Json, limits};
 
 use super::guard::wire_finding;
 use super::{check_names, wide};
-use crate::dispatch::Caller;
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::owner::{Write, Written};
 use crate::state::State;

@@ -16,7 +16,7 @@ use herma_spill::{Budgets, Size, SpillError, preview as spill_preview};
 use serde_json::Value;
 
 use super::{blocking, check_name, narrow, session, wide};
-use crate::dispatch::Caller;
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::state::State;
 

@@ -10,7 +10,7 @@ use herma_protocol::{ErrorKind, RpcError};
 use sha2::{Digest, Sha256};
 
 use super::{check_name, check_names};
-use crate::dispatch::Caller;
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::session::Session;
 use crate::state::{DEFAULT_PROFILE, State, unix_now};

@@ -14,7 +14,7 @@ use herma_protocol::{ErrorKind, RpcError};
 use herma_spill::name;
 
 use super::{SUMMARIZER, Shared, check_summarizer, parse, request, session_settings, wire_message};
-use crate::dispatch::Caller;
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::handler::{blocking, session, wide};
 use crate::session::Session;
