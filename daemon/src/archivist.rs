@@ -30,6 +30,11 @@ impl Archivist {
     /// the daemon goes on without it, and the file is left as it is.
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
+        // SQLite would make the file readable for others; its log and index take
+        // after it.
+        if let Err(error) = herma_disk::file::append_to(&path) {
+            return Self::broken(error.to_string());
+        }
         match Archive::open(&path) {
             Ok(archive) => {
                 let (sender, receiver) = sync_channel(QUEUE);

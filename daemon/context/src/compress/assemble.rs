@@ -78,7 +78,7 @@ fn handoff_text(body: &str, sections: Vec<Section>, note: &ArchiveNote) -> Strin
     let recall = Section {
         kind: SectionKind::Recall,
         text: format!(
-            "The {} messages that this record replaces are archived under the handle {}; a recall call with that handle gives them back word for word.",
+            "The {} messages that this record replaces are kept word for word in the archive, under the handle {}.",
             note.messages, note.handle
         ),
     };
