@@ -7,6 +7,8 @@ mod files;
 mod gather;
 mod quote;
 
+use std::collections::HashSet;
+
 use allot::{Pool, allot};
 use earlier::Earlier;
 use gather::{Material, gather};
@@ -100,7 +102,7 @@ impl Extract<'_> {
         let mut found = gather(self, &quoter);
         if let Some(previous) = self.previous {
             let quoted = quoter.masked(previous);
-            found.append(Earlier::read(&quoted), |count| self.scaled(count));
+            found.append(Earlier::read(&quoted), &self.kept_items(&quoter), |count| self.scaled(count));
         }
         let fixed = self.render(&Material::bare(&found), &quoter).chars().count();
         let room = self.body_chars().saturating_sub(fixed);
@@ -114,6 +116,13 @@ impl Extract<'_> {
         ];
         allot(room, &mut pools);
         self.bounded(self.render(&found, &quoter))
+    }
+
+    /// The items that the messages of the tail would make.
+    fn kept_items(&self, quoter: &Quoter) -> HashSet<String> {
+        let texts = self.tail.iter().map(Message::text).filter(|text| !text.trim().is_empty());
+        let quotes = texts.map(|text| quoter.quote(&text));
+        quotes.flat_map(|quote| [format!("'{quote}'"), quote]).collect()
     }
 
     fn bounded(&self, text: String) -> String {

@@ -143,7 +143,7 @@ pub(crate) fn canonical_chars(raw: &str) -> usize {
 }
 
 /// One past the closing quote of the string that begins at `quote`.
-fn string_end(bytes: &[u8], quote: usize) -> usize {
+pub(crate) fn string_end(bytes: &[u8], quote: usize) -> usize {
     let mut at = quote + 1;
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;

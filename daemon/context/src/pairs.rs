@@ -62,6 +62,28 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
     out
 }
 
+/// For each result the message and position of its call, by the same rule; a further result of a
+/// call that was answered counts as one of it, so that it can still be named.
+pub(crate) fn callers(messages: &[Message]) -> Vec<Option<(usize, usize)>> {
+    let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    let mut last: HashMap<&str, (usize, usize)> = HashMap::new();
+    messages
+        .iter()
+        .enumerate()
+        .map(|(at, message)| {
+            for (index, call) in message.tool_calls().iter().enumerate().rev() {
+                if let Some(id) = call.id.as_deref() {
+                    open.entry(id).or_default().push((at, index));
+                }
+            }
+            let id = message.tool_call_id()?;
+            let call = open.get_mut(id).and_then(Vec::pop).or_else(|| last.get(id).copied())?;
+            last.insert(id, call);
+            Some(call)
+        })
+        .collect()
+}
+
 /// The assistant whose calls are still open at the end of the list, if there is one.
 pub fn in_flight(messages: &[Message]) -> Option<usize> {
     let tail: Vec<&Message> = {

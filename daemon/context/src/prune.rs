@@ -5,13 +5,12 @@ mod dedup;
 mod line;
 mod output;
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use crate::images::without_images;
 use crate::json;
 use crate::message::{Content, Message, ObjectContent, Role};
+use crate::pairs;
 use crate::text::head;
 use crate::tokens::message_tokens;
 
@@ -45,19 +44,13 @@ pub struct Pruned {
 pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> Pruned {
     let boundary = messages.len() - protected(messages, floor_count, token_budget);
     let duplicates = dedup::duplicates(messages);
-    let mut calls: HashMap<&str, (usize, usize)> = HashMap::new();
+    let callers = pairs::callers(messages);
     let mut pruned = Pruned { messages: Vec::with_capacity(messages.len()), count: 0 };
     for (at, message) in messages.iter().enumerate() {
-        for (index, call) in message.tool_calls().iter().enumerate() {
-            if let Some(id) = call.id.as_deref() {
-                calls.insert(id, (at, index));
-            }
-        }
         let shorter = if duplicates[at] {
             Some(message.with_content(&json::encode(DUPLICATE), &[]))
         } else if at < boundary && message.is(Role::Tool) {
-            let call = message.tool_call_id().and_then(|id| calls.get(id));
-            shorter_result(message, call.map(|&(at, index)| (&messages[at], index)))
+            shorter_result(message, callers[at].map(|(at, index)| (&messages[at], index)))
         } else {
             None
         };

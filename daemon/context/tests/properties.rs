@@ -77,7 +77,8 @@ proptest! {
         let request = CompressRequest::default();
         let Ok(prepared) = prepare(&list, &settings, &state, &request) else { return Ok(()) };
         let body = prepared.extractive_summary(None);
-        prop_assert!(prepared.request().prompt.contains("TURNS TO"));
+        let nothing_new = prepared.turns().next().is_none();
+        prop_assert!(nothing_new || prepared.request().prompt.contains("TURNS TO"));
         let (start, dropped) = (prepared.middle().start, prepared.dropped());
         let note = ArchiveNote { handle: "h".to_owned(), messages: dropped };
         let done = prepared.finish(Summary { body: body.clone(), sections: vec![] }, note.clone());

@@ -57,7 +57,7 @@ pub(super) fn status_in_memory(
 }
 
 pub(super) async fn status(state: &State, caller: &Caller, params: &StatusParams) -> Outcome<StatusResult> {
-    let session = session::opened(state, caller, &params.session).await?;
+    let session = session::ensure(state, caller, &params.session).await?;
     status_of(&session, &state.config.context)
 }
 
@@ -109,7 +109,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
 
 pub(super) async fn plan(state: &State, caller: &Caller, params: PlanParams) -> Outcome<PlanResult> {
     let settings = match (&params.session, params.config) {
-        (Some(id), None) => session_settings(&*session::opened(state, caller, id).await?, &state.config.context)?,
+        (Some(id), None) => session_settings(&*session::ensure(state, caller, id).await?, &state.config.context)?,
         (None, Some(config)) => {
             check_engine(config.engine.as_deref())?;
             checked(&config, &state.config.context)?

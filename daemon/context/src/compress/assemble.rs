@@ -75,14 +75,14 @@ pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -
 
 fn handoff_text(body: &str, sections: Vec<Section>, note: &ArchiveNote) -> String {
     let mut all = body.to_owned();
-    let recall = Section {
+    let recall = (note.messages > 0).then(|| Section {
         kind: SectionKind::Recall,
         text: format!(
             "The {} messages that this record replaces are kept word for word in the archive, under the handle {}.",
             note.messages, note.handle
         ),
-    };
-    for section in sections.into_iter().chain([recall]) {
+    });
+    for section in sections.into_iter().chain(recall) {
         if !section.text.trim().is_empty() {
             let text = handoff::defused(section.text.trim());
             all.push_str(&format!("\n\n{}\n{text}", section.kind.heading()));

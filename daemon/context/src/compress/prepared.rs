@@ -40,7 +40,7 @@ pub fn prepare(
     }
     let held = state.previous_summary.as_deref();
     let brief = Brief::of(&layout, messages, settings, held, &request.focus);
-    if brief.turns.is_empty() {
+    if brief.turns.is_empty() && layout.end - layout.start < 2 {
         return Err(Declined::NothingBetween);
     }
     let mut state = state.clone();
@@ -128,9 +128,10 @@ impl Prepared {
         self.brief.summary_budget
     }
 
-    /// Messages between head and tail cut.
+    /// Messages that the handoff replaces: those between head and tail. None when all that
+    /// stands between them is the user's last message, which is kept.
     pub fn dropped(&self) -> usize {
-        self.layout.end - self.layout.start
+        self.middle().len()
     }
 
     /// The unpruned form of each turn.

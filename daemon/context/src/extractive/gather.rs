@@ -1,6 +1,6 @@
 //! Collecting what a record quotes, from the newest turn to the oldest.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,6 +10,7 @@ use super::earlier::Earlier;
 use super::files::Paths;
 use super::quote::Quoter;
 use crate::message::{Message, Role};
+use crate::pairs;
 use crate::prune::{DUPLICATE, Output, line_of};
 use crate::text::{collapse, head, longer_than};
 
@@ -58,7 +59,8 @@ impl Material {
     }
 
     /// Adds what an earlier summary had, within the counts of `scaled`.
-    pub(super) fn append(&mut self, earlier: Earlier, scaled: impl Fn(usize) -> usize) {
+    /// What `kept` says stays in the list is left out.
+    pub(super) fn append(&mut self, earlier: Earlier, kept: &HashSet<String>, scaled: impl Fn(usize) -> usize) {
         let lists = [
             (&mut self.asks, earlier.asks, ASKS),
             (&mut self.actions, earlier.actions, ACTIONS),
@@ -67,7 +69,7 @@ impl Material {
         ];
         for (list, older, limit) in lists {
             let known: HashSet<String> = list.iter().cloned().collect();
-            list.extend(older.into_iter().filter(|item| !known.contains(item)));
+            list.extend(older.into_iter().filter(|item| !known.contains(item) && !kept.contains(item)));
             list.truncate(scaled(limit));
         }
         self.notes = earlier.notes;
@@ -82,7 +84,7 @@ pub(super) fn gather(extract: &Extract<'_>, quoter: &Quoter) -> Material {
         extract,
         quoter,
         kept,
-        calls: calls(extract.turns),
+        calls: pairs::callers(extract.turns),
         paths: Paths::new(extract.scaled(FILES)),
         searched: 0,
         found: Material::default(),
@@ -95,29 +97,13 @@ pub(super) fn gather(extract: &Extract<'_>, quoter: &Quoter) -> Material {
     gatherer.found
 }
 
-/// For each result with a known call: the caller's position and the call's.
-fn calls(turns: &[Message]) -> HashMap<usize, (usize, usize)> {
-    let mut open: HashMap<&str, (usize, usize)> = HashMap::new();
-    let mut out = HashMap::new();
-    for (at, turn) in turns.iter().enumerate() {
-        for (index, call) in turn.tool_calls().iter().enumerate() {
-            if let Some(id) = call.id.as_deref() {
-                open.insert(id, (at, index));
-            }
-        }
-        if let Some(call) = turn.tool_call_id().and_then(|id| open.get(id)) {
-            out.insert(at, *call);
-        }
-    }
-    out
-}
-
 struct Gatherer<'a> {
     extract: &'a Extract<'a>,
     quoter: &'a Quoter,
     /// Texts that stay in the list, each on one line.
     kept: HashSet<String>,
-    calls: HashMap<usize, (usize, usize)>,
+    /// For each result the message and position of its call.
+    calls: Vec<Option<(usize, usize)>>,
     paths: Paths,
     /// Bytes of results that were searched for failures.
     searched: usize,
@@ -213,7 +199,7 @@ impl Gatherer<'_> {
 
     /// One line for a result, and the output itself if it is short.
     fn describe(&self, at: usize, output: &str) -> String {
-        let call = self.calls.get(&at).map(|&(caller, index)| (&self.extract.turns[caller], index));
+        let call = self.calls.get(at).copied().flatten().map(|(caller, index)| (&self.extract.turns[caller], index));
         let line = line_of(Output::Text(output), call);
         match longer_than(output, SHORT_OUTPUT) {
             true => line,

@@ -1,8 +1,8 @@
 //! Shorter tool-call arguments that are still valid JSON.
 
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
-use crate::json::{self, Splice};
+use crate::json::{self, Span, Splice};
 use crate::message::Message;
 use crate::text::{head, longer_than};
 
@@ -13,21 +13,31 @@ const TRUNCATED: &str = "...[truncated]";
 
 /// The arguments with long strings cut at any depth; none if nothing changes or they are no JSON.
 pub fn shrink(arguments: &str) -> Option<String> {
-    let mut value: Value = serde_json::from_str(arguments).ok()?;
-    cut_strings(&mut value).then(|| serde_json::to_string(&value).ok()).flatten()
+    serde_json::from_str::<IgnoredAny>(arguments).ok()?;
+    let bytes = arguments.as_bytes();
+    let mut splices = Vec::new();
+    let mut at = 0;
+    while let Some(quote) = bytes.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        let start = at + quote;
+        let end = json::string_end(bytes, start);
+        let span = Span { start, end };
+        let is_key = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
+        if !is_key && let Some(text) = cut(span.slice(arguments)) {
+            splices.push(Splice { span, text });
+        }
+        at = end;
+    }
+    (!splices.is_empty()).then(|| json::splice(arguments, &splices))
 }
 
-/// Cuts in place; the depth is bounded by serde_json's own limit.
-fn cut_strings(value: &mut Value) -> bool {
-    match value {
-        Value::String(text) if longer_than(text, VALUE_CHARS) => {
-            *text = format!("{}{TRUNCATED}", head(text, VALUE_CHARS));
-            true
-        }
-        Value::Array(items) => items.iter_mut().fold(false, |cut, item| cut_strings(item) | cut),
-        Value::Object(map) => map.values_mut().fold(false, |cut, item| cut_strings(item) | cut),
-        _ => false,
+/// A string token with a long text cut; everything else about the arguments stays as it is
+/// written, numbers above all.
+fn cut(token: &str) -> Option<String> {
+    if token.len() <= VALUE_CHARS {
+        return None;
     }
+    let text = json::decode(token);
+    longer_than(&text, VALUE_CHARS).then(|| json::encode(&format!("{}{TRUNCATED}", head(&text, VALUE_CHARS))))
 }
 
 /// The message with the arguments of its calls shrunk where they have more than `limit` chars.

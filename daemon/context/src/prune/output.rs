@@ -45,7 +45,14 @@ impl<'a> Output<'a> {
             Self::Token(token, _) if memmem::find(token.as_bytes(), b"\\u002").is_some() => {
                 Output::Text(&self.decoded()).number(key)
             }
-            Self::Token(token, _) => number_after(token, &format!("\\\"{key}\\\":")),
+            Self::Token(token, _) => {
+                let (at, label) = (memmem::find(token.as_bytes(), b"\\n"), format!("\\\"{key}\\\":"));
+                // White space behind the label may be escaped; then the text itself is easier.
+                match number_after(token, &label) {
+                    None if at.is_some() && token.contains(&label) => Output::Text(&self.decoded()).number(key),
+                    number => number,
+                }
+            }
         }
     }
 

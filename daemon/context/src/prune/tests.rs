@@ -212,3 +212,29 @@ fn the_tail_is_protected() {
     let within = prune(&messages, 4, Some(3_100));
     assert_eq!(within.count, 6, "the message that overflows is still protected");
 }
+
+#[test]
+fn shrunk_arguments_keep_numbers_keys_and_spacing() {
+    let long = "x".repeat(600);
+    let key = "k".repeat(300);
+    let arguments = format!(r#"{{"n": 12345678901234567890123, "f":1.10,"{key}" : 1E5, "t":["{long}", "é\u00e9"]}}"#);
+    let cut = format!("{}...[truncated]", "x".repeat(200));
+    assert_eq!(shrink_arguments(&arguments), Some(arguments.replace(&long, &cut)));
+    assert_eq!(shrink_arguments(&format!("{{\"t\":\"{long}")), None);
+}
+
+#[test]
+fn of_two_calls_with_one_id_each_result_names_its_own() {
+    let calls = r#"{"role":"assistant","content":null,"tool_calls":[
+        {"id":"same","function":{"name":"read_file","arguments":"{\"path\":\"A\"}"}},
+        {"id":"same","function":{"name":"read_file","arguments":"{\"path\":\"B\"}"}}]}"#;
+    let result = format!(r#"{{"role":"tool","tool_call_id":"same","content":"{}"}}"#, "y ".repeat(150));
+    let other = result.replace('y', "z");
+    let list: Vec<Message> = [calls, &result, &other, r#"{"role":"user","content":"u"}"#]
+        .iter()
+        .map(|raw| Message::parse(*raw).unwrap())
+        .collect();
+    let pruned = prune(&list, 1, None).messages;
+    let lines: Vec<String> = pruned[1..3].iter().map(|message| message.text().into_owned()).collect();
+    assert!(lines[0].contains("read A") && lines[1].contains("read B"), "{lines:?}");
+}
