@@ -211,10 +211,12 @@ fn focus(focus: Option<TextOrOff>) -> Focus {
     }
 }
 
-/// The date in the prompt. The daemon doesn't guess the user's time zone.
+/// The date in the prompt: the one that is given, or this machine's in its own
+/// time zone.
 fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     match today {
-        None | Some(TextOrOff::Off) => Ok(None),
+        None => Ok(Today::parse(&jiff::Zoned::now().date().to_string()).ok()),
+        Some(TextOrOff::Off) => Ok(None),
         Some(TextOrOff::Text(text)) => Today::parse(&text).map(Some).map_err(|error| fail::invalid("today", error)),
     }
 }
