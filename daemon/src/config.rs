@@ -22,6 +22,8 @@ pub struct Config {
     pub socket: PathBuf,
     /// The stores.
     pub memory: MemoryConfig,
+    /// Whether secrets are masked unless a call says otherwise.
+    pub redact: bool,
     /// Budgets of tool outputs.
     pub output: Budgets,
     /// Whether those budgets follow the model's window.
@@ -119,6 +121,7 @@ impl Config {
             home,
             socket,
             memory: MemoryConfig { memory_limit: 2200, user_limit: 1375 },
+            redact: true,
             output: Budgets::default(),
             scale_with_window: true,
             context: ContextConfig { threshold: 0.50, target_ratio: 0.20, protect_first_n: 3, protect_last_n: 20 },

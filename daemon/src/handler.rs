@@ -81,7 +81,8 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
             blocking("guard.scan", move || Ok(guard::scan(&params))).await.map(Reply::GuardScan)
         }
         Request::GuardRedact(params) => {
-            blocking("guard.redact", move || Ok(guard::redact(params))).await.map(Reply::GuardRedact)
+            let by_default = state.config.redact;
+            blocking("guard.redact", move || Ok(guard::redact(params, by_default))).await.map(Reply::GuardRedact)
         }
     }
 }

@@ -84,6 +84,9 @@ impl Owner {
 
 fn serve(paths: &Paths, target: Target, limit: usize, jobs: &Receiver<Job>) {
     let mut store = Store::new(paths.clone(), target, limit);
+    if let Err(error) = store.tidy() {
+        tracing::warn!(%target, "leftovers stay: {error}");
+    }
     while let Ok(job) = jobs.recv() {
         let done = catch_unwind(AssertUnwindSafe(|| match job {
             Job::View(answer) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use herma_memory::Target;
 use herma_protocol::{ErrorKind, RpcError, jsonrpc};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
 use crate::config::Config;
 use crate::connection;
-use crate::state::State;
+use crate::state::{DEFAULT_PROFILE, State};
 use crate::transport::{self, Listener, Stream};
 
 /// How long requests have to finish when nothing else is said.
@@ -27,6 +28,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
     let most = config.limits.connections;
     let state = Arc::new(State::new(config));
+    for target in Target::ALL {
+        if let Err(error) = state.store(DEFAULT_PROFILE, target) {
+            tracing::error!(%target, "a store can't be served: {error}");
+        }
+    }
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
     let mut number = 0;

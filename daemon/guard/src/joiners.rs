@@ -16,7 +16,7 @@ pub(crate) const ZWJ: char = '\u{200D}';
 const VS16: char = '\u{FE0F}';
 
 /// Letters and signs of the scripts whose letters join or stack, so that their spelling needs
-/// joiners.
+/// joiners. U+0640 is the Arabic tatweel, which Unicode counts to no single script.
 static JOINING: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"[\p{L}\p{M}&&[\p{Arabic}\p{Syriac}\p{Nko}\p{Mongolian}\p{Mandaic}\p{Manichaean}
@@ -25,7 +25,7 @@ static JOINING: LazyLock<Regex> = LazyLock::new(|| {
         \p{Malayalam}\p{Sinhala}\p{Tibetan}\p{Myanmar}\p{Khmer}\p{Balinese}\p{Javanese}
         \p{Sundanese}\p{Tai_Tham}\p{Meetei_Mayek}\p{Limbu}\p{Lepcha}\p{Saurashtra}\p{Syloti_Nagri}
         \p{Chakma}\p{Brahmi}\p{Kaithi}\p{Sharada}\p{Khojki}\p{Khudawadi}\p{Grantha}\p{Newa}
-        \p{Tirhuta}\p{Siddham}\p{Modi}\p{Takri}]]"
+        \p{Tirhuta}\p{Siddham}\p{Modi}\p{Takri}\x{0640}]]"
             .replace(char::is_whitespace, "")
             .as_str(),
     )

@@ -207,11 +207,13 @@ fn find(entries: &[String], old_text: &str, target: Target) -> Result<usize, Ref
     if let Some(at) = entries.iter().position(|entry| entry == old_text) {
         return Ok(at);
     }
-    let candidates: Vec<usize> = if old_text.starts_with(crate::render::BLOCKED) {
-        (0..entries.len()).filter(|at| shown(target, &entries[*at]) == old_text).collect()
-    } else {
-        (0..entries.len()).filter(|at| entries[*at].contains(old_text)).collect()
-    };
+    // Whoever sees only placeholders can't be more specific: the first one is meant.
+    if old_text.starts_with(crate::render::BLOCKED)
+        && let Some(at) = entries.iter().position(|entry| shown(target, entry) == old_text)
+    {
+        return Ok(at);
+    }
+    let candidates: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].contains(old_text)).collect();
     match candidates.as_slice() {
         [] => Err(Refusal::NoMatch { old_text: old_text.to_owned() }),
         [only] => Ok(*only),

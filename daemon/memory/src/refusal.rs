@@ -98,7 +98,7 @@ pub enum Refusal {
     )]
     WouldEmpty,
     /// One operation of a batch is refused, and so all are.
-    #[error("operation {number}: {refusal}. None of the operations was applied")]
+    #[error("operation {number}: {}. None of the operations was applied", refusal.to_string().trim_end_matches('.'))]
     Operation {
         /// Which, from 1.
         number: usize,

@@ -132,6 +132,23 @@ impl Store {
         Ok(self.current())
     }
 
+    /// Removes temporary files that a killed process left, unless another program
+    /// holds the lock right now; then [`Store::begin`] does it later.
+    ///
+    /// # Errors
+    /// A folder that can't be read, or a file that can't be removed.
+    pub fn tidy(&mut self) -> Result<(), StoreError> {
+        let stores = self.paths.file.parent().unwrap_or(Path::new("."));
+        if !self.swept
+            && stores.is_dir()
+            && let Some(_lock) = Lock::try_now(&self.paths.lock())?
+        {
+            folder::sweep(stores, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
+            self.swept = true;
+        }
+        Ok(())
+    }
+
     /// Locks the store, as every program that writes to it does, and reads what
     /// is new. Waits while another program holds the lock.
     ///

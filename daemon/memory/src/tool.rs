@@ -114,6 +114,9 @@ pub fn read(arguments: &str) -> Result<Call, Refusal> {
     };
     let changes = match object.get("operations") {
         None | Some(Value::Null) => Changes::Single(change(&object)?),
+        Some(Value::Array(none)) if none.is_empty() && object.contains_key("action") => {
+            Changes::Single(change(&object)?)
+        }
         Some(Value::Array(operations)) => batch(operations)?,
         Some(_) => return Err(wrong("operations must be a list of objects".into())),
     };
@@ -192,6 +195,7 @@ mod tests {
             (r#"{"action":"add","content":"x"}"#, add(Target::Memory)),
             (r#"{"action":"add","target":"user","content":"x","old_text":null}"#, add(Target::User)),
             (r#""{\"action\":\"add\",\"content\":\"x\"}""#, add(Target::Memory)),
+            (r#"{"action":"add","content":"x","operations":[]}"#, add(Target::Memory)),
         ] {
             assert_eq!(read(arguments), Ok(call), "{arguments}");
         }

@@ -47,8 +47,8 @@ pub enum Fate {
 #[must_use]
 pub fn admit(outputs: &Outputs, origin: Origin<'_>, content: Content, threshold: Size, budgets: &Budgets) -> Admitted {
     let text = content.text();
-    let (chars, lines, sha256) = (content.chars(), lines(&text), name::hex(text.as_bytes()));
-    if !threshold.is_exceeded_by(chars) {
+    let (chars, lines, sha256) = (text.chars().count(), lines(&text), name::hex(text.as_bytes()));
+    if !threshold.is_exceeded_by(content.chars()) {
         drop(text);
         return Admitted { content, fate: Fate::Stays, chars, lines, sha256 };
     }

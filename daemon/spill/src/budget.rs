@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 /// The tool whose results are never spilled: it is how a model reads what was.
 const PINNED: &str = "read_file";
 
+/// Tools that bring a limit of their own.
+const REGISTERED: [&str; 7] =
+    ["terminal", "search_files", "write_file", "patch", "web_search", "web_extract", "execute_code"];
+
 /// What the names of tools of an MCP server begin with.
 const MCP_PREFIX: &str = "mcp_";
 
@@ -30,6 +34,8 @@ pub struct Budgets {
     pub preview_tail_size: usize,
     /// For one result of a tool of an MCP server.
     pub mcp_result_size: usize,
+    /// For one result of a tool that brings a limit of its own.
+    pub registered_size: usize,
     /// By tool.
     pub tool_overrides: BTreeMap<String, Size>,
 }
@@ -42,6 +48,7 @@ impl Default for Budgets {
             preview_size: 1_500,
             preview_tail_size: 500,
             mcp_result_size: 50_000,
+            registered_size: 100_000,
             tool_overrides: BTreeMap::new(),
         }
     }
@@ -50,7 +57,7 @@ impl Default for Budgets {
 impl Budgets {
     /// The budgets for a model whose window has `window` tokens: one result may
     /// fill 15 % of it and a turn 30 %, at four chars a token, but never less
-    /// than 8,000 and 16,000 chars. Overrides by tool stay as they are.
+    /// than 8,000 and 16,000 chars. What has no limit stays without one.
     #[must_use]
     pub fn scaled(mut self, window: u64) -> Self {
         let share = |percent: u64| {
@@ -59,6 +66,12 @@ impl Budgets {
         let result = share(15).max(8_000);
         self.default_result_size = self.default_result_size.min(result);
         self.mcp_result_size = self.mcp_result_size.min(result);
+        self.registered_size = self.registered_size.min(result);
+        for size in self.tool_overrides.values_mut() {
+            if let Size::Chars(chars) = size {
+                *chars = (*chars).min(result);
+            }
+        }
         self.turn_budget = self.turn_budget.min(share(30).max(16_000));
         self
     }
@@ -74,6 +87,9 @@ impl Budgets {
         }
         if tool.starts_with(MCP_PREFIX) {
             return Size::Chars(self.mcp_result_size.min(self.default_result_size));
+        }
+        if REGISTERED.contains(&tool) {
+            return Size::Chars(self.registered_size);
         }
         Size::Chars(self.default_result_size)
     }
@@ -97,12 +113,13 @@ mod tests {
     #[test]
     fn pins_beat_overrides_beat_defaults() {
         let overrides = [("grep".to_owned(), Size::Chars(10)), (PINNED.to_owned(), Size::Chars(1))];
-        let budgets = Budgets { tool_overrides: overrides.into(), ..Budgets::default() };
+        let budgets = Budgets { tool_overrides: overrides.into(), default_result_size: 70, ..Budgets::default() };
         for (tool, size) in [
             ("read_file", Size::Infinite),
             ("grep", Size::Chars(10)),
-            ("mcp_github_list", Size::Chars(50_000)),
+            ("mcp_github_list", Size::Chars(70)),
             ("terminal", Size::Chars(100_000)),
+            ("anything", Size::Chars(70)),
         ] {
             assert_eq!(budgets.threshold(tool), size, "{tool}");
         }

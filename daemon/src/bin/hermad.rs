@@ -22,6 +22,7 @@ const BLOCKING: usize = 32;
 /// conversations.
 #[derive(Debug, Parser)]
 #[command(
+    name = "hermad",
     version,
     after_help = "Examples:\n  hermad                          serve ~/.hermes in the foreground\n  hermad --home /srv/agents       serve another home\n  HERMA_LOG=debug hermad          say more\n\nThe CLI starts a daemon by itself when it needs one; see `herma daemon --help`.\n\nExit codes: 0 stopped as asked, 1 could not serve, 2 wrong arguments, 3 the home is served already."
 )]
@@ -68,6 +69,10 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let home = std::path::absolute(&home).with_context(|| format!("the home {}", home.display()))?;
     let socket = rendezvous::socket(arguments.socket.clone(), env, &home, herma_disk::process::user());
     let mut config = Config::load(home, socket)?;
+    if let Some(switch) = env("HERMES_REDACT_SECRETS") {
+        let off = ["false", "0", "no", "off"];
+        config.redact = !off.contains(&switch.to_string_lossy().trim().to_lowercase().as_str());
+    }
     if let Some(level) = &arguments.log {
         config.log.level.clone_from(level);
     }

@@ -13,6 +13,7 @@ use super::{Config, ConfigError, LogFormat, units};
 #[serde(default, deny_unknown_fields)]
 struct Raw {
     memory: Memory,
+    guard: Guard,
     output: Output,
     context: Context,
     summarizer: Summarizer,
@@ -25,6 +26,12 @@ struct Raw {
 struct Memory {
     memory_limit: Option<u32>,
     user_limit: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Guard {
+    redact: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,6 +103,8 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
     let memory = &mut config.memory;
     memory.memory_limit = chars(raw.memory.memory_limit, memory.memory_limit, 1, "memory.memory_limit")?;
     memory.user_limit = chars(raw.memory.user_limit, memory.user_limit, 1, "memory.user_limit")?;
+
+    config.redact = raw.guard.redact.unwrap_or(config.redact);
 
     let output = &mut config.output;
     let from = raw.output;

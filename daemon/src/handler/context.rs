@@ -19,7 +19,7 @@ pub(super) use compress::compress;
 
 use super::{blocking, check_names, narrow, session, wide};
 use crate::caller::Caller;
-use crate::config::ContextConfig;
+use crate::config::Config;
 use crate::fail::{self, Outcome};
 use crate::session::Session;
 use crate::state::State;
@@ -42,9 +42,9 @@ pub(super) async fn configure(state: &State, caller: &Caller, params: ConfigureP
     check_summarizer(params.summarizer.as_deref())?;
     let session = session::ensure(state, caller, &params.session).await?;
     let merged = laid_over(session.settings(), params.into());
-    checked(&merged, &state.config.context)?;
+    checked(&merged, &state.config)?;
     session::save_settings(state, &session, merged).await?;
-    status_of(&session, &state.config.context)
+    status_of(&session, &state.config)
 }
 
 pub(super) fn status_in_memory(
@@ -53,12 +53,12 @@ pub(super) fn status_in_memory(
     params: &StatusParams,
 ) -> Option<Outcome<StatusResult>> {
     let session = state.sessions.get(&params.session)?;
-    Some(session::check_profile(&session, profile).and_then(|()| status_of(&session, &state.config.context)))
+    Some(session::check_profile(&session, profile).and_then(|()| status_of(&session, &state.config)))
 }
 
 pub(super) async fn status(state: &State, caller: &Caller, params: &StatusParams) -> Outcome<StatusResult> {
     let session = session::ensure(state, caller, &params.session).await?;
-    status_of(&session, &state.config.context)
+    status_of(&session, &state.config)
 }
 
 pub(super) fn constants() -> ConstantsResult {
@@ -109,10 +109,10 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
 
 pub(super) async fn plan(state: &State, caller: &Caller, params: PlanParams) -> Outcome<PlanResult> {
     let settings = match (&params.session, params.config) {
-        (Some(id), None) => session_settings(&*session::ensure(state, caller, id).await?, &state.config.context)?,
+        (Some(id), None) => session_settings(&*session::ensure(state, caller, id).await?, &state.config)?,
         (None, Some(config)) => {
             check_engine(config.engine.as_deref())?;
-            checked(&config, &state.config.context)?
+            checked(&config, &state.config)?
         }
         _ => return Err(fail::invalid("config", "give either a session or a config")),
     };
@@ -163,7 +163,7 @@ fn laid_over(under: WireSettings, over: WireSettings) -> WireSettings {
 }
 
 /// The settings in force: what was said, over what is configured.
-fn checked(said: &WireSettings, configured: &ContextConfig) -> Outcome<Settings> {
+fn checked(said: &WireSettings, configured: &Config) -> Outcome<Settings> {
     let Some(context_length) = said.context_length else {
         return Err(fail::invalid(
             "context_length",
@@ -173,19 +173,19 @@ fn checked(said: &WireSettings, configured: &ContextConfig) -> Outcome<Settings>
     RawSettings {
         model: said.model.clone(),
         context_length,
-        threshold: said.threshold.or(Some(configured.threshold)),
-        target_ratio: said.target_ratio.or(Some(configured.target_ratio)),
-        protect_first_n: said.protect_first_n.or(Some(configured.protect_first_n)).map(narrow),
-        protect_last_n: said.protect_last_n.or(Some(configured.protect_last_n)).map(narrow),
+        threshold: said.threshold.or(Some(configured.context.threshold)),
+        target_ratio: said.target_ratio.or(Some(configured.context.target_ratio)),
+        protect_first_n: said.protect_first_n.or(Some(configured.context.protect_first_n)).map(narrow),
+        protect_last_n: said.protect_last_n.or(Some(configured.context.protect_last_n)).map(narrow),
         summary_model: said.summary_model.clone(),
         abort_on_summary_failure: said.abort_on_summary_failure,
-        redact: said.redact,
+        redact: said.redact.or(Some(configured.redact)),
     }
     .check()
     .map_err(|error| RpcError::new(ErrorKind::InvalidParams, error.to_string()))
 }
 
-fn session_settings(session: &Session, configured: &ContextConfig) -> Outcome<Settings> {
+fn session_settings(session: &Session, configured: &Config) -> Outcome<Settings> {
     checked(&session.settings(), configured)
 }
 
@@ -240,7 +240,7 @@ fn wire_message(message: &Message) -> Outcome<Json> {
     })
 }
 
-fn status_of(session: &Session, configured: &ContextConfig) -> Outcome<StatusResult> {
+fn status_of(session: &Session, configured: &Config) -> Outcome<StatusResult> {
     let settings = session_settings(session, configured)?;
     let budgets = settings.budgets();
     let engine: EngineState = session.engine().clone();

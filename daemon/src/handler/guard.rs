@@ -17,8 +17,9 @@ pub(super) fn scan(params: &ScanParams) -> ScanResult {
     ScanResult { findings, message }
 }
 
-pub(super) fn redact(params: RedactParams) -> RedactResult {
-    let wanted = params.force.unwrap_or(false) || params.enabled.unwrap_or(true);
+/// `by_default` is what the configuration says.
+pub(super) fn redact(params: RedactParams, by_default: bool) -> RedactResult {
+    let wanted = params.force.unwrap_or(false) || params.enabled.unwrap_or(by_default);
     match params.text {
         Some(text) if wanted => {
             let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };

@@ -164,8 +164,10 @@ fn refused(state: &State, writer: Writer, refusal: &Refusal, view: Option<&View>
     }
     if state.streaks.refused(writer) {
         result.done = Some(true);
-        let words = " This is final: leave memory alone for now and go on with the task.";
-        result.error = result.error.map(|error| error + words);
+        let why = refusal.to_string();
+        result.error = Some(format!(
+            "This is final after several refusals in a row: leave memory alone for now and go on with the task. The reason was: {why}"
+        ));
     }
     result
 }

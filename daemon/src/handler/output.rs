@@ -103,6 +103,9 @@ fn part(params: &ReadParams) -> Outcome<Part> {
     if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
         return Err(fail::invalid("line", "give line and lines, or offset and limit, or tail, but not several"));
     }
+    if params.lines == Some(0) || params.limit == Some(0) {
+        return Err(fail::invalid("lines", "a page of nothing has no next page; ask for at least 1"));
+    }
     if params.line == Some(0) {
         return Err(fail::invalid("line", "lines count from 1"));
     }
@@ -136,9 +139,6 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
         }
     };
     let mut budgets = state.config.output.clone();
-    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
-        budgets = budgets.scaled(window);
-    }
     let config = config.unwrap_or_default();
     let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
     set(&mut budgets.default_result_size, config.default_result_size);
@@ -147,6 +147,9 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
     set(&mut budgets.preview_tail_size, config.preview_tail_size);
     for (tool, size) in config.tool_overrides.unwrap_or_default() {
         budgets.tool_overrides.insert(tool, domain_size(size));
+    }
+    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
+        budgets = budgets.scaled(window);
     }
     Ok(budgets)
 }

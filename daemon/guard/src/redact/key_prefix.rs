@@ -11,6 +11,8 @@ use super::{Edit, byte_before, is_key_byte, mask, run_end};
 enum Tail {
     /// At least so many key letters.
     Run(usize),
+    /// The same, but identifiers begin like this too: a rest of lower-case words is none.
+    NoWords(usize),
     /// At least so many key letters, perhaps with `=` after them.
     Padded(usize),
     /// At least so many key letters, perhaps with further runs after dots.
@@ -19,11 +21,14 @@ enum Tail {
     UpperOrDigit(usize),
 }
 
-/// The prefixes. None begins another, so the first to match is the only one
-/// (`sk_` stands for `sk_live_` and `sk_test_` too).
-const PREFIXES: [(&str, Tail); 39] = [
-    ("sk-", Tail::Run(10)),
-    ("sk_", Tail::Run(10)),
+/// The prefixes; one that begins with another stands before it.
+const PREFIXES: [(&str, Tail); 43] = [
+    ("sk-proj-", Tail::Run(10)),
+    ("sk-ant-", Tail::Run(10)),
+    ("sk_live_", Tail::Run(10)),
+    ("sk_test_", Tail::Run(10)),
+    ("sk-", Tail::NoWords(10)),
+    ("sk_", Tail::NoWords(10)),
     ("ghp_", Tail::Run(10)),
     ("gho_", Tail::Run(10)),
     ("ghu_", Tail::Run(10)),
@@ -46,11 +51,11 @@ const PREFIXES: [(&str, Tail); 39] = [
     ("SG.", Tail::Dotted(10)),
     ("hf_", Tail::Run(10)),
     ("r8_", Tail::Run(10)),
-    ("npm_", Tail::Run(10)),
+    ("npm_", Tail::NoWords(10)),
     ("pypi-", Tail::Run(10)),
     ("dop_v1_", Tail::Run(10)),
     ("doo_v1_", Tail::Run(10)),
-    ("am_", Tail::Run(10)),
+    ("am_", Tail::NoWords(10)),
     ("tvly-", Tail::Run(10)),
     ("exa_", Tail::Run(10)),
     ("gsk_", Tail::Run(10)),
@@ -97,7 +102,8 @@ impl Tail {
         let end = run_end(text, from, is_key_byte);
         let run = &text[from..end];
         match self {
-            Self::Run(least) => (run.len() >= least && !is_identifier(run)).then_some(end),
+            Self::Run(least) => (run.len() >= least).then_some(end),
+            Self::NoWords(least) => (run.len() >= least && !is_identifier(run)).then_some(end),
             Self::Padded(least) => (run.len() >= least).then(|| run_end(text, end, |byte| byte == b'=')),
             Self::Dotted(least) => (run.len() >= least).then(|| dotted_end(text, end)),
             Self::UpperOrDigit(length) => (run.len() == length && run.bytes().all(is_upper_or_digit)).then_some(end),

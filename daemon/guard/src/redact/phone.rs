@@ -27,11 +27,11 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
 /// Whether the number is none of an expression, as in `n+1000000`, and no country begins with 0.
 fn stands_alone(text: &str, plus: usize, end: usize) -> bool {
     let before = byte_before(text, plus);
-    let after = text.as_bytes().get(end);
+    let after = text[end..].chars().next();
     let first = text.as_bytes()[plus + 1];
     first != b'0'
         && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
-        && !after.is_some_and(u8::is_ascii_alphanumeric)
+        && !after.is_some_and(char::is_alphanumeric)
 }
 
 fn mask_number(number: &str) -> String {

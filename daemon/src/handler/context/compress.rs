@@ -35,7 +35,7 @@ pub(in crate::handler) async fn compress(
     };
     let request = request(params.focus, params.today, params.current_tokens)?;
     let session = session::ensure(state, caller, &params.session).await?;
-    let settings = session_settings(&session, &state.config.context)?;
+    let settings = session_settings(&session, &state.config)?;
     let _running = Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
         RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
     })?;
