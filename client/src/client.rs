@@ -41,12 +41,19 @@ impl Client {
     /// Nobody listens on the socket.
     pub fn connect_with(place: &Place, codec: Codec) -> Result<Self, ClientError> {
         let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
-        let mut stream = transport::connect(&place.socket).map_err(unreachable)?;
-        if codec == Codec::Bincode {
-            stream.write_all(&PREFACE).map_err(unreachable)?;
-        }
+        let stream = transport::connect(&place.socket).map_err(unreachable)?;
         let decoder = Decoder::with_codec(limits::FRAME_CEILING, codec);
-        Ok(Self { stream, codec, decoder, header: Header::default(), last_id: 0 })
+        let mut client = Self { stream, codec, decoder, header: Header::default(), last_id: 0 };
+        if codec == Codec::Bincode
+            && let Err(error) = client.stream.write_all(&PREFACE)
+        {
+            // A daemon with too many connections has said so and is gone.
+            return Err(match client.refused() {
+                ClientError::Rpc(refusal) => refusal.into(),
+                _ => unreachable(error),
+            });
+        }
+        Ok(client)
     }
 
     /// Names the profile of all calls from now on.

@@ -1,5 +1,6 @@
 //! Who asks.
 
+use crate::claim::Claim;
 use crate::state::DEFAULT_PROFILE;
 
 /// Who asks and for which profile.
@@ -9,6 +10,8 @@ pub(crate) struct Caller {
     pub connection: u64,
     /// The profile that the request names.
     pub profile: Option<String>,
+    /// Whether the change that the request asks for is still wanted.
+    pub claim: Claim,
 }
 
 impl Caller {

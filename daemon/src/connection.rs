@@ -325,19 +325,23 @@ impl Connection {
         encode: impl FnOnce(Outcome<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
         let key = dispatch::order_key(&request);
-        if !self.order.is_busy(key)
-            && let Some(outcome) = dispatch::at_once(&self.state, &header, &request)
-        {
+        let is_busy = self.order.is_busy(key);
+        // What was asked before and is done is answered before.
+        while let Ok(answer) = self.answered.try_recv() {
+            self.queue(&answer.bytes);
+        }
+        if !is_busy && let Some(outcome) = dispatch::at_once(&self.state, &header, &request) {
             return self.answer(|out| encode(outcome, out));
         }
         let place = self.order.queue(key);
         let (state, number, answers) = (Arc::clone(&self.state), self.number, self.answers.clone());
         self.tasks.spawn(async move {
-            let outcome = dispatch::in_time(state, number, header, request, place).await;
+            let outcome = dispatch::in_time(state, number, header, request, place.turn()).await;
             let mut bytes = Vec::new();
             encode(outcome, &mut bytes);
             // The receiver is gone when the connection is.
             drop(answers.send(Answer { bytes, _share: share }).await);
+            place.leave().await;
         });
     }
 
@@ -357,10 +361,11 @@ impl Connection {
                     let place = self.order.queue(key);
                     let (state, number) = (Arc::clone(&self.state), self.number);
                     self.tasks.spawn(async move {
-                        let outcome = dispatch::in_time(state, number, header, request, place).await;
+                        let outcome = dispatch::in_time(state, number, header, request, place.turn()).await;
                         if let ReplyTo::Id(id) = reply_to {
                             drop(done.send(jsonrpc::write_reply(&id, &outcome)));
                         }
+                        place.leave().await;
                     });
                     waiting.push(answer);
                 }

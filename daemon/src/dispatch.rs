@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 
 use crate::caller::Caller;
+use crate::claim::{Claim, GiveUpOnDrop};
 use crate::fail::{self, Outcome};
 use crate::handler;
 use crate::idempotency::{Begin, Mutation};
-use crate::order::Place;
+use crate::order::Turn;
 use crate::state::State;
 
 /// Answers a request that needs no waiting; `None` for any other. A panic is
@@ -43,27 +44,41 @@ pub(crate) fn order_key(request: &Request) -> Option<&str> {
     handler::session_of(request).or_else(|| request.method().name().starts_with("memory.").then_some("\0memory"))
 }
 
-/// Answers any request, in its place and within its deadline. It runs in a task
-/// of its own, so that a panic is only its own; the task ends with whoever waits
-/// for it.
+/// Answers any request, when its turn comes and within its deadline. It runs in
+/// a task of its own, so that a panic is only its own; the task ends with whoever
+/// waits for it.
+///
+/// A change that is being done when the deadline passes is waited for: whoever is
+/// told that time ran out can rely on it that nothing was changed. Only one with
+/// an idempotency key goes on, for its caller will come back with the key.
 pub(crate) async fn in_time(
     state: Arc<State>,
     connection: u64,
     header: Header,
     request: Request,
-    mut place: Place,
+    mut turn: Turn,
 ) -> Outcome<Reply> {
     let started = Instant::now();
     let method = request.method();
     let deadline = Duration::from_millis(header.deadline_ms.unwrap_or(limits::DEADLINE_MS));
+    let claim = Claim::default();
+    let _unwanted = header.idempotency_key.is_none().then(|| GiveUpOnDrop(claim.clone()));
+    let keyed_change = header.idempotency_key.is_some();
     let shared = Arc::clone(&state);
     let mut work = JoinSet::new();
-    work.spawn(async move {
-        check(&header)?;
-        place.reached().await;
-        keyed(shared, connection, header, request).await
+    work.spawn({
+        let claim = claim.clone();
+        async move {
+            check(&header)?;
+            turn.come().await;
+            keyed(shared, connection, header, request, claim).await
+        }
     });
-    let outcome = match tokio::time::timeout(deadline, work.join_next()).await {
+    let done = match tokio::time::timeout(deadline, work.join_next()).await {
+        Err(_) if !keyed_change && !claim.give_up() => Ok(work.join_next().await),
+        done => done,
+    };
+    let outcome = match done {
         Ok(Some(Ok(outcome))) => outcome,
         Ok(_) => {
             tracing::error!(method = method.name(), "a request panicked");
@@ -89,8 +104,8 @@ fn check(header: &Header) -> Outcome<()> {
 }
 
 /// Does a request, or answers what it came to when its key was used before.
-async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Request) -> Outcome<Reply> {
-    let caller = Caller { connection, profile: header.profile };
+async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Request, claim: Claim) -> Outcome<Reply> {
+    let caller = Caller { connection, profile: header.profile, claim };
     let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
         return handler::handle(&state, &caller, request).await;
     };

@@ -8,6 +8,7 @@
 
 pub mod archivist;
 mod caller;
+mod claim;
 pub mod config;
 mod connection;
 mod dispatch;

@@ -2,21 +2,26 @@
 //! lock share one write to the disk and are answered after it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
 
 use herma_memory::change::{Applied, Changes, Drift};
-use herma_memory::{Paths, Refusal, Store, StoreError, Target, Transaction, View};
+use herma_memory::{Paths, Refusal, Store, Target, Transaction, View};
 use herma_protocol::{ErrorKind, RpcError};
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use crate::claim::Claim;
 use crate::fail::{self, Outcome};
 
 /// Jobs that may wait; past it the answer is `busy`.
 const QUEUE: usize = 1024;
 
-/// Writes that share one write to the disk at most.
+/// Writes that are taken along at the last moment at most.
 const GROUP: usize = 256;
+
+/// Pause between two looks at a lock that another program holds.
+const PAUSE: Duration = Duration::from_micros(500);
 
 /// What is asked of a store.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub(crate) struct Write {
     pub drift: Drift,
     /// The revision that the caller saw.
     pub expected_revision: Option<u64>,
+    /// Whether the change is still wanted when its turn comes.
+    pub claim: Claim,
 }
 
 /// What a write came to.
@@ -90,7 +97,7 @@ fn serve(paths: &Paths, target: Target, limit: usize, jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
         let done = catch_unwind(AssertUnwindSafe(|| match job {
             Job::View(answer) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),
-            Job::Write(..) => serve_group(&mut store, job, jobs),
+            Job::Write(write, answer) => serve_writes(&mut store, (write, answer), jobs),
         }));
         if done.is_err() {
             tracing::error!(%target, "a request panicked in the store's thread; the file will be read again");
@@ -99,45 +106,54 @@ fn serve(paths: &Paths, target: Target, limit: usize, jobs: &Receiver<Job>) {
     }
 }
 
-/// An answer that is ready but waits for the disk.
-enum Answer {
-    View(oneshot::Sender<Outcome<View>>, View),
-    Written(oneshot::Sender<Outcome<Written>>, Outcome<Written>),
-}
+/// A write that waits, and where its answer goes.
+type Waiting = (Write, oneshot::Sender<Outcome<Written>>);
 
-fn serve_group(store: &mut Store, first: Job, jobs: &Receiver<Job>) {
-    let mut transaction = match store.begin() {
-        Ok(transaction) => transaction,
-        Err(error) => return refuse(first, &error),
-    };
-    let mut answers = Vec::new();
-    for job in std::iter::once(first).chain(jobs.try_iter().take(GROUP - 1)) {
-        answers.push(match job {
-            Job::View(answer) => Answer::View(answer, transaction.view()),
-            // Whoever went away, or ran out of time, wants no change any more.
-            Job::Write(_, answer) if answer.is_closed() => continue,
-            Job::Write(write, answer) => Answer::Written(answer, apply(&mut transaction, &write)),
-        });
-    }
-    let failure = transaction.commit().err().map(|error| fail::store(&error));
-    for answer in answers {
-        // A send fails when the caller went away after its change was applied.
-        match (answer, &failure) {
-            (Answer::View(answer, view), None) => drop(answer.send(Ok(view))),
-            (Answer::View(answer, _), Some(error)) => drop(answer.send(Err(error.clone()))),
-            (Answer::Written(answer, Ok(written)), Some(error)) if written.outcome.is_ok() => {
-                drop(answer.send(Err(error.clone())));
+/// Does a write, and those that come while another program holds the lock.
+/// Whoever only wants to look is answered meanwhile, for that needs no lock.
+fn serve_writes(store: &mut Store, first: Waiting, jobs: &Receiver<Job>) {
+    let mut waiting = vec![first];
+    loop {
+        match store.begin() {
+            Err(error) => {
+                return waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(fail::store(&error)))));
             }
-            (Answer::Written(answer, written), _) => drop(answer.send(written)),
+            Ok(Some(transaction)) => return serve_group(transaction, waiting, jobs),
+            Ok(None) => {}
+        }
+        match jobs.recv_timeout(PAUSE) {
+            Ok(Job::View(answer)) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),
+            Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => drop(answer.send(Err(fail::busy("the store")))),
+            Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
         }
     }
 }
 
-fn refuse(job: Job, error: &StoreError) {
-    let error = fail::store(error);
-    match job {
-        Job::View(answer) => drop(answer.send(Err(error))),
-        Job::Write(_, answer) => drop(answer.send(Err(error))),
+/// Applies all writes that wait, puts them on the disk together, and answers.
+fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) {
+    let mut views = Vec::new();
+    let mut answers = Vec::new();
+    let late = jobs.try_iter().take(GROUP);
+    for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
+        match job {
+            Job::View(answer) => views.push((answer, transaction.view())),
+            // Whoever went away, or ran out of time, wants no change any more.
+            Job::Write(write, _) if !write.claim.take() => {}
+            Job::Write(write, answer) => answers.push((answer, apply(&mut transaction, &write))),
+        }
+    }
+    let failure = transaction.commit().err().map(|error| fail::store(&error));
+    // A send fails when the caller went away after its change was applied.
+    for (answer, view) in views {
+        drop(answer.send(failure.clone().map_or(Ok(view), Err)));
+    }
+    for (answer, written) in answers {
+        drop(answer.send(match (written, &failure) {
+            (Ok(Written { outcome: Ok(_), .. }), Some(error)) => Err(error.clone()),
+            (written, _) => written,
+        }));
     }
 }
 

@@ -251,7 +251,7 @@ impl From<ErrorObject> for RpcError {
     fn from(mut object: ErrorObject) -> Self {
         let kind = ErrorKind::ALL.into_iter().find(|kind| kind.code() == object.code).unwrap_or(ErrorKind::Internal);
         for known in ["kind", "retry", "fault"] {
-            object.data.remove(known);
+            object.data.shift_remove(known);
         }
         let error = Self::new(kind, object.message);
         if object.data.is_empty() { error } else { error.with_details(&object.data) }

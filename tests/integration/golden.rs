@@ -117,9 +117,8 @@ fn golden(name: &str, today: &str) -> String {
     if std::env::var_os("HERMA_BLESS").is_some_and(|bless| bless == "1") {
         fs::write(&path, today).unwrap();
     }
-    let golden = fs::read_to_string(&path).unwrap_or_else(|error| {
-        panic!("{}: {error}; HERMA_BLESS=1 writes it, if the method is new", path.display())
-    });
+    let golden = fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; HERMA_BLESS=1 writes it, if the method is new", path.display()));
     assert_eq!(golden, today, "{name} has changed; if that is meant, it is a new protocol version");
     golden
 }

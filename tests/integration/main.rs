@@ -1,5 +1,6 @@
 //! The wiring, seen from outside: real processes, real sockets, real files.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
 mod bad_frames;
 mod bad_homes;
@@ -7,4 +8,10 @@ mod bad_messages;
 mod bad_requests;
 mod bad_stores;
 mod both_codecs;
+mod compression;
+mod crash;
 mod golden;
+mod life;
+mod memory;
+mod outputs;
+mod sessions;

@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 
 use herma_client::{Client, Codec};
+use herma_protocol::daemon::StatusParams;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::home::Home;
@@ -130,6 +131,32 @@ impl Daemon {
             line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
         };
         (field("VmRSS:"), field("VmHWM:"))
+    }
+
+    /// [`Self::memory`] once every thread has had something to do.
+    #[must_use]
+    pub fn memory_when_warm(&self) -> (u64, u64) {
+        let mut clients: Vec<Client> =
+            (0..32).map(|at| self.client_with(if at % 2 == 0 { Codec::Json } else { Codec::Bincode })).collect();
+        std::thread::scope(|scope| {
+            for client in &mut clients {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        client.status(StatusParams {}).unwrap();
+                    }
+                });
+            }
+        });
+        self.memory()
+    }
+
+    /// Whether there is room for another connection, which is then closed again.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        let mut raw = self.raw();
+        // A daemon without room answers and closes before it reads anything.
+        drop(raw.send_while_taken(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", PATIENCE));
+        raw.read()["error"].is_null()
     }
 
     /// Proves that it serves: a new connection is answered.

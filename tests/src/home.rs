@@ -86,7 +86,6 @@ impl Home {
     }
 
     /// Holds the lock that every writer of the store takes.
-    #[must_use]
     pub fn hold(&self, target: Target) -> Held {
         fs::create_dir_all(self.path().join("memories")).unwrap();
         let mut lock = self.store(target).into_os_string();

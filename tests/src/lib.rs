@@ -7,6 +7,7 @@
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
 //! * [`python`] runs the other programs that share a home with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
 pub mod daemon;
 pub mod home;

@@ -91,6 +91,18 @@ fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Where a file really is, links followed; `None` when it is missing.
+///
+/// # Errors
+/// A folder that can't be searched, or links in a circle.
+pub fn real_path(path: &Path) -> Result<Option<PathBuf>, DiskError> {
+    match fs::canonicalize(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).at("follow", path),
+    }
+}
+
 /// How the temporary file beside a target is named: `prefix`, random letters,
 /// `suffix`.
 #[derive(Debug, Clone, Copy)]

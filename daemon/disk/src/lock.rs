@@ -18,18 +18,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Waits until nobody else holds the lock on `path`, which is created when
-    /// missing.
-    ///
-    /// # Errors
-    /// A lock file that can't be opened or locked.
-    pub fn wait(path: &Path) -> Result<Self, DiskError> {
-        let file = open(path)?;
-        fs4::FileExt::lock(&file).at("lock", path)?;
-        Ok(Self { file })
-    }
-
-    /// Takes the lock if nobody holds it; `None` when somebody does.
+    /// Takes the lock on `path`, which is created when missing, if nobody holds it;
+    /// `None` when somebody does.
     ///
     /// # Errors
     /// A lock file that can't be opened or locked.

@@ -150,21 +150,21 @@ impl Store {
     }
 
     /// Locks the store, as every program that writes to it does, and reads what
-    /// is new. Waits while another program holds the lock.
+    /// is new. `None` while another program holds the lock.
     ///
     /// # Errors
     /// A folder or lock that can't be made, or a file that can't be read.
-    pub fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+    pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
         let stores = self.paths.file.parent().unwrap_or(Path::new("."));
         folder::create(stores)?;
-        let lock = Lock::wait(&self.paths.lock())?;
+        let Some(lock) = Lock::try_now(&self.paths.lock())? else { return Ok(None) };
         if !self.swept {
             folder::sweep(stores, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
             self.swept = true;
         }
         self.refresh()?;
         let View { entries, revision, .. } = self.current();
-        Ok(Transaction { store: self, _lock: lock, entries, revision })
+        Ok(Some(Transaction { store: self, _lock: lock, entries, revision }))
     }
 
     fn current(&self) -> View {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn add(store: &mut Store, content: &str) -> Result<Applied, Refusal> {
-        let mut transaction = store.begin().unwrap();
+        let mut transaction = store.begin().unwrap().unwrap();
         let change = Changes::Single(Change::Add { content: content.into() });
         let applied = transaction.apply(&change, Drift::Refused)?;
         transaction.commit().unwrap();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn remove(store: &mut Store, old_text: &str, drift: Drift) -> Result<Applied, Refusal> {
-        let mut transaction = store.begin().unwrap();
+        let mut transaction = store.begin().unwrap().unwrap();
         let change = Changes::Single(Change::Remove { old_text: old_text.into() });
         let applied = transaction.apply(&change, drift)?;
         transaction.commit().unwrap();

@@ -129,6 +129,13 @@ impl Outputs {
     }
 
     fn read_file(&self, path: &Path, asked: &str) -> Result<String, SpillError> {
+        let inside = match (file::real_path(&self.root)?, file::real_path(path)?) {
+            (Some(root), Some(real)) => real.starts_with(root),
+            _ => return Err(SpillError::NotFound(shorten(asked))),
+        };
+        if !inside {
+            return Err(SpillError::Outside(shorten(asked)));
+        }
         match file::read_text(path, FILE_LIMIT)? {
             Some((text, _)) => Ok(text),
             None => Err(SpillError::NotFound(shorten(asked))),

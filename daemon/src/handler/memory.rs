@@ -20,21 +20,36 @@ use crate::streaks::Writer;
 pub(super) async fn add(state: &State, caller: &Caller, params: AddParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Add { content: params.content });
-    let write = Write { changes, drift: Drift::Refused, expected_revision: params.expected_revision };
+    let write = Write {
+        changes,
+        drift: Drift::Refused,
+        expected_revision: params.expected_revision,
+        claim: caller.claim.clone(),
+    };
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
 pub(super) async fn replace(state: &State, caller: &Caller, params: ReplaceParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Replace { old_text: params.old_text, content: params.content });
-    let write = Write { changes, drift: drift(params.allow_drift), expected_revision: params.expected_revision };
+    let write = Write {
+        changes,
+        drift: drift(params.allow_drift),
+        expected_revision: params.expected_revision,
+        claim: caller.claim.clone(),
+    };
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
 pub(super) async fn remove(state: &State, caller: &Caller, params: RemoveParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Remove { old_text: params.old_text });
-    let write = Write { changes, drift: drift(params.allow_drift), expected_revision: params.expected_revision };
+    let write = Write {
+        changes,
+        drift: drift(params.allow_drift),
+        expected_revision: params.expected_revision,
+        claim: caller.claim.clone(),
+    };
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
@@ -57,6 +72,7 @@ pub(super) async fn batch(state: &State, caller: &Caller, params: BatchParams) -
         changes: Changes::Batch { changes: changes.collect(), emptying },
         drift: drift(params.allow_drift),
         expected_revision: params.expected_revision,
+        claim: caller.claim.clone(),
     };
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
@@ -65,7 +81,12 @@ pub(super) async fn tool(state: &State, caller: &Caller, params: ToolParams) -> 
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     match tool::read(params.arguments.get()) {
         Ok(call) => {
-            let write = Write { changes: call.changes, drift: Drift::Refused, expected_revision: None };
+            let write = Write {
+                changes: call.changes,
+                drift: Drift::Refused,
+                expected_revision: None,
+                claim: caller.claim.clone(),
+            };
             apply(state, caller, call.target, write, params.session).await
         }
         Err(refusal) => Ok(refused(state, writer(caller, params.session), &refusal, None)),

@@ -49,14 +49,12 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
         ),
         Method::OutputRead => (Request::OutputRead(read()), Reply::OutputRead(read_result())),
         Method::ContextConfigure => (Request::ContextConfigure(configure()), Reply::ContextConfigure(status())),
-        Method::ContextStatus => (
-            Request::ContextStatus(context::StatusParams { session: "s-1".into() }),
-            Reply::ContextStatus(status()),
-        ),
-        Method::ContextConstants => (
-            Request::ContextConstants(context::ConstantsParams {}),
-            Reply::ContextConstants(constants_result()),
-        ),
+        Method::ContextStatus => {
+            (Request::ContextStatus(context::StatusParams { session: "s-1".into() }), Reply::ContextStatus(status()))
+        }
+        Method::ContextConstants => {
+            (Request::ContextConstants(context::ConstantsParams {}), Reply::ContextConstants(constants_result()))
+        }
         Method::ContextEstimate => (
             Request::ContextEstimate(context::EstimateParams {
                 text: Some("日本".into()),
@@ -198,13 +196,7 @@ fn store_view() -> memory::StoreView {
 }
 
 fn finding() -> guard::Finding {
-    guard::Finding {
-        id: "prompt_injection".into(),
-        start: 4,
-        end: 260,
-        folded: true,
-        severity: guard::Severity::Warn,
-    }
+    guard::Finding { id: "prompt_injection".into(), start: 4, end: 260, folded: true, severity: guard::Severity::Warn }
 }
 
 fn write_result() -> memory::WriteResult {

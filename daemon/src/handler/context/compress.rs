@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use herma_archive::removed::Removal;
 use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Settings, Slot, Summary, prepare, tokens,
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Removed, Settings, Slot, Summary,
+    prepare, tokens,
 };
 use herma_protocol::context::{
     Archived, CompressParams, CompressResult, Edits, Insert, Mode, Replace, ReplyForm, Report,
@@ -36,7 +37,7 @@ pub(in crate::handler) async fn compress(
     let request = request(params.focus, params.today, params.current_tokens)?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
-    let _running = Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
+    let running = Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
         RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
     })?;
     let form = params.reply.unwrap_or(ReplyForm::Messages);
@@ -47,11 +48,23 @@ pub(in crate::handler) async fn compress(
         Done::Declined { why, input } => return declined(&session, why, &input, form, started),
         Done::Compressed { compressed, input, handle, generation } => (compressed, input, handle, generation),
     };
-    archive(state, &session, &compressed, &input, &handle, generation).await?;
-    session.set_generation(generation);
     let mut engine = compressed.state.clone();
     engine.record_compression(compressed.numbers.tokens_after);
-    *session.engine() = engine.clone();
+    let commit = {
+        let (state, session, engine) = (Arc::clone(state), Arc::clone(&session), engine.clone());
+        let (input, handle) = (Arc::clone(&input), handle.clone());
+        let (removed, summary) = (compressed.removed.clone(), engine.previous_summary.clone().unwrap_or_default());
+        // A task of its own: once the archive was asked, session and archive must
+        // agree on the generation, whether the caller still waits or not.
+        tokio::spawn(async move {
+            archive(&state, &session, removed, summary, &input, &handle, generation).await?;
+            session.set_generation(generation);
+            *session.engine() = engine;
+            drop(running);
+            Ok(())
+        })
+    };
+    commit.await.unwrap_or_else(|_| Err(fail::internal("context.compress")))?;
     let (messages, edits) = blocking("context.compress", {
         let (slots, input) = (compressed.slots, Arc::clone(&input));
         move || answer(&slots, &input, form)
@@ -164,13 +177,13 @@ fn warnings(engine: &EngineState) -> Vec<String> {
 async fn archive(
     state: &Shared,
     session: &Session,
-    compressed: &Compressed,
+    removed: Vec<Removed>,
+    summary: String,
     input: &Arc<[Message]>,
     handle: &str,
     generation: u64,
 ) -> Outcome<()> {
-    let indexes: Vec<usize> = compressed.removed.iter().map(|removed| removed.index()).collect();
-    let summary = compressed.state.previous_summary.clone().unwrap_or_default();
+    let indexes: Vec<usize> = removed.into_iter().map(Removed::index).collect();
     let (input, id, handle) = (Arc::clone(input), session.id.clone(), handle.to_owned());
     state
         .archive

@@ -1,0 +1,152 @@
+//! Homes that can't be served, or are served already.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixListener;
+
+use herma_protocol::memory::Target;
+use herma_tests::{Daemon, Home, kind};
+use serde_json::json;
+
+#[test]
+fn a_second_daemon_leaves_and_says_who_was_first() {
+    let home = Home::new();
+    let first = Daemon::start(&home);
+    let mut raw = first.raw();
+    let second = Daemon::refused(&home);
+    assert_eq!(second.code, Some(3), "{second:?}");
+    assert!(second.words.contains(&format!("pid {}", first.pid())), "{second:?}");
+    assert!(second.words.contains(home.path().to_str().unwrap()), "{second:?}");
+    assert_eq!(raw.call("ping", &json!({}))["result"], json!({}));
+    first.assert_serves();
+}
+
+#[test]
+fn a_socket_that_a_killed_daemon_left_is_reclaimed() {
+    let home = Home::new();
+    for _ in 0..3 {
+        let daemon = Daemon::start(&home);
+        daemon.assert_serves();
+        daemon.kill();
+        assert!(fs::symlink_metadata(home.socket()).unwrap().file_type().is_socket());
+    }
+    Daemon::start(&home).assert_serves();
+}
+
+#[test]
+fn a_socket_that_somebody_else_listens_on_is_left_alone() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("herma")).unwrap();
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    let refused = Daemon::refused(&home);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.words.contains(home.socket().to_str().unwrap()), "{refused:?}");
+    drop(listener);
+    Daemon::start(&home).assert_serves();
+}
+
+#[test]
+fn a_regular_file_in_the_socket_s_place_is_left_alone() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("herma")).unwrap();
+    fs::write(home.socket(), "a letter").unwrap();
+    let refused = Daemon::refused(&home);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.words.contains(home.socket().to_str().unwrap()), "{refused:?}");
+    assert_eq!(fs::read_to_string(home.socket()).unwrap(), "a letter");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_daemon_s_folder_is_told() {
+    let home = Home::new();
+    let file = home.path().join("herma");
+    fs::write(&file, "a file").unwrap();
+    let refused = Daemon::refused(&home);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.words.contains(file.to_str().unwrap()), "{refused:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a file");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_stores_folder_refuses_writes_and_nothing_else() {
+    let home = Home::new();
+    let file = home.path().join("memories");
+    fs::write(&file, "a file").unwrap();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for (method, params) in [
+        ("memory.add", json!({ "target": "user", "content": "x" })),
+        ("memory.list", json!({})),
+        ("session.open", json!({ "session": "s" })),
+    ] {
+        let reply = raw.call(method, &params);
+        let error = &reply["error"];
+        assert_eq!(error["data"]["fault"], "disk", "{method}: {reply}");
+        assert!(error["message"].as_str().unwrap().contains(file.to_str().unwrap()), "{method}: {reply}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "a file");
+    }
+    let kept = json!({ "session": "s", "tool": "t", "id": "i", "content": "x".repeat(200), "threshold": 10 });
+    assert_eq!(raw.call("output.admit", &kept)["result"]["spilled"], true);
+    fs::remove_file(&file).unwrap();
+    let mended = raw.call("memory.add", &json!({ "target": "user", "content": "x" }));
+    assert_eq!(mended["result"]["success"], true, "{mended}");
+    assert_eq!(home.entries(Target::User), ["x"]);
+}
+
+#[test]
+fn an_archive_that_is_no_database_is_left_alone_and_the_stores_are_served() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("herma")).unwrap();
+    let archive = home.path().join("herma/archive.db");
+    let junk = "not a database ".repeat(1000);
+    fs::write(&archive, &junk).unwrap();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    assert_eq!(raw.call("memory.add", &json!({ "target": "user", "content": "x" }))["result"]["success"], true);
+    let reply = raw.call("session.open", &json!({ "session": "s" }));
+    assert_eq!(kind(&reply), "unavailable", "{reply}");
+    assert!(reply["error"]["message"].as_str().unwrap().contains("archive.db"), "{reply}");
+    let status = raw.call("status", &json!({}));
+    assert_ne!(status["result"]["archive"]["state"], "ok", "{status}");
+    assert_eq!(fs::read_to_string(&archive).unwrap(), junk);
+}
+
+#[test]
+fn a_broken_revision_is_left_alone() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    daemon.raw().call("memory.add", &json!({ "target": "user", "content": "one" }));
+    daemon.kill();
+    let revision = home.path().join("herma/journal/default/user.revision.json");
+    let good = fs::read_to_string(&revision).unwrap();
+    fs::write(&revision, "{\"revision\":").unwrap();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let reply = raw.call("memory.add", &json!({ "target": "user", "content": "two" }));
+    assert_eq!(kind(&reply), "unreadable", "{reply}");
+    assert_eq!(fs::read_to_string(&revision).unwrap(), "{\"revision\":");
+    assert_eq!(home.entries(Target::User), ["one"]);
+    fs::write(&revision, good).unwrap();
+    let mended = raw.call("memory.add", &json!({ "target": "user", "content": "two" }));
+    assert_eq!(mended["result"]["revision"], 2, "{mended}");
+}
+
+#[test]
+fn a_home_that_does_not_exist_is_made_for_its_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    daemon.raw().call("memory.add", &json!({ "target": "user", "content": "one" }));
+    daemon.raw().call("session.open", &json!({ "session": "s" }));
+    let kept = json!({ "session": "s", "tool": "t", "id": "i", "content": "x", "threshold": 0 });
+    daemon.raw().call("output.admit", &kept);
+    let mode = |path: &str| fs::metadata(home.path().join(path)).unwrap().permissions().mode() & 0o777;
+    for folder in ["herma", "memories", "herma/outputs", "herma/outputs/s", "herma/journal", "herma/journal/default"] {
+        assert_eq!(mode(folder), 0o700, "{folder}");
+    }
+    for file in
+        ["memories/USER.md", "herma/archive.db", "herma/hermad.log", "herma/hermad.sock", "herma/outputs/s/i.txt"]
+    {
+        assert_eq!(mode(file), 0o600, "{file}");
+    }
+}
