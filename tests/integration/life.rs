@@ -272,7 +272,7 @@ fn a_full_store_is_busy_and_what_it_took_is_done() {
             told.iter().partition(|reply| reply["result"]["success"] == true);
         assert!(refused.iter().all(|reply| kind(reply) == "busy"));
         assert_eq!(done.len() + refused.len() + 1, CONNECTIONS * EACH);
-        assert!(done.len() > 1024, "{}", done.len());
+        assert!(done.len() >= 1024, "{}", done.len());
     });
     assert_eq!(home.entries(Target::Memory), ["the same"]);
 }

@@ -49,7 +49,7 @@ const PREFIXES: [(&str, Tail); 43] = [
     ("AKIA", Tail::UpperOrDigit(16)),
     ("rk_live_", Tail::Run(10)),
     ("SG.", Tail::Dotted(10)),
-    ("hf_", Tail::Run(10)),
+    ("hf_", Tail::NoWords(10)),
     ("r8_", Tail::Run(10)),
     ("npm_", Tail::NoWords(10)),
     ("pypi-", Tail::Run(10)),
