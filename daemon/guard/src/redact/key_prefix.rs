@@ -43,7 +43,7 @@ const PREFIXES: [(&str, Tail); 43] = [
     ("AIza", Tail::Run(30)),
     ("pplx-", Tail::Run(10)),
     ("fal_", Tail::Run(10)),
-    ("fc-", Tail::Run(10)),
+    ("fc-", Tail::NoWords(10)),
     ("bb_live_", Tail::Run(10)),
     ("gAAAA", Tail::Padded(20)),
     ("AKIA", Tail::UpperOrDigit(16)),
