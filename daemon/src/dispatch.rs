@@ -48,9 +48,9 @@ pub(crate) fn order_key(request: &Request) -> Option<&str> {
 /// a task of its own, so that a panic is only its own; the task ends with whoever
 /// waits for it.
 ///
-/// A change that is being done when the deadline passes is waited for: whoever is
-/// told that time ran out can rely on it that nothing was changed. Only one with
-/// an idempotency key goes on, for its caller will come back with the key.
+/// A write to a store that is being done when the deadline passes is waited for:
+/// whoever is told that time ran out can rely on it that nothing was written. One with
+/// an idempotency key goes on all the same, for its caller will come back with it.
 pub(crate) async fn in_time(
     state: Arc<State>,
     connection: u64,

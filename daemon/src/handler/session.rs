@@ -33,7 +33,12 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
             state.archive.call(move |archive| archive.reopen_session(&id)).await?;
             (session, true)
         }
-        None => create(state, caller, params).await?,
+        None => {
+            if caller.profile() != DEFAULT_PROFILE {
+                state.create_profile(caller.profile())?;
+            }
+            create(state, caller, params).await?
+        }
     };
     if resumed && (model.is_some() || context_length.is_some()) {
         let mut settings = session.settings();
@@ -138,9 +143,6 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
 /// faster: its snapshot counts.
 async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(Arc<Session>, bool)> {
     let profile = caller.profile().to_owned();
-    if profile != DEFAULT_PROFILE {
-        state.create_profile(&profile)?;
-    }
     let memory = state.store(&profile, Target::Memory)?.view().await?;
     let user = state.store(&profile, Target::User)?.view().await?;
     let blocks = [&memory, &user].map(|view| render::block(view.target, &view.entries, view.limit));
