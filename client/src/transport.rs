@@ -10,10 +10,17 @@ use interprocess::local_socket::{GenericFilePath, ToFsName, prelude::*};
 pub(crate) type Stream = LocalSocketStream;
 
 pub(crate) fn connect(path: &Path) -> io::Result<Stream> {
-    Stream::connect(path.to_fs_name::<GenericFilePath>()?)
+    let stream = Stream::connect(path.to_fs_name::<GenericFilePath>()?)?;
+    match stream.peer_creds()?.euid() {
+        Some(user) if user != rustix::process::geteuid().as_raw() && user != 0 => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user listens there"))
+        }
+        _ => Ok(stream),
+    }
 }
 
-/// How long one read may wait; `None` for ever.
+/// How long one read or write may wait; `None` for ever.
 pub(crate) fn set_timeout(stream: &Stream, timeout: Option<Duration>) -> io::Result<()> {
-    stream.set_recv_timeout(timeout)
+    stream.set_recv_timeout(timeout)?;
+    stream.set_send_timeout(timeout)
 }

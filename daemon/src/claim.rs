@@ -28,6 +28,11 @@ impl Claim {
         self.set(GIVEN_UP)
     }
 
+    /// Whether nobody wants the change any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.0.load(Ordering::Acquire) == GIVEN_UP
+    }
+
     fn set(&self, to: u8) -> bool {
         match self.0.compare_exchange(OPEN, to, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => true,

@@ -19,7 +19,7 @@ use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use codec::{Parsed, encode_frame, encode_line, parse, unparsable};
 
@@ -104,6 +104,8 @@ struct Connection {
     backlog: bool,
     /// What the frame that has begun holds of the bytes in flight.
     share: Option<Share>,
+    /// When a frame that holds a share must be whole.
+    frame_due: Option<Instant>,
     /// Until then nothing is read.
     share_wanted: Option<WaitForShare>,
     order: Order,
@@ -127,6 +129,7 @@ impl Connection {
             decoder,
             backlog: false,
             share: None,
+            frame_due: None,
             share_wanted: None,
             order: Order::default(),
             answers,
@@ -141,6 +144,7 @@ impl Connection {
     async fn run(&mut self) -> Result<(), End> {
         let mut stop = self.state.stop.subscribe();
         let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             if self.backlog && self.has_room() {
                 self.take_frames().await;
@@ -157,10 +161,11 @@ impl Connection {
             let waiting = writing || may_read && self.decoder.partial().is_some();
             let patience = if self.decoder.codec().is_none() { limits::HANDSHAKE_S } else { limits::STALL_S };
             let patience = self.progress + Duration::from_secs(patience);
+            let patience = self.frame_due.filter(|_| self.share.is_some()).map_or(patience, |due| due.min(patience));
             tokio::select! {
                 biased;
                 wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
-                Some(answer) = self.answered.recv() => self.queue(&answer.bytes),
+                Some(answer) = self.answered.recv(), if self.out.len() < OUT => self.queue(&answer.bytes),
                 Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
                 read = read(&self.stream, &mut self.decoder), if may_read => {
                     self.progress = Instant::now();
@@ -172,10 +177,11 @@ impl Connection {
                 share = wanted(&mut self.share_wanted), if self.share_wanted.is_some() => {
                     (self.share, self.share_wanted) = (share, None);
                     self.progress = Instant::now();
+                    self.frame_due = Some(self.progress + Duration::from_secs(limits::FRAME_S));
                 }
                 () = stopping(&mut stop), if self.inward == Inward::Open => self.inward = Inward::Closed,
                 () = sleep_until(patience), if waiting => return Err(End::Stalled),
-                _ = look.tick(), if self.inward == Inward::Closed => {
+                _ = look.tick(), if !may_read && self.share_wanted.is_none() => {
                     if transport::hung_up(&self.stream) {
                         return Err(End::Peer(std::io::ErrorKind::BrokenPipe.into()));
                     }
@@ -222,6 +228,9 @@ impl Connection {
                 }
                 Ok(None) => {
                     self.backlog = false;
+                    if self.decoder.partial().is_none() {
+                        self.share = None;
+                    }
                     self.want_share();
                     return;
                 }

@@ -11,6 +11,7 @@ mod session;
 use std::sync::Arc;
 
 use herma_protocol::{Reply, Request};
+use tokio::sync::Semaphore;
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
@@ -108,9 +109,19 @@ pub(crate) fn session_of(request: &Request) -> Option<&str> {
     }
 }
 
+/// Work that may run at one time beside the connections. What waits for its turn
+/// waits with its request, and ends with it.
+static AT_WORK: Semaphore = Semaphore::const_new(24);
+
 /// Does long work where it keeps nobody waiting.
 async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+    let turn = AT_WORK.acquire().await.map_err(|_| fail::internal(what))?;
+    let work = tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(turn);
+        done
+    });
+    work.await.unwrap_or_else(|_| {
         tracing::error!(method = what, "a request panicked");
         Err(fail::internal(what))
     })

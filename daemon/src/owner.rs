@@ -121,6 +121,10 @@ fn serve_writes(store: &mut Store, first: Waiting, jobs: &Receiver<Job>) {
             Ok(Some(transaction)) => return serve_group(transaction, waiting, jobs),
             Ok(None) => {}
         }
+        waiting.retain(|(write, _)| !write.claim.is_given_up());
+        if waiting.is_empty() {
+            return;
+        }
         match jobs.recv_timeout(PAUSE) {
             Ok(Job::View(answer)) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),
             Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => drop(answer.send(Err(fail::busy("the store")))),
@@ -150,10 +154,7 @@ fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &R
         drop(answer.send(failure.clone().map_or(Ok(view), Err)));
     }
     for (answer, written) in answers {
-        drop(answer.send(match (written, &failure) {
-            (Ok(Written { outcome: Ok(_), .. }), Some(error)) => Err(error.clone()),
-            (written, _) => written,
-        }));
+        drop(answer.send(failure.clone().map_or(written, Err)));
     }
 }
 

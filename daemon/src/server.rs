@@ -33,6 +33,12 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
             tracing::error!(%target, "a store can't be served: {error}");
         }
     }
+    let sweeping = Arc::clone(&state);
+    drop(tokio::task::spawn_blocking(move || {
+        if let Err(error) = sweeping.outputs.sweep() {
+            tracing::warn!("leftovers stay: {error}");
+        }
+    }));
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
     let mut number = 0;

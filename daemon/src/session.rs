@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub settings: Mutex<Settings>,
     /// What the engine remembers.
     pub engine: Mutex<EngineState>,
+    /// Held while its settings are read, changed and kept.
+    pub configuring: tokio::sync::Mutex<()>,
     /// Held while it is being compressed.
     pub compressing: Arc<tokio::sync::Mutex<()>>,
     generation: AtomicU64,
@@ -39,6 +41,7 @@ impl Session {
             snapshot,
             settings: Mutex::new(settings),
             engine: Mutex::default(),
+            configuring: tokio::sync::Mutex::default(),
             compressing: Arc::default(),
             generation: AtomicU64::new(generation),
         }

@@ -25,6 +25,9 @@ use crate::streaks::Streaks;
 /// Chars of a profile's name.
 const PROFILE: usize = 64;
 
+/// Stores that are served at one time; each has a thread.
+const STORES: usize = 512;
+
 /// The profile of a request that names none.
 pub(crate) const DEFAULT_PROFILE: &str = "default";
 
@@ -71,6 +74,9 @@ impl State {
         let key = (profile.to_owned(), target);
         if let Some(owner) = stores.get(&key) {
             return Ok(owner.clone());
+        }
+        if stores.len() >= STORES {
+            return Err(fail::busy("the daemon, which serves as many profiles as it can,"));
         }
         let folder = self.profile_folder(profile)?;
         if profile != DEFAULT_PROFILE && !folder.is_dir() {

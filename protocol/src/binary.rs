@@ -81,8 +81,8 @@ pub fn pack(value: &impl Encode) -> Result<Vec<u8>, BinaryError> {
 /// Reads a payload; every byte of it must be used.
 ///
 /// A length that stands inside the payload can make the reader reserve at most
-/// a small multiple of the payload's own size (the smallest of the limits below
-/// that is 32 times as large), because bincode checks its limit first.
+/// a multiple of the payload's own size (the smallest of the limits below that is
+/// 32 times as large), because bincode checks its limit first.
 ///
 /// # Errors
 /// A payload that is cut short, too long, or of another shape.
@@ -92,6 +92,7 @@ pub fn read<T: Decode<()>>(payload: &[u8]) -> Result<T, BinaryError> {
         0x0801..=0x8000 => decode(payload, limited::<{ 1 << 20 }>()),
         0x8001..=0x8_0000 => decode(payload, limited::<{ 1 << 24 }>()),
         0x8_0001..=0x80_0000 => decode(payload, limited::<{ 1 << 28 }>()),
+        0x80_0001..=0x200_0000 => decode(payload, limited::<{ 1 << 30 }>()),
         _ => decode(payload, limited::<{ 1 << 32 }>()),
     };
     let (value, used) = decoded.map_err(|error| BinaryError(words(&error)))?;

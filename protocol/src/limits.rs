@@ -43,6 +43,17 @@ pub const HANDSHAKE_S: u64 = 5;
 /// reply, after which the connection is closed.
 pub const STALL_S: u64 = 30;
 
+/// Seconds that a frame of more than [`SMALL_FRAME`] bytes may take to arrive,
+/// however steadily it drips: it holds a share of the bytes in flight.
+pub const FRAME_S: u64 = 120;
+
+/// Bytes of one text of a memory write. Longer ones are `too_large`: they are
+/// beyond every store, and would only be scanned.
+pub const ENTRY: usize = 1 << 20;
+
+/// Results in one `output.settle_turn`.
+pub const TURN_RESULTS: usize = 1000;
+
 /// Chars of a session id, an agent name, a tool name or a title. Longer ones
 /// are `invalid_params`.
 pub const NAME: usize = 1024;

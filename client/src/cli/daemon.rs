@@ -23,7 +23,7 @@ pub(super) enum Command {
     /// Stop the daemon when what it was asked is done
     Stop {
         /// Seconds that requests have to finish
-        #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
         drain: u64,
     },
     /// Say whether the daemon runs; exit code 3 when it doesn't

@@ -258,9 +258,13 @@ fn is_mount_point(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy)
 }
 
+/// Never shortens the file before its new content is there; the temporary file
+/// with the same content stays beside it meanwhile.
 fn overwrite(path: &Path, content: &[u8]) -> Result<Stamp, DiskError> {
-    let mut file = OpenOptions::new().write(true).truncate(true).open(path).at("open", path)?;
-    write_synced(&mut file, content).at("write", path)?;
+    let mut file = OpenOptions::new().write(true).open(path).at("open", path)?;
+    file.write_all(content).at("write", path)?;
+    file.set_len(u64::try_from(content.len()).unwrap_or(u64::MAX)).at("write", path)?;
+    file.sync_all().at("sync", path)?;
     Ok(Stamp::of(&file.metadata().at("inspect", path)?))
 }
 

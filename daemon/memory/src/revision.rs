@@ -4,6 +4,7 @@
 //! next revision.
 
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use herma_disk::DiskError;
 use herma_disk::file::{self, Temporary};
@@ -49,6 +50,11 @@ impl Revision {
         let text = format!("{{\"revision\":{},\"sha256\":\"{}\"}}\n", self.revision, self.sha256);
         file::replace(path, text.as_bytes(), TEMPORARY).map(drop)
     }
+}
+
+/// Removes what a killed process left beside the revisions.
+pub(crate) fn sweep(folder: &Path, age: Duration) -> Result<(), DiskError> {
+    herma_disk::folder::sweep(folder, TEMPORARY.prefix, TEMPORARY.suffix, age, SystemTime::now()).map(drop)
 }
 
 pub(crate) fn hash(text: &str) -> String {

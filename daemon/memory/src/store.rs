@@ -12,7 +12,7 @@ use herma_disk::{DiskError, folder};
 use crate::change::{self, Applied, Changes, Drift, Rules};
 use crate::entries::{chars, join, parse};
 use crate::refusal::Refusal;
-use crate::revision::{Revision, hash};
+use crate::revision::{self, Revision, hash};
 use crate::target::Target;
 use crate::usage::Usage;
 
@@ -114,6 +114,8 @@ struct Known {
     stamp: Option<Stamp>,
     entries: Vec<String>,
     revision: Revision,
+    /// The revision could not be kept yet.
+    unsaved: bool,
 }
 
 impl Store {
@@ -144,6 +146,9 @@ impl Store {
             && let Some(_lock) = Lock::try_now(&self.paths.lock())?
         {
             folder::sweep(stores, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
+            if let Some(journal) = self.paths.revision.parent() {
+                revision::sweep(journal, LEFTOVER)?;
+            }
             self.swept = true;
         }
         Ok(())
@@ -163,6 +168,13 @@ impl Store {
             self.swept = true;
         }
         self.refresh()?;
+        if let Some(mut known) = self.known.take() {
+            if known.unsaved {
+                self.save(&known.revision)?;
+                known.unsaved = false;
+            }
+            self.known = Some(known);
+        }
         let View { entries, revision, .. } = self.current();
         Ok(Some(Transaction { store: self, _lock: lock, entries, revision }))
     }
@@ -187,10 +199,10 @@ impl Store {
         let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
         let recorded = Revision::load(&self.paths.revision).map_err(unreadable)?;
         let revision = Revision::following(recorded.clone(), &text);
-        if recorded.as_ref() != Some(&revision) && (stamp.is_some() || recorded.is_some()) {
-            self.save(&revision)?;
-        }
-        self.known = Some(Known { stamp, entries: parse(&text), revision });
+        let is_news = recorded.as_ref() != Some(&revision) && (stamp.is_some() || recorded.is_some());
+        // Whoever only reads needs no disk that can be written.
+        let unsaved = is_news && self.save(&revision).is_err();
+        self.known = Some(Known { stamp, entries: parse(&text), revision, unsaved });
         Ok(())
     }
 
@@ -208,7 +220,14 @@ impl Store {
         let stores = self.paths.file.parent().unwrap_or(Path::new("."));
         let prefix = format!("{}.bak.", self.target.file_name());
         let suffix = format!("-{}", &hash(&String::from_utf8_lossy(&text))[..8]);
-        let copies = || folder::names(stores).map(|names| names.into_iter().filter(|name| name.starts_with(&prefix)));
+        // Only its own copies, not those of Hermes or of a person.
+        let is_own = |name: &String| {
+            let rest = name.strip_prefix(&prefix).and_then(|rest| rest.split_once('-'));
+            rest.is_some_and(|(seconds, hash)| {
+                seconds.bytes().all(|byte| byte.is_ascii_digit()) && hash.len() == 8 && !seconds.is_empty()
+            })
+        };
+        let copies = || folder::names(stores).map(|names| names.into_iter().filter(is_own));
         if let Some(name) = copies()?.find(|name| name.ends_with(&suffix)) {
             return Ok(stores.join(name));
         }
@@ -275,23 +294,29 @@ impl Transaction<'_> {
         Ok(applied)
     }
 
-    /// Makes the changes durable. After an error the store is read again before
-    /// anything else is done with it.
+    /// Makes the changes durable. The revision goes first: a daemon that is killed
+    /// between the two finds a text that it doesn't know, which is the next
+    /// revision, so that revisions only ever grow. After an error the store is read
+    /// again before anything else is done with it.
     ///
     /// # Errors
-    /// A write or sync that failed; the file then has its old content, unless
-    /// only the counting failed.
+    /// A write or sync that failed; the file then has its old content, unless only
+    /// the last sync of its folder failed.
     pub fn commit(self) -> Result<(), StoreError> {
-        let unchanged = self.store.known.as_ref().is_some_and(|known| known.entries == self.entries);
-        if unchanged {
+        let Some(known) = self.store.known.take() else { return Ok(()) };
+        if known.revision.revision == self.revision {
+            self.store.known = Some(known);
             return Ok(());
         }
-        self.store.known = None;
         let text = join(&self.entries);
-        let stamp = file::replace(&self.store.paths.file, text.as_bytes(), TEMPORARY)?;
         let revision = Revision { revision: self.revision, sha256: hash(&text) };
         self.store.save(&revision)?;
-        self.store.known = Some(Known { stamp: Some(stamp), entries: self.entries, revision });
+        // Changes that cancel out leave the file as it was.
+        let stamp = match known.entries == self.entries && known.revision.sha256 == revision.sha256 {
+            true => known.stamp,
+            false => Some(file::replace(&self.store.paths.file, text.as_bytes(), TEMPORARY)?),
+        };
+        self.store.known = Some(Known { stamp, entries: self.entries, revision, unsaved: false });
         Ok(())
     }
 }
@@ -342,6 +367,20 @@ mod tests {
         assert_eq!(first.view().unwrap().revision, 3);
         let again = store(home.path()).view().unwrap();
         assert_eq!((again.revision, again.entries), (3, vec!["one".to_owned(), "by hand".to_owned()]));
+    }
+
+    #[test]
+    fn changes_that_cancel_out_are_revisions_too() {
+        let home = tempfile::tempdir().unwrap();
+        let mut store = store(home.path());
+        add(&mut store, "one").unwrap();
+        let mut transaction = store.begin().unwrap().unwrap();
+        for change in [Change::Add { content: "two".into() }, Change::Remove { old_text: "two".into() }] {
+            transaction.apply(&Changes::Single(change), Drift::Refused).unwrap();
+        }
+        transaction.commit().unwrap();
+        assert_eq!(store.view().unwrap().revision, 3);
+        assert_eq!(self::store(home.path()).view().unwrap().revision, 3);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
 
 use herma_disk::file::{self, Created, Temporary};
 use herma_disk::{DiskError, folder};
@@ -14,6 +15,9 @@ use crate::name;
 
 /// Largest output that is read back, in bytes.
 const FILE_LIMIT: u64 = 1 << 30;
+
+/// Age after which a temporary file is one that a killed daemon left.
+const LEFTOVER: Duration = Duration::from_mins(1);
 
 const TEMPORARY: Temporary = Temporary { prefix: ".out_", suffix: ".tmp" };
 
@@ -56,6 +60,21 @@ impl Outputs {
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self { root, seen: Mutex::default() }
+    }
+
+    /// Removes files that a killed daemon left half-written. Only the holder of the
+    /// home's lock may call this.
+    ///
+    /// # Errors
+    /// A folder that can't be read, or a file that can't be removed.
+    pub fn sweep(&self) -> Result<(), DiskError> {
+        for session in folder::names(&self.root)? {
+            let below = self.root.join(session);
+            if below.is_dir() {
+                folder::sweep(&below, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
+            }
+        }
+        Ok(())
     }
 
     /// Number and bytes of the files.

@@ -8,6 +8,9 @@ pub const LINES: usize = 200;
 /// Chars of a page by chars when nothing else is asked for.
 pub const CHARS: usize = 20_000;
 
+/// Chars of any page at most: what is longer goes on in the next one.
+pub const MOST: usize = 1_000_000;
+
 /// Which part is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -59,19 +62,30 @@ pub fn page(text: &str, part: Part) -> Page {
         Part::Lines { line, lines } => {
             let first = line.max(1) - 1;
             let from = line_start(text, first);
-            let to = from + line_start(&text[from..], lines);
+            let part = &text[from..from + line_start(&text[from..], lines)];
             let after = first.saturating_add(lines);
-            (&text[from..to], (after < total_lines).then(|| Next::Line(after + 1)))
+            bounded(text, from, part).unwrap_or((part, (after < total_lines).then(|| Next::Line(after + 1))))
         }
         Part::Chars { offset, limit } => {
             let from = char_start(text, offset);
+            let limit = limit.min(MOST);
             let to = from + char_start(&text[from..], limit);
             let after = offset.saturating_add(limit);
             (&text[from..to], (after < total_chars).then_some(Next::Offset(after)))
         }
-        Part::Tail(count) => (&text[line_start(text, total_lines.saturating_sub(count))..], None),
+        Part::Tail(count) => {
+            let part = &text[line_start(text, total_lines.saturating_sub(count))..];
+            (&part[part.char_indices().rev().nth(MOST - 1).map_or(0, |(at, _)| at)..], None)
+        }
     };
     Page { text: text.to_owned(), next, total_lines, total_chars }
+}
+
+/// As many chars of a page by lines as fit, if not all do; it goes on by chars.
+fn bounded<'a>(text: &str, from: usize, part: &'a str) -> Option<(&'a str, Option<Next>)> {
+    let (cut, _) = part.char_indices().nth(MOST)?;
+    let offset = text[..from].chars().count() + MOST;
+    Some((&part[..cut], Some(Next::Offset(offset))))
 }
 
 /// Byte offset at which line `index` (from 0) begins; the end when there are
@@ -113,5 +127,15 @@ mod tests {
             assert_eq!((page.total_lines, page.total_chars), (5, 19));
         }
         assert_eq!(page("", Part::Lines { line: 1, lines: 1 }).total_lines, 0);
+    }
+
+    #[test]
+    fn no_page_is_longer_than_the_most() {
+        let text = format!("short\n{}", "é".repeat(MOST + 9));
+        let lines = page(&text, Part::Lines { line: 1, lines: 2 });
+        assert_eq!((lines.text.chars().count(), lines.next), (MOST, Some(Next::Offset(MOST))));
+        let chars = page(&text, Part::Chars { offset: MOST, limit: usize::MAX });
+        assert_eq!((chars.text.chars().count(), chars.next), (15, None));
+        assert_eq!(page(&text, Part::Tail(1)).text.chars().count(), MOST);
     }
 }

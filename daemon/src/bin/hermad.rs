@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
@@ -10,6 +11,7 @@ use herma_daemon::config::{Config, LogFormat};
 use herma_daemon::instance::{self, ClaimError};
 use herma_daemon::{logging, run};
 use herma_protocol::rendezvous;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Exit code when another daemon serves the home.
@@ -17,6 +19,9 @@ const TAKEN: u8 = 3;
 
 /// Threads for work that waits for the disk or takes long; what comes then waits.
 const BLOCKING: usize = 32;
+
+/// How long work that nobody waits for any more may go on after the end.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 /// Keeps what several agents share: memories, large tool outputs, compressed
 /// conversations.
@@ -89,7 +94,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("no runtime")?;
-    runtime.block_on(async {
+    raise_file_limit();
+    let claim = runtime.block_on(async {
         let (claim, listener) = instance::claim(&config).await?;
         let file = config.home.join("herma/hermad.log");
         logging::start(&config.log, arguments.detached.then_some(file.as_path()))?;
@@ -109,7 +115,18 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
             }
         })
         .await;
-        drop(claim);
-        Ok(())
-    })
+        anyhow::Ok(claim)
+    })?;
+    runtime.shutdown_timeout(GOODBYE);
+    drop(claim);
+    Ok(())
+}
+
+/// Lets this process have as many files as it may: a thousand connections would
+/// otherwise leave none for the stores. Where that fails the usual limit stays.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
 }

@@ -41,6 +41,7 @@ pub(super) async fn configure(state: &State, caller: &Caller, params: ConfigureP
     check_engine(params.engine.as_deref())?;
     check_summarizer(params.summarizer.as_deref())?;
     let session = session::ensure(state, caller, &params.session).await?;
+    let _alone = session.configuring.lock().await;
     let merged = laid_over(session.settings(), params.into());
     checked(&merged, &state.config)?;
     session::save_settings(state, &session, merged).await?;

@@ -7,7 +7,7 @@ use herma_protocol::memory::{
     self as wire, Action, AddParams, BatchParams, ListParams, ListResult, RemoveParams, ReplaceParams, SchemaResult,
     StoreView, ToolParams, WriteResult,
 };
-use herma_protocol::{Json, limits};
+use herma_protocol::{ErrorKind, Json, RpcError, limits};
 
 use super::guard::wire_finding;
 use super::{check_names, wide};
@@ -122,6 +122,7 @@ async fn apply(
     write: Write,
     session: Option<String>,
 ) -> Outcome<WriteResult> {
+    check_length(&write.changes)?;
     let Written { view, outcome } = state.store(caller.profile(), target)?.write(write).await?;
     let writer = writer(caller, session);
     Ok(match outcome {
@@ -131,6 +132,25 @@ async fn apply(
         }
         Err(refusal) => refused(state, writer, &refusal, Some(&view)),
     })
+}
+
+/// Texts that are beyond every store are not even scanned.
+fn check_length(changes: &Changes) -> Outcome<()> {
+    let changes = match changes {
+        Changes::Single(change) => std::slice::from_ref(change),
+        Changes::Batch { changes, .. } => changes,
+    };
+    let texts = changes.iter().flat_map(|change| match change {
+        Change::Add { content } => [content.as_str(), ""],
+        Change::Replace { old_text, content } => [old_text.as_str(), content.as_str()],
+        Change::Remove { old_text } => [old_text.as_str(), ""],
+    });
+    let bytes: usize = texts.map(str::len).sum();
+    if bytes > limits::ENTRY {
+        let words = format!("the texts of a memory write have {bytes} bytes; at most {} are taken", limits::ENTRY);
+        return Err(RpcError::new(ErrorKind::TooLarge, words));
+    }
+    Ok(())
 }
 
 fn succeeded(view: &View, applied: &Applied) -> WriteResult {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use herma_disk::Cause;
-use herma_protocol::Json;
 use herma_protocol::output::{
     AdmitParams, AdmitResult, BudgetConfig, Failure, Next, PreviewParams, PreviewResult, ReadParams, ReadResult,
     Replacement, SettleTurnParams, SettleTurnResult, View,
 };
 use herma_protocol::value::{self, Content};
+use herma_protocol::{Json, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
 use herma_spill::page::{self, Page, Part};
 use herma_spill::turn::{self, TurnResult};
@@ -45,16 +45,20 @@ pub(super) async fn settle_turn(
     params: SettleTurnParams,
 ) -> Outcome<SettleTurnResult> {
     let budgets = budgets(state, caller, &params.session, params.config).await?;
-    let results = match (params.results, params.messages) {
-        (Some(results), None) => results
-            .into_iter()
-            .map(|result| TurnResult { id: result.id, content: domain_content(result.content) })
-            .collect(),
-        (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<Vec<_>>>()?,
-        _ => return Err(fail::invalid("results", "give either results or messages")),
-    };
+    let count = params.results.as_ref().map_or(0, Vec::len) + params.messages.as_ref().map_or(0, Vec::len);
+    if count > limits::TURN_RESULTS {
+        return Err(fail::invalid("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
+    }
     let (state, id) = (Arc::clone(state), params.session);
     blocking("output.settle_turn", move || {
+        let results: Vec<TurnResult> = match (params.results, params.messages) {
+            (Some(results), None) => results
+                .into_iter()
+                .map(|result| TurnResult { id: result.id, content: domain_content(result.content) })
+                .collect(),
+            (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
+            _ => return Err(fail::invalid("results", "give either results or messages")),
+        };
         let settled = turn::settle(&state.outputs, &id, &results, &budgets);
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;

@@ -40,6 +40,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
             create(state, caller, params).await?
         }
     };
+    let _alone = session.configuring.lock().await;
     if resumed && (model.is_some() || context_length.is_some()) {
         let mut settings = session.settings();
         settings.model = model.or(settings.model);
@@ -70,6 +71,9 @@ pub(super) async fn snapshot(state: &State, caller: &Caller, params: &SnapshotPa
 pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {
     check_names(&[("reason", params.reason.as_ref())])?;
     let session = opened(state, caller, &params.session).await?;
+    let _quiet = session.compressing.try_lock().map_err(|_| {
+        RpcError::new(ErrorKind::Busy, format!("session {:?} is being compressed; close it afterwards", session.id))
+    })?;
     let (id, reason) = (session.id.clone(), params.reason.unwrap_or_else(|| "closed".into()));
     state.archive.call(move |archive| archive.close_session(&id, &reason, unix_now())).await?;
     state.sessions.forget(&session.id);

@@ -127,9 +127,9 @@ fn declined(
     form: ReplyForm,
     started: Instant,
 ) -> Outcome<CompressResult> {
+    let (count, estimate) = (wide(input.len()), tokens::Measure::of_all(input));
     let mut engine = session.engine();
     why.note(&mut engine);
-    let (count, estimate) = (wide(input.len()), tokens::Measure::of_all(input));
     let report = Report {
         compressed: false,
         reason: Some(why.to_string()),
