@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use herma_client::protocol::daemon::PingParams;
-use herma_client::{Client, ClientError, Codec, Place, connect_or_spawn};
+use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
 use exit::Failure;
 
@@ -104,17 +104,15 @@ struct Session<'a> {
 impl Session<'_> {
     /// A connection, to a daemon that is started when it must be.
     fn connect(&self) -> Result<Client, ClientError> {
-        let client = if self.common.no_spawn {
-            Client::connect(&self.place)?
-        } else {
-            connect_or_spawn(&self.place, Codec::Bincode)?
-        };
-        self.prepared(client)
+        if self.common.no_spawn {
+            return self.connect_only();
+        }
+        self.prepared(connect_or_spawn(&self.place, Codec::Bincode)?)
     }
 
     /// A connection to a daemon that is running already.
     fn connect_only(&self) -> Result<Client, ClientError> {
-        self.prepared(Client::connect(&self.place)?)
+        self.prepared(connect(&self.place, Codec::Bincode)?)
     }
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {

@@ -166,6 +166,9 @@ impl Client {
                 Ok(0) => return Err(ClientError::Lost(io::ErrorKind::UnexpectedEof.into())),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    return Err(ClientError::TimedOut);
+                }
                 Err(error) => return Err(ClientError::Lost(error)),
             }
         }

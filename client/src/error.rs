@@ -23,6 +23,10 @@ pub enum ClientError {
     /// was asked is not known, unless the call carried an idempotency key.
     #[error("the connection to the daemon broke: {0}")]
     Lost(#[source] io::Error),
+    /// The daemon did not answer in the time that it was given; whether it did
+    /// what was asked is not known.
+    #[error("the daemon did not answer in time; it may be stopped or overloaded")]
+    TimedOut,
     /// The daemon sent something that is no answer.
     #[error("the daemon's answer can't be read: {0}")]
     Answer(String),

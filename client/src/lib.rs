@@ -27,4 +27,4 @@ pub use error::ClientError;
 pub use herma_protocol as protocol;
 pub use herma_protocol::frame::Codec;
 pub use place::Place;
-pub use spawn::{connect_or_spawn, find_daemon, spawn};
+pub use spawn::{Spawned, connect, connect_or_spawn, find_daemon, spawn};

@@ -1,6 +1,6 @@
 //! Which home is meant and where its socket is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use herma_protocol::rendezvous;
 
@@ -31,9 +31,25 @@ impl Place {
     pub fn find(home: Option<PathBuf>, socket: Option<PathBuf>) -> Result<Self, ClientError> {
         let env = |name: &str| std::env::var_os(name);
         let home = rendezvous::home(home, env).ok_or(ClientError::NoHome)?;
-        let home = std::path::absolute(home).map_err(|_| ClientError::NoHome)?;
+        let home = absolute(&home)?;
         let user = rustix::process::geteuid().as_raw();
-        let socket = rendezvous::socket(socket, env, &home, user);
+        let socket = absolute(&rendezvous::socket(socket, env, &home, user))?;
         Ok(Self { home, socket })
     }
+
+    /// The same home on the socket that its daemon wrote into its lock file, if
+    /// that is another one: somebody may have started it with a socket of its own.
+    #[must_use]
+    pub fn as_locked(&self) -> Option<Self> {
+        let text = std::fs::read_to_string(self.home.join("herma/hermad.lock")).ok()?;
+        let (_, socket) = text.trim().split_once(" on ")?;
+        let socket = PathBuf::from(socket);
+        (socket != self.socket).then(|| Self { home: self.home.clone(), socket })
+    }
+}
+
+/// Without `.` and a slash at the end, so that one place has one name.
+fn absolute(path: &Path) -> Result<PathBuf, ClientError> {
+    let path = std::path::absolute(path).map_err(|_| ClientError::NoHome)?;
+    Ok(path.components().collect())
 }

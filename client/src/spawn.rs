@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Client, ClientError, Codec, Place};
 
-/// How long a daemon that somebody else just started may take to listen.
+/// How long a daemon that is starting or stopping may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Pause between two looks for it.
@@ -17,26 +17,53 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Exit code of a daemon that found its home taken.
 const TAKEN: i32 = 3;
 
-/// Connects, and starts the daemon first when nobody listens.
+/// Connects, and starts the daemon first when nobody listens. A daemon that
+/// serves the home on another socket is used; one that is just stopping is waited
+/// for and started anew.
 ///
 /// # Errors
 /// A daemon that can't be started, or doesn't answer.
 pub fn connect_or_spawn(place: &Place, codec: Codec) -> Result<Client, ClientError> {
-    match Client::connect_with(place, codec) {
-        Err(ClientError::Unreachable { .. }) => {
-            spawn(place)?;
-            wait(place, codec)
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match connect(place, codec) {
+            Err(ClientError::Unreachable { .. }) if Instant::now() < until => match spawn(place)? {
+                Spawned::Started => {}
+                Spawned::Taken => std::thread::sleep(PAUSE),
+            },
+            connected => return connected,
         }
+    }
+}
+
+/// Connects to the home's daemon, wherever it listens.
+///
+/// # Errors
+/// Nobody listens.
+pub fn connect(place: &Place, codec: Codec) -> Result<Client, ClientError> {
+    match Client::connect_with(place, codec) {
+        Err(ClientError::Unreachable { socket, source }) => match place.as_locked() {
+            Some(other) => Client::connect_with(&other, codec).map_err(|_| ClientError::Unreachable { socket, source }),
+            None => Err(ClientError::Unreachable { socket, source }),
+        },
         connected => connected,
     }
 }
 
-/// Starts a daemon for the place and returns when it listens. One that somebody
-/// else started at the same moment is as good.
+/// What starting a daemon came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spawned {
+    /// It listens.
+    Started,
+    /// Another one has the home; it may be starting, or stopping.
+    Taken,
+}
+
+/// Starts a daemon for the place and returns when it listens.
 ///
 /// # Errors
 /// No program to start, or one that ends with an error; its words are repeated.
-pub fn spawn(place: &Place) -> Result<(), ClientError> {
+pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
     let program = find_daemon();
     let mut child = Command::new(&program)
         .arg("--home")
@@ -50,20 +77,23 @@ pub fn spawn(place: &Place) -> Result<(), ClientError> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| ClientError::Spawn(format!("{}: {error}", program.display())))?;
+        .map_err(|error| {
+            let where_to = "hermad must lie beside herma or on the search path, or HERMAD must name it";
+            ClientError::Spawn(format!("{}: {error}; {where_to}", program.display()))
+        })?;
     let mut line = String::new();
     if let Some(out) = child.stdout.take() {
         BufReader::new(out).read_line(&mut line).map_err(|error| ClientError::Spawn(error.to_string()))?;
     }
     if line.starts_with("ready") {
-        return Ok(());
+        return Ok(Spawned::Started);
     }
     let mut words = String::new();
     if let Some(mut errors) = child.stderr.take() {
         errors.read_to_string(&mut words).map_err(|error| ClientError::Spawn(error.to_string()))?;
     }
     match child.wait() {
-        Ok(status) if status.code() == Some(TAKEN) => Ok(()),
+        Ok(status) if status.code() == Some(TAKEN) => Ok(Spawned::Taken),
         Ok(status) if words.trim().is_empty() => {
             Err(ClientError::Spawn(format!("{} ended: {status}", program.display())))
         }
@@ -84,14 +114,4 @@ pub fn find_daemon() -> PathBuf {
         .map(|own| own.with_file_name("hermad"))
         .filter(|beside| beside.is_file())
         .unwrap_or_else(|| "hermad".into())
-}
-
-fn wait(place: &Place, codec: Codec) -> Result<Client, ClientError> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match Client::connect_with(place, codec) {
-            Err(ClientError::Unreachable { .. }) if Instant::now() < until => std::thread::sleep(PAUSE),
-            connected => return connected,
-        }
-    }
 }

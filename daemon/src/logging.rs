@@ -25,13 +25,32 @@ pub enum LoggingError {
     Disk(#[from] herma_disk::DiskError),
 }
 
+/// The levels that may be given instead of a filter.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Checks the level or filter.
+///
+/// # Errors
+/// One that is neither.
+pub fn check(config: &LogConfig) -> Result<(), LoggingError> {
+    filter(config).map(drop)
+}
+
+fn filter(config: &LogConfig) -> Result<EnvFilter, LoggingError> {
+    let wrong = |words: String| LoggingError::Level { level: config.level.clone(), words };
+    let is_word = !config.level.contains(['=', ',', '[']);
+    if is_word && !LEVELS.contains(&config.level.to_lowercase().as_str()) {
+        return Err(wrong(format!("use one of {}", LEVELS.join(", "))));
+    }
+    EnvFilter::try_new(&config.level).map_err(|error| wrong(error.to_string()))
+}
+
 /// Starts to log, to `file` or to standard error.
 ///
 /// # Errors
 /// A level that is not one, or a file that can't be opened.
 pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError> {
-    let filter = EnvFilter::try_new(&config.level)
-        .map_err(|error| LoggingError::Level { level: config.level.clone(), words: error.to_string() })?;
+    let filter = filter(config)?;
     let (writer, colours) = match file {
         Some(path) => (BoxMakeWriter::new(Mutex::new(herma_disk::file::append_to(path)?)), false),
         None => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, StatusResult, StoreState};
-use herma_client::{Client, ClientError, find_daemon, spawn};
+use herma_client::{Client, ClientError, find_daemon};
 use serde_json::json;
 
 use super::exit::Failure;
@@ -46,7 +46,6 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
             if let Ok(client) = session.connect_only() {
                 return say(session, client, "runs already");
             }
-            spawn(&session.place)?;
             say(session, session.connect()?, "started")
         }
         Command::Stop { drain } => stop(session, *drain),
@@ -77,7 +76,7 @@ fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
     client.shutdown(ShutdownParams { drain_ms: Some(drain.saturating_mul(1000)) })?;
     drop(client);
     let until = Instant::now() + Duration::from_secs(drain.saturating_add(5));
-    while Client::connect(&session.place).is_ok() || session.place.socket.exists() {
+    while session.connect_only().is_ok() {
         if Instant::now() > until {
             return Err(Failure::File("the daemon was asked to stop but still runs".into()));
         }

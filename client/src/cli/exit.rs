@@ -32,6 +32,7 @@ impl Failure {
             Self::Client(error @ (ClientError::Unreachable { .. } | ClientError::Spawn(_))) => {
                 (3, format!("{error}{}", advice(error)))
             }
+            Self::Client(error @ ClientError::TimedOut) => (3, error.to_string()),
             Self::Client(error) => (1, error.to_string()),
             Self::File(words) => (1, words.clone()),
             Self::Refused => return ExitCode::from(4),
@@ -54,6 +55,6 @@ impl Failure {
 fn advice(error: &ClientError) -> &'static str {
     match error {
         ClientError::Unreachable { .. } => "\nstart it with `herma daemon start`, or leave out --no-spawn",
-        _ => "\n`herma daemon run` shows what it says when it starts",
+        _ => "",
     }
 }

@@ -1,6 +1,6 @@
 //! Standard output: tables for people, JSON for programs.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -22,7 +22,17 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// Prints a text and ends the line.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     let newline = if text.ends_with('\n') { "" } else { "\n" };
+    if std::io::stdout().is_terminal() {
+        return bytes(format!("{}{newline}", harmless(text)).as_bytes());
+    }
     bytes(format!("{text}{newline}").as_bytes())
+}
+
+/// A text that can't move the cursor or change colours: what models wrote stands
+/// in it.
+fn harmless(text: &str) -> String {
+    let visible = |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { '\u{fffd}' } else { char };
+    text.chars().map(visible).collect()
 }
 
 /// Prints bytes as they are. A reader that went away is no error.

@@ -98,7 +98,15 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
                 config: None,
             };
             let result = session.connect()?.output_admit(params)?;
-            out::show(session.common, &result, admitted)
+            out::show(session.common, &result, admitted)?;
+            match result.failure {
+                None => Ok(()),
+                Some(failure) => {
+                    let words =
+                        format!("the full output could not be kept ({failure:?}); the log of the daemon says why");
+                    Err(Failure::File(words))
+                }
+            }
         }
         Command::Read { output, line, lines, offset, limit, tail, view } => {
             let is_path = output.contains('/');

@@ -1,7 +1,7 @@
 //! `hermad`: the daemon's process, a shell round [`herma_daemon::run`].
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Standard error may be a pipe that nobody reads any more.
-            drop(writeln!(std::io::stderr(), "hermad: {error:#}"));
+            drop(writeln!(std::io::stderr(), "hermad: {}", words(&error)));
             match error.downcast_ref() {
                 Some(ClaimError::Taken { .. }) => ExitCode::from(TAKEN),
                 _ => ExitCode::FAILURE,
@@ -67,12 +67,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// The error and its causes, each once: some say their cause themselves.
+fn words(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |words, cause| match words.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => words,
+        said => format!("{said}: {cause}"),
+    })
+}
+
 fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let env = |name: &str| std::env::var_os(name);
     let home = rendezvous::home(arguments.home.clone(), env)
         .context("no home: set --home, HERMA_HOME or HERMES_HOME, or HOME")?;
-    let home = std::path::absolute(&home).with_context(|| format!("the home {}", home.display()))?;
+    let home = absolute(&home)?;
     let socket = rendezvous::socket(arguments.socket.clone(), env, &home, herma_disk::process::user());
+    let socket = absolute(&socket)?;
     let mut config = Config::load(home, socket)?;
     if let Some(switch) = env("HERMES_REDACT_SECRETS") {
         let off = ["false", "0", "no", "off"];
@@ -86,6 +96,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         Some(_) => config.log.format = LogFormat::Text,
         None => {}
     }
+    logging::check(&config.log)?;
     if arguments.check {
         return Ok(());
     }
@@ -120,6 +131,12 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     runtime.shutdown_timeout(GOODBYE);
     drop(claim);
     Ok(())
+}
+
+/// Without `.` and a slash at the end, so that one place has one name.
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(path).with_context(|| format!("the path {:?}", path.display()))?;
+    Ok(path.components().collect())
 }
 
 /// Lets this process have as many files as it may: a thousand connections would
