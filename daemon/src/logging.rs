@@ -58,7 +58,13 @@ pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError
             (BoxMakeWriter::new(std::io::stderr), colours)
         }
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colours);
+    // A log on a full disk would complain on standard error, which is a pipe
+    // without a reader when detached: that would end the daemon.
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .with_ansi(colours)
+        .log_internal_errors(false);
     // A second call in one process, as in tests, keeps the first log.
     drop(match config.format {
         LogFormat::Text => builder.with_target(false).try_init(),

@@ -33,6 +33,22 @@ fn memory(raw: &mut Raw) -> Value {
     raw.call("memory.list", &json!({ "target": "memory" }))["result"]["memory"]["entries"].clone()
 }
 
+/// A line that could not be written to the log was told on standard error, which
+/// nobody reads any more when the one who started the daemon has gone; that ended
+/// the daemon right after it was ready.
+#[test]
+fn a_log_on_a_full_disk_does_not_end_the_daemon() {
+    let home = Home::new();
+    let folder = home.path().join("herma");
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.join("hermad.log")).unwrap();
+    let mut daemon = Daemon::start_forsaken(&home);
+    daemon.assert_serves();
+    assert_eq!(memory(&mut daemon.raw()), json!([]));
+    daemon.terminate();
+    assert_eq!(daemon.ended().code(), Some(0));
+}
+
 #[test]
 fn a_daemon_that_is_told_to_stop_answers_what_is_in_flight() {
     let home = Home::new();

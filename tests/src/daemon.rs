@@ -37,7 +37,21 @@ impl Daemon {
     /// It doesn't.
     #[must_use]
     pub fn start(home: &Home) -> Self {
+        Self::ready(home, command(home).spawn().unwrap())
+    }
+
+    /// Starts a daemon whose standard error nobody reads any more.
+    ///
+    /// # Panics
+    /// It doesn't.
+    #[must_use]
+    pub fn start_forsaken(home: &Home) -> Self {
         let mut child = command(home).spawn().unwrap();
+        drop(child.stderr.take());
+        Self::ready(home, child)
+    }
+
+    fn ready(home: &Home, mut child: Child) -> Self {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
@@ -203,6 +217,8 @@ fn command(home: &Home) -> Command {
 fn exit(mut child: Child) -> Exit {
     let status = child.wait().unwrap();
     let mut words = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+    if let Some(mut errors) = child.stderr.take() {
+        errors.read_to_string(&mut words).unwrap();
+    }
     Exit { code: status.code(), words }
 }
