@@ -2,7 +2,7 @@
 //! beside it, mode set, write, fsync, rename, fsync of the folder.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -53,27 +53,6 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, D
         return Err(error).at("read", path);
     }
     Ok(Some((bytes, Stamp::of(&metadata))))
-}
-
-/// Reads `length` bytes from `offset`; fewer at the end of the file.
-///
-/// # Errors
-/// A file that can't be opened or read, or is not a regular file.
-pub fn read_range(path: &Path, offset: u64, length: usize) -> Result<Vec<u8>, DiskError> {
-    let mut file = open_regular(path).at("open", path)?;
-    file.seek(SeekFrom::Start(offset)).at("seek in", path)?;
-    let mut bytes = Vec::new();
-    let length = u64::try_from(length).unwrap_or(u64::MAX);
-    file.take(length).read_to_end(&mut bytes).at("read", path)?;
-    Ok(bytes)
-}
-
-/// A regular file opened for reading in pieces.
-///
-/// # Errors
-/// A file that can't be opened, or is not a regular file.
-pub fn open(path: &Path) -> Result<File, DiskError> {
-    open_regular(path).at("open", path)
 }
 
 /// Opens without waiting, for a named pipe in a file's place would make the

@@ -20,36 +20,21 @@ use crate::streaks::Writer;
 pub(super) async fn add(state: &State, caller: &Caller, params: AddParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Add { content: params.content });
-    let write = Write {
-        changes,
-        drift: Drift::Refused,
-        expected_revision: params.expected_revision,
-        claim: caller.claim.clone(),
-    };
+    let write = write(caller, changes, Drift::Refused, params.expected_revision);
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
 pub(super) async fn replace(state: &State, caller: &Caller, params: ReplaceParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Replace { old_text: params.old_text, content: params.content });
-    let write = Write {
-        changes,
-        drift: drift(params.allow_drift),
-        expected_revision: params.expected_revision,
-        claim: caller.claim.clone(),
-    };
+    let write = write(caller, changes, drift(params.allow_drift), params.expected_revision);
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
 pub(super) async fn remove(state: &State, caller: &Caller, params: RemoveParams) -> Outcome<WriteResult> {
     check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
     let changes = Changes::Single(Change::Remove { old_text: params.old_text });
-    let write = Write {
-        changes,
-        drift: drift(params.allow_drift),
-        expected_revision: params.expected_revision,
-        claim: caller.claim.clone(),
-    };
+    let write = write(caller, changes, drift(params.allow_drift), params.expected_revision);
     apply(state, caller, domain_target(params.target), write, params.session).await
 }
 
@@ -113,6 +98,10 @@ pub(super) async fn list(state: &State, caller: &Caller, params: &ListParams) ->
 pub(super) fn schema() -> Outcome<SchemaResult> {
     let tool = Json::from_value(&tool::schema()).map_err(|_| fail::internal("memory.schema"))?;
     Ok(SchemaResult { tool, guidance: tool::GUIDANCE.into() })
+}
+
+fn write(caller: &Caller, changes: Changes, drift: Drift, expected_revision: Option<u64>) -> Write {
+    Write { changes, drift, expected_revision, claim: caller.claim.clone() }
 }
 
 async fn apply(
