@@ -9,7 +9,9 @@ mod guard;
 mod memory;
 mod out;
 mod output;
+mod profile;
 mod session;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +31,7 @@ const TIMEOUT_S: u64 = 120;
 #[command(
     name = "herma",
     version,
-    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma session open my-session --context-length 200000\n  herma output read out_1f2e… --line 1 --lines 50\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no or a file can't be used, 2 wrong arguments,\n3 no daemon answers, 4 the memory refused the write."
+    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output read out_1f2e… --line 1 --lines 50\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no or a file can't be used, 2 wrong arguments,\n3 no daemon answers, 4 the memory refused the write."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -39,7 +41,7 @@ struct Arguments {
 }
 
 /// What every command takes.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 struct Common {
     /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
     #[arg(long, global = true, value_name = "FOLDER")]
@@ -61,6 +63,16 @@ struct Common {
     timeout: u64,
 }
 
+impl Common {
+    /// A command of herma for the same profile, to be told to people.
+    fn command(&self, words: &str) -> String {
+        match &self.profile {
+            Some(profile) => format!("herma --profile {profile} {words}"),
+            None => format!("herma {words}"),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Ask whether the daemon answers
@@ -70,12 +82,17 @@ enum Command {
     /// Run, start, stop or look at the daemon
     #[command(subcommand)]
     Daemon(daemon::Command),
-    /// Read and change the stores MEMORY.md and USER.md
+    /// Read and change the stores MEMORY.md and USER.md, and take changes back
     #[command(subcommand)]
     Memory(memory::Command),
-    /// Open and close sessions, show their frozen snapshots
+    /// Open and close sessions, show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
+    /// List and make profiles: named pairs of stores
+    #[command(subcommand)]
+    Profile(profile::Command),
+    /// Print each change of a store as it happens
+    Watch(watch::Arguments),
     /// Spill large tool outputs and read them back
     #[command(subcommand)]
     Output(output::Command),
@@ -148,6 +165,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Daemon(command) => daemon::run(&session, command),
         Command::Memory(command) => memory::run(&session, command),
         Command::Session(command) => session::run(&session, command),
+        Command::Profile(command) => profile::run(&session, command),
+        Command::Watch(_) => watch::run(&session),
         Command::Output(command) => output::run(&session, command),
         Command::Context(command) => context::run(&session, command),
         Command::Compress(arguments) => compress::run(&session, arguments),

@@ -1,20 +1,26 @@
 //! One connection to the daemon, one call at a time.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::frame::{Codec, Decoder, FrameError};
+use herma_protocol::jsonrpc::{self, Incoming};
 use herma_protocol::method::Call;
 use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Method, Reply, Request, RpcError, jsonrpc, limits};
-use herma_protocol::{context, daemon, for_each_method, guard, memory, output, session};
+use herma_protocol::{Header, Method, Notification, Reply, Request, limits};
+use herma_protocol::{context, daemon, for_each_method, guard, memory, output, profile, session};
 
 use crate::transport::{self, Stream};
 use crate::{ClientError, Place};
 
 /// Bytes that are read at one time.
 const READ: usize = 64 << 10;
+
+/// Notifications that are kept until somebody asks for them; past it the oldest
+/// are dropped.
+const TOLD: usize = 10_000;
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -24,6 +30,7 @@ pub struct Client {
     decoder: Decoder,
     header: Header,
     last_id: u64,
+    told: VecDeque<Notification>,
 }
 
 impl Client {
@@ -43,7 +50,7 @@ impl Client {
         let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
         let stream = transport::connect(&place.socket).map_err(unreachable)?;
         let decoder = Decoder::with_codec(limits::FRAME_CEILING, codec);
-        let mut client = Self { stream, codec, decoder, header: Header::default(), last_id: 0 };
+        let mut client = Self { stream, codec, decoder, header: Header::default(), last_id: 0, told: VecDeque::new() };
         if codec == Codec::Bincode
             && let Err(error) = client.stream.write_all(&PREFACE)
         {
@@ -122,30 +129,54 @@ impl Client {
         }
     }
 
-    fn read_answer(&mut self, id: u64, method: Method) -> Result<Reply, ClientError> {
+    /// Waits for the next notification; `subscribe` says of what.
+    ///
+    /// # Errors
+    /// None came within the time that a call may take (and a second), or the
+    /// connection broke.
+    pub fn next_notification(&mut self) -> Result<Notification, ClientError> {
         loop {
+            if let Some(told) = self.told.pop_front() {
+                return Ok(told);
+            }
             let bytes = self.read_frame()?;
-            let (answered, outcome) = self.decode(&bytes, method)?;
-            match (answered, outcome) {
-                (Some(answered), outcome) if answered == id => return Ok(outcome?),
-                (None | Some(0), Err(error)) => return Err(error.into()),
-                // The answer to a call that was given up.
-                (Some(_), _) => {}
-                (None, Ok(_)) => return Err(ClientError::Answer("it has no id".into())),
+            if let Incoming::Reply(None | Some(0), Err(error)) = self.decode(&bytes, Method::Ping)? {
+                return Err(error.into());
             }
         }
     }
 
-    fn decode(&self, bytes: &[u8], method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), ClientError> {
-        let unreadable = |words: String| ClientError::Answer(words);
-        match self.codec {
-            Codec::Bincode => {
-                let ServerFrame::Reply { id, outcome } =
-                    binary::read(bytes).map_err(|error| unreadable(error.to_string()))?;
-                Ok((Some(id), outcome))
+    fn read_answer(&mut self, id: u64, method: Method) -> Result<Reply, ClientError> {
+        loop {
+            let bytes = self.read_frame()?;
+            match self.decode(&bytes, method)? {
+                Incoming::Notification(_) => {}
+                Incoming::Reply(Some(answered), outcome) if answered == id => return Ok(outcome?),
+                Incoming::Reply(None | Some(0), Err(error)) => return Err(error.into()),
+                // The answer to a call that was given up.
+                Incoming::Reply(Some(_), _) => {}
+                Incoming::Reply(None, Ok(_)) => return Err(ClientError::Answer("it has no id".into())),
             }
-            Codec::Json => jsonrpc::read_reply(bytes, method).map_err(|error| unreadable(error.to_string())),
         }
+    }
+
+    /// Reads a frame; a notification is also kept for whoever waits for one.
+    fn decode(&mut self, bytes: &[u8], method: Method) -> Result<Incoming, ClientError> {
+        let unreadable = |words: String| ClientError::Answer(words);
+        let incoming = match self.codec {
+            Codec::Bincode => match binary::read(bytes).map_err(|error| unreadable(error.to_string()))? {
+                ServerFrame::Reply { id, outcome } => Incoming::Reply(Some(id), outcome),
+                ServerFrame::Notification(notification) => Incoming::Notification(Some(notification)),
+            },
+            Codec::Json => jsonrpc::read_incoming(bytes, method).map_err(|error| unreadable(error.to_string()))?,
+        };
+        if let Incoming::Notification(Some(notification)) = &incoming {
+            if self.told.len() >= TOLD {
+                self.told.pop_front();
+            }
+            self.told.push_back(notification.clone());
+        }
+        Ok(incoming)
     }
 
     fn read_frame(&mut self) -> Result<Vec<u8>, ClientError> {

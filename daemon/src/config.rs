@@ -4,9 +4,13 @@
 mod raw;
 mod units;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use herma_disk::{DiskError, file};
+use herma_guard::Policy;
+use herma_memory::Target;
 use herma_protocol::limits;
 use herma_spill::Budgets;
 
@@ -24,6 +28,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// Whether secrets are masked unless a call says otherwise.
     pub redact: bool,
+    /// What blocks, what is only told, and what is not looked for.
+    pub policy: Arc<Policy>,
     /// Budgets of tool outputs.
     pub output: Budgets,
     /// Whether those budgets follow the model's window.
@@ -36,13 +42,45 @@ pub struct Config {
     pub log: LogConfig,
 }
 
-/// Limits of the stores, in chars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The stores.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryConfig {
+    /// What they may hold, in profiles that have no limits of their own.
+    pub limits: StoreLimits,
+    /// Whether writes wait for a person's approval.
+    pub approval: bool,
+    /// Revisions that a journal keeps at least, from 1.
+    pub journal_revisions: usize,
+    /// Limits of single profiles.
+    pub profiles: BTreeMap<String, StoreLimits>,
+}
+
+/// Limits of a profile's stores, in chars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreLimits {
     /// Of MEMORY.md.
     pub memory_limit: usize,
     /// Of USER.md.
     pub user_limit: usize,
+}
+
+impl MemoryConfig {
+    /// The limits of a profile's stores.
+    #[must_use]
+    pub fn limits(&self, profile: &str) -> StoreLimits {
+        self.profiles.get(profile).copied().unwrap_or(self.limits)
+    }
+}
+
+impl StoreLimits {
+    /// The limit of one store.
+    #[must_use]
+    pub const fn of(self, target: Target) -> usize {
+        match target {
+            Target::Memory => self.memory_limit,
+            Target::User => self.user_limit,
+        }
+    }
 }
 
 /// What a session starts with, unless `context.configure` says otherwise.
@@ -107,7 +145,7 @@ pub enum ConfigError {
         /// The file.
         path: PathBuf,
         /// Section and key.
-        key: &'static str,
+        key: String,
         /// What it must be.
         words: String,
     },
@@ -120,8 +158,14 @@ impl Config {
         Self {
             home,
             socket,
-            memory: MemoryConfig { memory_limit: 2200, user_limit: 1375 },
+            memory: MemoryConfig {
+                limits: StoreLimits { memory_limit: 2200, user_limit: 1375 },
+                approval: false,
+                journal_revisions: 1000,
+                profiles: BTreeMap::new(),
+            },
             redact: true,
+            policy: Arc::default(),
             output: Budgets::default(),
             scale_with_window: true,
             context: ContextConfig { threshold: 0.50, target_ratio: 0.20, protect_first_n: 3, protect_last_n: 20 },
@@ -158,6 +202,8 @@ impl Config {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+    use herma_guard::{Scope, Treatment};
+
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
@@ -170,9 +216,27 @@ mod tests {
         assert_eq!(read("").unwrap(), Config::for_home("/h".into(), "/h/s".into()));
         let config = read("[memory]\nmemory_limit = 3_000\n[limits]\nframe = \"1MiB\"\n[output.tool_overrides]\ngrep = 5\nlog = \"inf\"")
             .unwrap();
-        assert_eq!((config.memory.memory_limit, config.memory.user_limit), (3000, 1375));
+        assert_eq!(config.memory.limits, StoreLimits { memory_limit: 3000, user_limit: 1375 });
         assert_eq!(config.limits.frame, 1 << 20);
         assert_eq!(config.output.tool_overrides.len(), 2);
+    }
+
+    #[test]
+    fn profiles_can_have_limits_of_their_own() {
+        let memory = read("[memory]\nuser_limit = 99\n[memory.profiles.work]\nmemory_limit = 5000").unwrap().memory;
+        assert_eq!(memory.limits("work"), StoreLimits { memory_limit: 5000, user_limit: 99 });
+        assert_eq!(memory.limits("home"), StoreLimits { memory_limit: 2200, user_limit: 99 });
+    }
+
+    #[test]
+    fn severities_are_set_for_all_scopes_or_for_one() {
+        let text = "[guard.severity]\nexfil_curl = \"off\"\nsend_to_url = { strict = \"warn\" }";
+        let policy = read(text).unwrap().policy;
+        let treatment = |id: &str, scope| policy.treatment(id.parse().unwrap(), scope);
+        assert_eq!(treatment("exfil_curl", Scope::All), Treatment::Off);
+        assert_eq!(treatment("exfil_curl", Scope::Strict), Treatment::Off);
+        assert_eq!(treatment("send_to_url", Scope::Strict), Treatment::Warn);
+        assert_eq!(treatment("exfil_wget", Scope::Strict), Treatment::Block);
     }
 
     #[test]
@@ -182,6 +246,13 @@ mod tests {
             ("[memry]\n", &["line 1", "did you mean `memory`?"]),
             ("[memory]\nmemory_limit = -1", &["line 2"]),
             ("[memory]\nmemory_limit = 0", &["`memory.memory_limit`", "at least 1"]),
+            ("[memory]\napproval = \"sometimes\"", &["line 2", "sometimes"]),
+            ("[memory]\njournal_revisions = 0", &["`memory.journal_revisions`", "at least 1"]),
+            ("[memory.profiles.work]\nuser_limit = 0", &["`memory.profiles.work.user_limit`", "at least 1"]),
+            ("[memory.profiles.\"a b\"]\n", &["`memory.profiles`", "a b"]),
+            ("[guard.severity]\nexfil_crul = \"warn\"", &["`guard.severity.exfil_crul`", "did you mean exfil_curl"]),
+            ("[guard.severity]\nexfil_curl = \"loud\"", &["line 2"]),
+            ("[guard.severity]\nexfil_curl = { anywhere = \"warn\" }", &["line 2"]),
             ("[context]\nthreshold = 1.5", &["`context.threshold`", "above 0"]),
             ("[limits]\nframe = \"many\"", &["`limits.frame`", "64MiB"]),
             ("[limits]\nframe = \"8GiB\"", &["`limits.frame`"]),

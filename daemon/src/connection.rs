@@ -13,18 +13,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_protocol::binary::ClientFrame;
+use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
-use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
+use herma_protocol::{ErrorKind, Header, Method, Notification, Reply, Request, RpcError, Topic, limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use codec::{Parsed, encode_frame, encode_line, parse, unparsable};
+use codec::{Parsed, encode_frame, encode_line, encode_notification, parse, unparsable};
 
 use crate::dispatch;
-use crate::fail::Outcome;
+use crate::events::Subscription;
+use crate::fail::{self, Outcome};
 use crate::in_flight::{self, Share};
 use crate::order::Order;
 use crate::state::State;
@@ -109,6 +111,7 @@ struct Connection {
     /// Until then nothing is read.
     share_wanted: Option<WaitForShare>,
     order: Order,
+    subscription: Option<Subscription>,
     answers: mpsc::Sender<Answer>,
     answered: mpsc::Receiver<Answer>,
     tasks: JoinSet<()>,
@@ -132,6 +135,7 @@ impl Connection {
             frame_due: None,
             share_wanted: None,
             order: Order::default(),
+            subscription: None,
             answers,
             answered,
             tasks: JoinSet::new(),
@@ -154,7 +158,8 @@ impl Connection {
                 self.finish();
             }
             let writing = !self.out.is_empty();
-            if self.inward == Inward::Closed && !writing && self.tasks.is_empty() && self.answered.is_empty() {
+            let is_done = self.tasks.is_empty() && self.answered.is_empty() && self.subscription.is_none();
+            if self.inward == Inward::Closed && !writing && is_done {
                 return Ok(());
             }
             let may_read = self.inward == Inward::Open && self.share_wanted.is_none() && self.has_room();
@@ -179,7 +184,15 @@ impl Connection {
                     self.progress = Instant::now();
                     self.frame_due = Some(self.progress + Duration::from_secs(limits::FRAME_S));
                 }
-                () = stopping(&mut stop), if self.inward == Inward::Open => self.inward = Inward::Closed,
+                () = stopping(&mut stop), if self.inward == Inward::Open || self.subscription.is_some() => {
+                    (self.inward, self.subscription) = (Inward::Closed, None);
+                }
+                told = told(&mut self.subscription), if self.subscription.is_some() && self.out.len() < OUT => {
+                    match told {
+                        Some(notification) => self.tell(notification),
+                        None => self.subscription = None,
+                    }
+                }
                 () = sleep_until(patience), if waiting => return Err(End::Stalled),
                 _ = look.tick(), if !may_read && self.share_wanted.is_none() => {
                     if transport::hung_up(&self.stream) {
@@ -281,6 +294,30 @@ impl Connection {
         }
     }
 
+    fn tell(&mut self, notification: Notification) {
+        match self.decoder.codec() {
+            Some(Codec::Bincode) => self.answer(|out| encode_notification(notification, out)),
+            Some(Codec::Json) | None => self.answer(|out| {
+                out.extend(jsonrpc::write_notification(&notification));
+                out.push(b'\n');
+            }),
+        }
+    }
+
+    /// What this connection is told from now on, in place of what it was told.
+    fn subscribe(&mut self, params: &SubscribeParams) -> Outcome<Reply> {
+        let started = Instant::now();
+        let topics =
+            params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| fail::invalid("topics", error)));
+        let outcome = topics.collect::<Outcome<Vec<Topic>>>().map(|topics| {
+            let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
+            self.subscription = (!topics.is_empty()).then(|| self.state.events.subscribe(topics));
+            Reply::Subscribe(SubscribeResult { topics: names })
+        });
+        self.state.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
+        outcome
+    }
+
     fn queue(&mut self, bytes: &[u8]) {
         self.answer(|out| out.extend_from_slice(bytes));
     }
@@ -333,6 +370,10 @@ impl Connection {
         share: Option<Arc<Share>>,
         encode: impl FnOnce(Outcome<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
+        if let Request::Subscribe(params) = &request {
+            let outcome = self.subscribe(params);
+            return self.answer(|out| encode(outcome, out));
+        }
         let key = dispatch::order_key(&request);
         let is_busy = self.order.is_busy(key);
         // What was asked before and is done is answered before.
@@ -365,6 +406,13 @@ impl Connection {
                     waiting.push(answer);
                 }
                 (ReplyTo::Nobody, Err(_)) => {}
+                (reply_to, Ok((_, Request::Subscribe(params)))) => {
+                    let outcome = self.subscribe(&params);
+                    if let ReplyTo::Id(id) = reply_to {
+                        drop(done.send(jsonrpc::write_reply(&id, &outcome)));
+                        waiting.push(answer);
+                    }
+                }
                 (reply_to, Ok((header, request))) => {
                     let key = dispatch::order_key(&request);
                     let place = self.order.queue(key);
@@ -403,6 +451,13 @@ fn shrunk(mut share: Share, bytes: usize) -> Share {
 async fn wanted(share: &mut Option<WaitForShare>) -> Option<Share> {
     match share {
         Some(share) => share.await,
+        None => None,
+    }
+}
+
+async fn told(subscription: &mut Option<Subscription>) -> Option<Notification> {
+    match subscription {
+        Some(subscription) => subscription.next().await,
         None => None,
     }
 }

@@ -6,12 +6,15 @@ mod daemon;
 mod guard;
 mod memory;
 mod output;
+mod profile;
 mod session;
 
 use std::sync::Arc;
 
 use herma_protocol::{Reply, Request};
 use tokio::sync::Semaphore;
+
+pub(crate) use memory::wire_target;
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
@@ -37,7 +40,7 @@ pub(crate) fn at_once(state: &State, profile: Option<&str>, request: &Request) -
             output::preview(params).map(Reply::OutputPreview)
         }
         Request::GuardScan(params) if params.text.as_ref().is_none_or(|text| text.len() <= SHORT) => {
-            Ok(Reply::GuardScan(guard::scan(params)))
+            Ok(Reply::GuardScan(guard::scan(&state.config.policy, params)))
         }
         _ => return None,
     })
@@ -79,12 +82,24 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::ContextPlan(params) => context::plan(state, caller, params).await.map(Reply::ContextPlan),
         Request::ContextCompress(params) => context::compress(state, caller, params).await.map(Reply::ContextCompress),
         Request::GuardScan(params) => {
-            blocking("guard.scan", move || Ok(guard::scan(&params))).await.map(Reply::GuardScan)
+            let policy = Arc::clone(&state.config.policy);
+            blocking("guard.scan", move || Ok(guard::scan(&policy, &params))).await.map(Reply::GuardScan)
         }
         Request::GuardRedact(params) => {
             let by_default = state.config.redact;
             blocking("guard.redact", move || Ok(guard::redact(params, by_default))).await.map(Reply::GuardRedact)
         }
+        Request::MemoryLog(params) => memory::log(state, caller, params).await.map(Reply::MemoryLog),
+        Request::MemoryUndo(params) => memory::undo(state, caller, params).await.map(Reply::MemoryUndo),
+        Request::MemoryRestore(params) => memory::restore(state, caller, params).await.map(Reply::MemoryRestore),
+        Request::MemoryPending(_) => memory::pending(state, caller).await.map(Reply::MemoryPending),
+        Request::MemoryApprove(params) => memory::approve(state, caller, params).await.map(Reply::MemoryApprove),
+        Request::MemoryReject(params) => memory::reject(state, caller, params).await.map(Reply::MemoryReject),
+        Request::SessionRefresh(params) => session::refresh(state, caller, &params).await.map(Reply::SessionRefresh),
+        Request::ProfileCreate(params) => profile::create(state, &params).map(Reply::ProfileCreate),
+        Request::ProfileList(_) => profile::list(state).map(Reply::ProfileList),
+        // A connection answers it itself, for only it can tell later.
+        Request::Subscribe(_) => Err(fail::internal("subscribe")),
     }
 }
 
@@ -105,6 +120,9 @@ pub(crate) fn session_of(request: &Request) -> Option<&str> {
         Request::MemoryRemove(params) => params.session.as_deref(),
         Request::MemoryBatch(params) => params.session.as_deref(),
         Request::MemoryTool(params) => params.session.as_deref(),
+        Request::MemoryUndo(params) => params.session.as_deref(),
+        Request::MemoryRestore(params) => params.session.as_deref(),
+        Request::SessionRefresh(params) => Some(&params.session),
         _ => None,
     }
 }

@@ -6,12 +6,14 @@
 //! deadline a request runs, `handler` does it (one file per resource), `owner`
 //! and [`archivist`] are the threads that own stores and archive.
 
+mod approvals;
 pub mod archivist;
 mod caller;
 mod claim;
 pub mod config;
 mod connection;
 mod dispatch;
+mod events;
 mod fail;
 mod handler;
 mod idempotency;

@@ -1,17 +1,22 @@
 //! The thread that owns a store. Writers that arrive while it waits for the
-//! lock share one write to the disk and are answered after it.
+//! lock, or while a sync is under way, share the next sync and are answered after
+//! it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use herma_memory::change::{Applied, Changes, Drift};
-use herma_memory::{Paths, Refusal, Store, Target, Transaction, View};
+use herma_disk::watch::Watch;
+use herma_guard::Policy;
+use herma_memory::change::Applied;
+use herma_memory::{Author, Denied, Edit, Limits, Paths, Refusal, Row, Store, Target, Transaction, View};
 use herma_protocol::{ErrorKind, RpcError};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::claim::Claim;
+use crate::events::Events;
 use crate::fail::{self, Outcome};
 
 /// Jobs that may wait; past it the answer is `busy`.
@@ -23,20 +28,35 @@ const GROUP: usize = 256;
 /// Pause between two looks at a lock that another program holds.
 const PAUSE: Duration = Duration::from_micros(500);
 
+/// How long after a hint the file is looked at: an editor that writes in place has
+/// finished by then, and one's own writes in a row cost one look.
+const CALM: Duration = Duration::from_millis(60);
+
+/// Bytes of texts after which a log is cut short.
+const LOG_BYTES: usize = 16 << 20;
+
 /// What is asked of a store.
 #[derive(Debug)]
 enum Job {
+    /// What it holds.
     View(oneshot::Sender<Outcome<View>>),
-    Write(Write, oneshot::Sender<Outcome<Written>>),
+    /// A change.
+    Write(Box<Write>, oneshot::Sender<Outcome<Written>>),
+    /// Its history.
+    Log(Page, oneshot::Sender<Outcome<Log>>),
+    /// Its file may have changed.
+    Look,
+    /// The daemon stops; what its last word was.
+    Settle(SyncSender<()>),
 }
 
 /// A change and its conditions.
 #[derive(Debug)]
 pub(crate) struct Write {
     /// What to change.
-    pub changes: Changes,
-    /// What a drifted store means.
-    pub drift: Drift,
+    pub edit: Edit,
+    /// Who wants it.
+    pub author: Author,
     /// The revision that the caller saw.
     pub expected_revision: Option<u64>,
     /// Whether the change is still wanted when its turn comes.
@@ -52,6 +72,45 @@ pub(crate) struct Written {
     pub outcome: Result<Applied, Refusal>,
 }
 
+/// Which part of a history.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Page {
+    /// Only revisions below this one.
+    pub before: Option<u64>,
+    /// Rows at most.
+    pub limit: usize,
+}
+
+/// A part of a history.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// Newest first.
+    pub rows: Vec<Row>,
+    /// Older ones are kept.
+    pub more: bool,
+    /// Lines of the journal that can't be read.
+    pub damaged: u64,
+}
+
+/// Which store a thread owns, and whom it tells.
+#[derive(Debug)]
+pub(crate) struct Post {
+    /// The profile of the store.
+    pub profile: String,
+    /// The store.
+    pub target: Target,
+    /// Where it is.
+    pub paths: Paths,
+    /// What it may hold and keeps.
+    pub limits: Limits,
+    /// What is kept out of it.
+    pub policy: Arc<Policy>,
+    /// Who is told of new revisions.
+    pub events: Events,
+    /// What watches its folder.
+    pub watch: Arc<Watch>,
+}
+
 /// Sends jobs to a store's thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Owner {
@@ -61,11 +120,11 @@ pub(crate) struct Owner {
 impl Owner {
     /// Starts the thread. It ends when the last sender is gone and what waits is
     /// done.
-    pub(crate) fn start(paths: Paths, target: Target, limit: usize) -> std::io::Result<Self> {
+    pub(crate) fn start(post: Post) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(QUEUE);
         std::thread::Builder::new()
-            .name(format!("store-{target}"))
-            .spawn(move || serve(&paths, target, limit, &receiver))?;
+            .name(format!("store-{}", post.target))
+            .spawn(move || Keeper::new(post).serve(&receiver))?;
         Ok(Self { jobs: sender })
     }
 
@@ -76,7 +135,26 @@ impl Owner {
 
     /// Changes the store. An answer means that the change is on the disk.
     pub(crate) async fn write(&self, write: Write) -> Outcome<Written> {
-        self.ask(|answer| Job::Write(write, answer)).await
+        self.ask(|answer| Job::Write(Box::new(write), answer)).await
+    }
+
+    /// A part of the store's history.
+    pub(crate) async fn log(&self, page: Page) -> Outcome<Log> {
+        self.ask(|answer| Job::Log(page, answer)).await
+    }
+
+    /// Has the store look at its file. One with much to do will look anyway.
+    pub(crate) fn look(&self) {
+        drop(self.jobs.try_send(Job::Look));
+    }
+
+    /// Closes the store in peace, and waits for that.
+    pub(crate) fn settle(&self, patience: Duration) {
+        let (done, settled) = sync_channel(1);
+        if self.jobs.try_send(Job::Settle(done)).is_ok() {
+            // A disk that hangs is no reason not to stop.
+            let _ = settled.recv_timeout(patience);
+        }
     }
 
     async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Outcome<T>>) -> Job) -> Outcome<T> {
@@ -89,56 +167,140 @@ impl Owner {
     }
 }
 
-fn serve(paths: &Paths, target: Target, limit: usize, jobs: &Receiver<Job>) {
-    let mut store = Store::new(paths.clone(), target, limit);
-    if let Err(error) = store.tidy() {
-        tracing::warn!(%target, "leftovers stay: {error}");
-    }
-    while let Ok(job) = jobs.recv() {
-        let done = catch_unwind(AssertUnwindSafe(|| match job {
-            Job::View(answer) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),
-            Job::Write(write, answer) => serve_writes(&mut store, (write, answer), jobs),
-        }));
-        if done.is_err() {
-            tracing::error!(%target, "a request panicked in the store's thread; the file will be read again");
-            store = Store::new(paths.clone(), target, limit);
-        }
-    }
-}
-
 /// A write that waits, and where its answer goes.
-type Waiting = (Write, oneshot::Sender<Outcome<Written>>);
+type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
 
-/// Does a write, and those that come while another program holds the lock.
-/// Whoever only wants to look is answered meanwhile, for that needs no lock.
-fn serve_writes(store: &mut Store, first: Waiting, jobs: &Receiver<Job>) {
-    let mut waiting = vec![first];
-    loop {
-        match store.begin() {
-            Err(error) => {
-                return waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(fail::store(&error)))));
+/// The thread's own side.
+struct Keeper {
+    post: Post,
+    store: Store,
+    /// When to look at the file that may have changed.
+    look_at: Option<Instant>,
+}
+
+impl Keeper {
+    fn new(post: Post) -> Self {
+        let store = store(&post);
+        Self { post, store, look_at: None }
+    }
+
+    fn serve(&mut self, jobs: &Receiver<Job>) {
+        self.watch();
+        if let Err(error) = self.store.tidy() {
+            tracing::warn!(target = %self.post.target, profile = self.post.profile, "{error}");
+        }
+        while let Some(job) = self.next(jobs) {
+            if catch_unwind(AssertUnwindSafe(|| self.take(job, jobs))).is_err() {
+                tracing::error!(target = %self.post.target, "a request panicked in the store's thread; the file will be read again");
+                self.store = store(&self.post);
             }
-            Ok(Some(transaction)) => return serve_group(transaction, waiting, jobs),
-            Ok(None) => {}
+            self.watch();
+            self.tell();
         }
-        waiting.retain(|(write, _)| !write.claim.is_given_up());
-        if waiting.is_empty() {
-            return;
+    }
+
+    /// The next job; looking at the file is one when its time has come.
+    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        loop {
+            let Some(due) = self.look_at else { return jobs.recv().ok() };
+            match jobs.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(Job::Look) => {}
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look_at = None;
+                    return Some(Job::View(oneshot::channel().0));
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
         }
-        match jobs.recv_timeout(PAUSE) {
-            Ok(Job::View(answer)) => drop(answer.send(store.view().map_err(|error| fail::store(&error)))),
-            Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => drop(answer.send(Err(fail::busy("the store")))),
-            Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+    }
+
+    fn take(&mut self, job: Job, jobs: &Receiver<Job>) {
+        match job {
+            Job::View(answer) => self.view(answer),
+            Job::Log(page, answer) => drop(answer.send(self.log(page))),
+            Job::Look => self.look_at = Some(Instant::now() + CALM),
+            Job::Write(write, answer) => {
+                for job in self.serve_writes((write, answer), jobs) {
+                    self.take(job, jobs);
+                }
+                if let Err(error) = self.store.compact() {
+                    tracing::warn!(target = %self.post.target, "the journal stays long: {error}");
+                }
+            }
+            Job::Settle(done) => {
+                if let Err(error) = self.store.settle() {
+                    tracing::warn!(target = %self.post.target, "not settled: {error}");
+                }
+                let _ = done.send(());
+            }
+        }
+    }
+
+    fn view(&mut self, answer: oneshot::Sender<Outcome<View>>) {
+        drop(answer.send(self.store.view().map_err(|error| fail::store(&error))));
+    }
+
+    fn log(&mut self, page: Page) -> Outcome<Log> {
+        let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(|error| fail::store(&error))?;
+        let damaged = self.store.view().map_err(|error| fail::store(&error))?.damaged;
+        Ok(Log { rows, more, damaged })
+    }
+
+    fn watch(&self) {
+        self.post.watch.ensure(self.post.paths.folder());
+    }
+
+    fn tell(&mut self) {
+        for event in self.store.take_events() {
+            self.post.events.memory_changed(&self.post.profile, self.post.target, event);
+        }
+    }
+
+    /// Does a write, and those that come while another program holds the lock.
+    /// Whoever only wants to look is answered meanwhile, for that needs no lock. Gives
+    /// back what came along and is no write.
+    fn serve_writes(&mut self, first: Waiting, jobs: &Receiver<Job>) -> Vec<Job> {
+        let mut waiting = vec![first];
+        loop {
+            match self.store.begin() {
+                Err(error) => {
+                    waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(fail::store(&error)))));
+                    return Vec::new();
+                }
+                Ok(Some(transaction)) => return serve_group(transaction, waiting, jobs),
+                Ok(None) => {}
+            }
+            waiting.retain(|(write, _)| !write.claim.is_given_up());
+            if waiting.is_empty() {
+                return Vec::new();
+            }
+            match jobs.recv_timeout(PAUSE) {
+                Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => drop(answer.send(Err(fail::busy("the store")))),
+                Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
+                Ok(Job::View(answer)) => self.view(answer),
+                Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
+                Ok(Job::Look) | Err(RecvTimeoutError::Timeout) => {}
+                // Whoever waits here is waited for no longer than the daemon drains.
+                Ok(Job::Settle(done)) => {
+                    let _ = done.send(());
+                }
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+            }
         }
     }
 }
 
-/// Applies all writes that wait, puts them on the disk together, and answers.
-fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) {
+fn store(post: &Post) -> Store {
+    Store::new(post.paths.clone(), post.target, post.limits, Arc::clone(&post.policy))
+}
+
+/// Applies all writes that wait, puts them on the disk together, and answers. Gives
+/// back what came along and is no write.
+fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) -> Vec<Job> {
     let mut views = Vec::new();
     let mut answers = Vec::new();
+    let mut later = Vec::new();
     let late = jobs.try_iter().take(GROUP);
     for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
         match job {
@@ -146,6 +308,8 @@ fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &R
             // Whoever went away, or ran out of time, wants no change any more.
             Job::Write(write, _) if !write.claim.take() => {}
             Job::Write(write, answer) => answers.push((answer, apply(&mut transaction, &write))),
+            Job::Look => {}
+            other => later.push(other),
         }
     }
     let failure = transaction.commit().err().map(|error| fail::store(&error));
@@ -156,18 +320,42 @@ fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &R
     for (answer, written) in answers {
         drop(answer.send(failure.clone().map_or(written, Err)));
     }
+    later
 }
 
 fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
-    let before = transaction.view();
-    if let Some(expected) = write.expected_revision
-        && expected != before.revision
-    {
-        let words = format!("{} is at revision {}, not {expected}; read it again", before.target, before.revision);
-        let entries = herma_memory::render::all_shown(before.target, &before.entries);
-        return Err(RpcError::new(ErrorKind::Conflict, words)
-            .with_details(&json!({ "revision": before.revision, "entries": entries })));
+    if write.expected_revision.is_some_and(|expected| expected != transaction.revision()) {
+        check_revision(write.expected_revision, &transaction.view())?;
     }
-    let outcome = transaction.apply(&write.changes, write.drift);
+    let outcome = match transaction.apply(&write.edit, &write.author) {
+        Ok(applied) => Ok(applied),
+        Err(Denied::Refused(refusal)) => Err(refusal),
+        Err(Denied::NotKept { revision, kept }) => return Err(not_kept(revision, kept)),
+        Err(Denied::Store(error)) => return Err(fail::store(&error)),
+    };
     Ok(Written { view: transaction.view(), outcome })
+}
+
+/// A caller who saw another revision is told the one there is.
+pub(crate) fn check_revision(expected: Option<u64>, view: &View) -> Outcome<()> {
+    let View { target, shown, revision, .. } = view;
+    match expected {
+        Some(expected) if expected != *revision => {
+            let words = format!("{} is at revision {revision}, not {expected}; read it again", target.file_name());
+            let entries: Vec<&str> = shown.iter().map(|entry| &**entry).collect();
+            Err(RpcError::new(ErrorKind::Conflict, words)
+                .with_details(&json!({ "revision": revision, "entries": entries })))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> RpcError {
+    let words = match kept {
+        Some((oldest, newest)) => {
+            format!("the text of revision {revision} is not kept; those of {oldest} to {newest} are")
+        }
+        None => format!("the text of revision {revision} is not kept; the store has no history yet"),
+    };
+    RpcError::new(ErrorKind::NotFound, words)
 }

@@ -18,6 +18,9 @@ use crate::transport::{self, Listener, Stream};
 /// How long requests have to finish when nothing else is said.
 const DRAIN: Duration = Duration::from_secs(10);
 
+/// How long a store has to be closed in peace.
+const SETTLE: Duration = Duration::from_secs(2);
+
 /// Pause after a failed accept, so that a lack of file descriptors doesn't turn
 /// into a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -79,8 +82,12 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         connections.shutdown().await;
     }
     let closing = Arc::clone(&state);
-    if tokio::task::spawn_blocking(move || closing.archive.close()).await.is_err() {
-        tracing::error!("closing the archive panicked");
+    let closed = tokio::task::spawn_blocking(move || {
+        closing.settle_stores(SETTLE);
+        closing.archive.close();
+    });
+    if closed.await.is_err() {
+        tracing::error!("closing the stores and the archive panicked");
     }
     tracing::info!("stopped");
 }

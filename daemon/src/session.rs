@@ -20,8 +20,8 @@ pub(crate) struct Session {
     pub id: String,
     /// The profile it belongs to.
     pub profile: String,
-    /// What was frozen when it was opened.
-    pub snapshot: Snapshot,
+    /// What was frozen when it was opened or refreshed.
+    snapshot: RwLock<Arc<Snapshot>>,
     /// What `context.configure` said so far.
     pub settings: Mutex<Settings>,
     /// What the engine remembers.
@@ -38,7 +38,7 @@ impl Session {
         Self {
             id,
             profile,
-            snapshot,
+            snapshot: RwLock::new(Arc::new(snapshot)),
             settings: Mutex::new(settings),
             engine: Mutex::default(),
             configuring: tokio::sync::Mutex::default(),
@@ -53,6 +53,14 @@ impl Session {
 
     pub(crate) fn set_generation(&self, generation: u64) {
         self.generation.store(generation, Ordering::Release);
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_snapshot(&self, snapshot: Snapshot) {
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
     }
 
     pub(crate) fn settings(&self) -> Settings {

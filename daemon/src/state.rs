@@ -1,24 +1,27 @@
 //! What all connections share.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use herma_disk::folder;
-use herma_memory::{Paths, Target};
+use herma_disk::watch::Watch;
+use herma_memory::{Limits, Paths, Target};
 use herma_protocol::{ErrorKind, RpcError};
 use herma_spill::Outputs;
 use tokio::sync::watch;
 
+use crate::approvals::Approvals;
 use crate::archivist::Archivist;
 use crate::config::Config;
+use crate::events::Events;
 use crate::fail::{self, Outcome};
 use crate::idempotency::Idempotency;
 use crate::in_flight::InFlight;
 use crate::metrics::Metrics;
-use crate::owner::Owner;
+use crate::owner::{Owner, Post};
 use crate::session::Sessions;
 use crate::streaks::Streaks;
 
@@ -41,16 +44,31 @@ pub(crate) struct State {
     pub idempotency: Idempotency,
     pub sessions: Sessions,
     pub streaks: Streaks,
+    pub events: Events,
+    pub approvals: Approvals,
     pub outputs: Outputs,
     pub archive: Archivist,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
-    stores: Mutex<HashMap<(String, Target), Owner>>,
+    stores: Arc<Stores>,
+    watch: Arc<Watch>,
+}
+
+/// The stores that are served, by profile and target.
+type Stores = Mutex<HashMap<(String, Target), Served>>;
+
+/// A store that is served.
+#[derive(Debug)]
+struct Served {
+    file: PathBuf,
+    owner: Owner,
 }
 
 impl State {
     pub(crate) fn new(config: Config) -> Self {
         let private = config.home.join("herma");
+        let stores: Arc<Stores> = Arc::default();
+        let served = Arc::clone(&stores);
         Self {
             started: Instant::now(),
             metrics: Metrics::new(),
@@ -58,11 +76,14 @@ impl State {
             idempotency: Idempotency::default(),
             sessions: Sessions::default(),
             streaks: Streaks::default(),
+            events: Events::default(),
+            approvals: Approvals::default(),
             outputs: Outputs::new(private.join("outputs")),
             archive: Archivist::open(private.join("archive.db")),
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),
-            stores: Mutex::default(),
+            stores,
+            watch: Arc::new(Watch::new(move |path| look(&served, path))),
             config,
         }
     }
@@ -72,26 +93,31 @@ impl State {
     pub(crate) fn store(&self, profile: &str, target: Target) -> Outcome<Owner> {
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (profile.to_owned(), target);
-        if let Some(owner) = stores.get(&key) {
-            return Ok(owner.clone());
+        if let Some(served) = stores.get(&key) {
+            return Ok(served.owner.clone());
         }
         if stores.len() >= STORES {
             return Err(fail::busy("the daemon, which serves as many profiles as it can,"));
         }
-        let folder = self.profile_folder(profile)?;
-        if profile != DEFAULT_PROFILE && !folder.is_dir() {
-            let words = format!("there is no profile {profile:?}; session.open with that profile makes it");
-            return Err(RpcError::new(ErrorKind::NotFound, words));
-        }
-        let paths = Paths {
-            file: folder.join(target.file_name()),
-            revision: self.config.home.join("herma/journal").join(profile).join(format!("{target}.revision.json")),
+        let folder = self.existing_profile(profile)?.join("memories");
+        let file = folder.join(target.file_name());
+        let post = Post {
+            profile: profile.to_owned(),
+            target,
+            paths: Paths {
+                file: file.clone(),
+                journal: self.config.home.join("herma/journal").join(profile).join(format!("{target}.jsonl")),
+            },
+            limits: Limits { chars: self.limit(profile, target), revisions: self.config.memory.journal_revisions },
+            policy: Arc::clone(&self.config.policy),
+            events: self.events.clone(),
+            watch: Arc::clone(&self.watch),
         };
-        let owner = Owner::start(paths, target, self.limit(target)).map_err(|error| {
+        let owner = Owner::start(post).map_err(|error| {
             tracing::error!("no thread for a store: {error}");
             fail::internal("starting a store")
         })?;
-        stores.insert(key, owner.clone());
+        stores.insert(key, Served { file, owner: owner.clone() });
         Ok(owner)
     }
 
@@ -109,32 +135,68 @@ impl State {
         keys
     }
 
-    /// Makes a profile's folder.
-    pub(crate) fn create_profile(&self, profile: &str) -> Outcome<()> {
-        folder::create(&self.profile_folder(profile)?).map_err(|error| fail::disk(&error))
+    /// Closes all stores in peace, as far as that is done within `patience` each.
+    pub(crate) fn settle_stores(&self, patience: Duration) {
+        let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.values().for_each(|served| served.owner.settle(patience));
+    }
+
+    /// Makes a profile's folder; false when it was there before.
+    pub(crate) fn create_profile(&self, profile: &str) -> Outcome<bool> {
+        let folder = self.profile_folder(profile)?.join("memories");
+        let is_new = !folder.is_dir();
+        folder::create(&folder).map(|()| is_new).map_err(|error| fail::disk(&error))
+    }
+
+    /// The profiles of the home, `default` first.
+    pub(crate) fn profiles(&self) -> Outcome<Vec<String>> {
+        let named = folder::names(&self.config.home.join("profiles")).map_err(|error| fail::disk(&error))?;
+        let named = named.into_iter().filter(|name| name != DEFAULT_PROFILE && self.existing_profile(name).is_ok());
+        Ok([DEFAULT_PROFILE.to_owned()].into_iter().chain(named).collect())
+    }
+
+    /// The folder of a profile that was made.
+    pub(crate) fn existing_profile(&self, profile: &str) -> Outcome<PathBuf> {
+        let folder = self.profile_folder(profile)?;
+        if profile != DEFAULT_PROFILE && !folder.join("memories").is_dir() {
+            let words =
+                format!("there is no profile {profile:?}; session.open with that profile, or profile.create, makes it");
+            return Err(RpcError::new(ErrorKind::NotFound, words));
+        }
+        Ok(folder)
     }
 
     fn profile_folder(&self, profile: &str) -> Outcome<PathBuf> {
-        let plain = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-        if profile.is_empty() || profile.len() > PROFILE || !profile.chars().all(plain) {
+        if !is_profile(profile) {
             return Err(fail::invalid("profile", "a name of 1 to 64 letters, digits, `_` and `-` is needed"));
         }
         Ok(match profile {
-            DEFAULT_PROFILE => self.config.home.join("memories"),
-            named => self.config.home.join("profiles").join(named).join("memories"),
+            DEFAULT_PROFILE => self.config.home.clone(),
+            named => self.config.home.join("profiles").join(named),
         })
     }
 
-    pub(crate) const fn limit(&self, target: Target) -> usize {
-        match target {
-            Target::Memory => self.config.memory.memory_limit,
-            Target::User => self.config.memory.user_limit,
-        }
+    /// Chars that a store may have.
+    pub(crate) fn limit(&self, profile: &str, target: Target) -> usize {
+        self.config.memory.limits(profile).of(target)
     }
 
     pub(crate) fn connections_now(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
+}
+
+/// Whether a profile can have this name; it becomes a folder.
+pub(crate) fn is_profile(name: &str) -> bool {
+    let plain = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
+    !name.is_empty() && name.len() <= PROFILE && name.chars().all(plain)
+}
+
+/// Has the stores look that a change of this path may concern.
+fn look(stores: &Stores, path: &Path) {
+    let stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
+    let concerned = stores.values().filter(|served| served.file == path || served.file.parent() == Some(path));
+    concerned.for_each(|served| served.owner.look());
 }
 
 /// Now, in Unix seconds.

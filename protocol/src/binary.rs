@@ -4,7 +4,7 @@
 use bincode::config::{Configuration, Limit, LittleEndian, Varint, standard};
 use bincode::{Decode, Encode};
 
-use crate::{Header, Reply, Request, RpcError};
+use crate::{Header, Notification, Reply, Request, RpcError};
 
 /// Bytes of a frame's length prefix.
 const PREFIX: usize = 4;
@@ -21,6 +21,7 @@ pub struct ClientFrame {
 }
 
 /// What the daemon sends.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum ServerFrame {
     /// The answer to a request.
@@ -30,6 +31,8 @@ pub enum ServerFrame {
         /// The result or the error.
         outcome: Result<Reply, RpcError>,
     },
+    /// What a connection has subscribed to.
+    Notification(Notification),
 }
 
 /// A frame that is not what it should be. Its words don't repeat its bytes.

@@ -128,6 +128,8 @@ pub struct StoreStatus {
     pub revision: u64,
     /// Its state.
     pub state: StoreState,
+    /// State of its journal.
+    pub journal: JournalState,
 }
 
 /// Whether a store can be used.
@@ -142,6 +144,16 @@ pub enum StoreState {
     Unreadable,
     /// An entry is longer than the whole limit.
     Drifted,
+}
+
+/// Whether the journal of a store is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalState {
+    /// It is.
+    Ok,
+    /// Some of its lines can't be read; they are left as they are.
+    Damaged,
 }
 
 /// Spilled outputs on disk.
@@ -183,3 +195,18 @@ pub struct ShutdownParams {
 /// Result of `shutdown`: an empty object, sent before the daemon drains.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 pub struct ShutdownResult {}
+
+/// Params of `subscribe`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SubscribeParams {
+    /// What this connection wants to be told from now on, in place of what it
+    /// wanted before; see [`Topic`](crate::notification::Topic). None ends it.
+    pub topics: Vec<String>,
+}
+
+/// Result of `subscribe`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SubscribeResult {
+    /// What this connection is told from now on.
+    pub topics: Vec<String>,
+}

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::json_text::check_depth;
 use crate::method::unknown_method;
-use crate::{ErrorKind, Header, Json, Method, Reply, Request, RpcError, limits};
+use crate::{ErrorKind, Header, Json, Method, Notification, Reply, Request, RpcError, Topic, limits};
 
 /// Who gets the answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,6 +201,41 @@ fn error_object(error: &RpcError) -> Value {
     serde_json::json!({ "code": error.kind.code(), "message": error.message, "data": data })
 }
 
+/// Writes a notification of the daemon, without the newline.
+#[must_use]
+pub fn write_notification(notification: &Notification) -> Vec<u8> {
+    let params = serde_json::to_string(notification).unwrap_or_else(|_| "{}".into());
+    format!(r#"{{"jsonrpc":"2.0","method":"{}","params":{params}}}"#, notification.topic().name()).into_bytes()
+}
+
+/// What the daemon sends to a client.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Incoming {
+    /// The answer to a request: its id (none when the daemon could not read the
+    /// request) and its outcome.
+    Reply(Option<u64>, Result<Reply, RpcError>),
+    /// What the connection has subscribed to; none when this build doesn't know
+    /// its topic.
+    Notification(Option<Notification>),
+}
+
+/// Reads a line of the daemon; `method` is that of the request that waits.
+///
+/// # Errors
+/// A line that is neither an answer nor a notification.
+pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json::Error> {
+    let line: ServerLine<'_> = serde_json::from_slice(line)?;
+    match line.method.as_deref().map(Topic::from_name) {
+        None => line.reply(method).map(|(id, outcome)| Incoming::Reply(id, outcome)),
+        Some(Ok(Topic::MemoryChanged)) => {
+            let changed = serde_json::from_str(line.params.unwrap_or(RawValue::NULL).get())?;
+            Ok(Incoming::Notification(Some(Notification::MemoryChanged(changed))))
+        }
+        Some(_) => Ok(Incoming::Notification(None)),
+    }
+}
+
 /// Writes a request of a client, without the newline.
 ///
 /// # Errors
@@ -224,19 +259,29 @@ pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<
 /// # Errors
 /// A line that is no answer.
 pub fn read_reply(line: &[u8], method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Answer<'a> {
-        id: Option<u64>,
-        #[serde(borrow)]
-        result: Option<&'a RawValue>,
-        error: Option<ErrorObject>,
+    serde_json::from_slice::<ServerLine<'_>>(line)?.reply(method)
+}
+
+/// A line of the daemon: an answer or a notification.
+#[derive(Deserialize)]
+struct ServerLine<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<ErrorObject>,
+    method: Option<String>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+impl ServerLine<'_> {
+    fn reply(self, method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), serde_json::Error> {
+        let outcome = match (self.result, self.error) {
+            (_, Some(error)) => Err(error.into()),
+            (result, None) => Ok(Reply::from_json(method, result.unwrap_or(RawValue::NULL))?),
+        };
+        Ok((self.id, outcome))
     }
-    let answer: Answer<'_> = serde_json::from_slice(line)?;
-    let outcome = match (answer.result, answer.error) {
-        (_, Some(error)) => Err(error.into()),
-        (result, None) => Ok(Reply::from_json(method, result.unwrap_or(RawValue::NULL))?),
-    };
-    Ok((answer.id, outcome))
 }
 
 #[derive(Serialize, Deserialize)]

@@ -127,6 +127,9 @@ pub struct ListResult {
     pub memory: Option<StoreView>,
     /// USER.md.
     pub user: Option<StoreView>,
+    /// How many writes of the profile wait for approval; absent when none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_count: Option<u64>,
 }
 
 /// One store, read.
@@ -223,4 +226,169 @@ pub struct WriteResult {
     /// What the guard only warns of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<Finding>>,
+    /// The write waits for a person's approval; the store is as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staged: Option<bool>,
+    /// What `memory.approve` and `memory.reject` call that write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_id: Option<String>,
+    /// How many writes of the profile wait for approval; absent when none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_count: Option<u64>,
+}
+
+/// Params of `memory.log`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct LogParams {
+    /// One store; both when absent.
+    pub target: Option<Target>,
+    /// Rows at most, 1 to 1,000; 50 when absent.
+    pub limit: Option<u64>,
+    /// Only rows of revisions below this one.
+    pub before: Option<u64>,
+    /// The entries as they were on disk, poisoned ones too: for people, not for
+    /// a model.
+    pub raw: Option<bool>,
+}
+
+/// Result of `memory.log`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct LogResult {
+    /// The changes, newest first.
+    pub rows: Vec<LogRow>,
+    /// Older rows are kept that were not asked for.
+    pub more: bool,
+    /// Lines of the journal that are damaged and left out.
+    pub damaged: u64,
+    /// How many writes of the profile wait for approval; absent when none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_count: Option<u64>,
+}
+
+/// One change of a store, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct LogRow {
+    /// The store.
+    pub target: Target,
+    /// The revision that the change made.
+    pub revision: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// `add`, `replace`, `remove`, `batch`, `undo`, `restore`, or `external` for
+    /// a change by another program.
+    pub action: String,
+    /// Who wrote: the session.
+    pub session: Option<String>,
+    /// Who wrote: the agent.
+    pub agent: Option<String>,
+    /// All entries before it.
+    pub before: Vec<String>,
+    /// All entries after it.
+    pub after: Vec<String>,
+}
+
+/// Params of `memory.undo`: the text before the newest revision becomes a new
+/// revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct UndoParams {
+    /// The store.
+    pub target: Target,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+}
+
+/// Params of `memory.restore`: the text of an earlier revision becomes a new
+/// revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RestoreParams {
+    /// The store.
+    pub target: Target,
+    /// The revision whose text is put back; one that is not kept any more is
+    /// `not_found`.
+    pub revision: u64,
+    /// Who writes: the session.
+    pub session: Option<String>,
+    /// Who writes: the agent.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+}
+
+/// Params of `memory.pending`: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct PendingParams {}
+
+/// Result of `memory.pending`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct PendingResult {
+    /// The writes of the profile that wait for approval, oldest first.
+    pub pending: Vec<PendingWrite>,
+}
+
+/// A write that waits for a person's approval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct PendingWrite {
+    /// Its name: 8 hex digits.
+    pub id: String,
+    /// The store.
+    pub target: Target,
+    /// `add`, `replace`, `remove` or `batch`.
+    pub action: String,
+    /// What it would do, in one or two lines.
+    pub summary: String,
+    /// When it was staged, in Unix seconds.
+    pub created_at: f64,
+    /// Who wants it: the session.
+    pub session: Option<String>,
+    /// Who wants it: the agent.
+    pub agent: Option<String>,
+    /// The write itself.
+    pub payload: Json,
+}
+
+/// Params of `memory.approve`: `ids`, or `all: true`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ApproveParams {
+    /// These; one that is unknown is `not_found`, and nothing is done.
+    pub ids: Option<Vec<String>>,
+    /// All that wait.
+    pub all: Option<bool>,
+}
+
+/// Result of `memory.approve`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct ApproveResult {
+    /// Those that were written, and wait no more.
+    pub approved: Vec<Decided>,
+    /// Those that the store refused; they wait on.
+    pub failed: Vec<Decided>,
+}
+
+/// What an approved write came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Decided {
+    /// The pending write.
+    pub id: String,
+    /// Its write result.
+    pub result: WriteResult,
+}
+
+/// Params of `memory.reject`: `ids`, or `all: true`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RejectParams {
+    /// These; one that is unknown is `not_found`, and nothing is done.
+    pub ids: Option<Vec<String>>,
+    /// All that wait.
+    pub all: Option<bool>,
+}
+
+/// Result of `memory.reject`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RejectResult {
+    /// Those that were thrown away.
+    pub rejected: Vec<String>,
 }

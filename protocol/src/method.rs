@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
-use crate::{Header, context, daemon, guard, memory, output, session};
+use crate::{Header, context, daemon, guard, memory, output, profile, session};
 
 /// Calls `$use!` with the rows of the table. A row is
 /// `Variant function "wire.name" kind Params => Result`, where kind is `read`
@@ -45,6 +45,16 @@ macro_rules! for_each_method {
             ContextCompress context_compress "context.compress" write context::CompressParams => context::CompressResult;
             GuardScan guard_scan "guard.scan" read guard::ScanParams => guard::ScanResult;
             GuardRedact guard_redact "guard.redact" read guard::RedactParams => guard::RedactResult;
+            Subscribe subscribe "subscribe" read daemon::SubscribeParams => daemon::SubscribeResult;
+            MemoryLog memory_log "memory.log" read memory::LogParams => memory::LogResult;
+            MemoryUndo memory_undo "memory.undo" write memory::UndoParams => memory::WriteResult;
+            MemoryRestore memory_restore "memory.restore" write memory::RestoreParams => memory::WriteResult;
+            MemoryPending memory_pending "memory.pending" read memory::PendingParams => memory::PendingResult;
+            MemoryApprove memory_approve "memory.approve" write memory::ApproveParams => memory::ApproveResult;
+            MemoryReject memory_reject "memory.reject" write memory::RejectParams => memory::RejectResult;
+            SessionRefresh session_refresh "session.refresh" write session::RefreshParams => session::Snapshot;
+            ProfileCreate profile_create "profile.create" write profile::CreateParams => profile::CreateResult;
+            ProfileList profile_list "profile.list" read profile::ListParams => profile::ListResult;
         }
     };
 }

@@ -40,6 +40,13 @@ pub struct SnapshotParams {
     pub session: String,
 }
 
+/// Params of `session.refresh`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RefreshParams {
+    /// The session's id.
+    pub session: String,
+}
+
 /// The rendered blocks of both stores, frozen for a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 pub struct Snapshot {

@@ -17,7 +17,7 @@ fn ping(id: u64) -> Vec<u8> {
 }
 
 fn error(frame: ServerFrame) -> (u64, RpcError) {
-    let ServerFrame::Reply { id, outcome } = frame;
+    let ServerFrame::Reply { id, outcome } = frame else { panic!("{frame:?}") };
     (id, outcome.unwrap_err())
 }
 
@@ -114,7 +114,7 @@ fn a_payload_that_is_no_request_is_told_and_the_next_one_served() {
         let (id, error) = error(raw.read_frame());
         assert_eq!((id, error.kind), (0, ErrorKind::ParseError), "{payload:?}");
         raw.send(&ping(9));
-        let ServerFrame::Reply { id, outcome } = raw.read_frame();
+        let ServerFrame::Reply { id, outcome } = raw.read_frame() else { panic!("no answer") };
         assert!(id == 9 && outcome.is_ok());
     }
 }

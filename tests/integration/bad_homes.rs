@@ -112,23 +112,44 @@ fn an_archive_that_is_no_database_is_left_alone_and_the_stores_are_served() {
 }
 
 #[test]
-fn a_broken_revision_is_left_alone() {
+fn a_damaged_journal_is_told_and_left_alone() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
-    daemon.raw().call("memory.add", &json!({ "target": "user", "content": "one" }));
+    for content in ["one", "two", "three"] {
+        daemon.raw().call("memory.add", &json!({ "target": "user", "content": content }));
+    }
     daemon.kill();
-    let revision = home.path().join("herma/journal/default/user.revision.json");
-    let good = fs::read_to_string(&revision).unwrap();
-    fs::write(&revision, "{\"revision\":").unwrap();
+    let journal = home.path().join("herma/journal/default/user.jsonl");
+    let damaged = fs::read_to_string(&journal).unwrap().replacen("\"two\"", "\"tWo\"", 1);
+    fs::write(&journal, format!("{damaged}{{\"crc\":\"0123")).unwrap();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let added = raw.call("memory.add", &json!({ "target": "user", "content": "four" }));
+    assert_eq!(added["result"]["revision"], 4, "{added}");
+    let log = raw.call("memory.log", &json!({ "target": "user" }));
+    let revisions: Vec<u64> =
+        log["result"]["rows"].as_array().unwrap().iter().map(|row| row["revision"].as_u64().unwrap()).collect();
+    assert_eq!((revisions, log["result"]["damaged"].as_u64()), (vec![4, 3, 1], Some(1)));
+    assert_eq!(raw.call("status", &json!({}))["result"]["stores"][1]["journal"], "damaged");
+    let gone = raw.call("memory.restore", &json!({ "target": "user", "revision": 2 }));
+    assert_eq!(kind(&gone), "not_found", "{gone}");
+    assert!(fs::read_to_string(&journal).unwrap().starts_with(&damaged));
+    assert_eq!(home.entries(Target::User), ["one", "two", "three", "four"]);
+}
+
+#[test]
+fn a_journal_that_can_t_be_read_is_left_alone() {
+    let home = Home::new();
+    let journal = home.path().join("herma/journal/default/user.jsonl");
+    fs::create_dir_all(&journal).unwrap();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     let reply = raw.call("memory.add", &json!({ "target": "user", "content": "two" }));
     assert_eq!(kind(&reply), "unreadable", "{reply}");
-    assert_eq!(fs::read_to_string(&revision).unwrap(), "{\"revision\":");
-    assert_eq!(home.entries(Target::User), ["one"]);
-    fs::write(&revision, good).unwrap();
+    assert_eq!(home.entries(Target::User), [""; 0]);
+    fs::remove_dir(&journal).unwrap();
     let mended = raw.call("memory.add", &json!({ "target": "user", "content": "two" }));
-    assert_eq!(mended["result"]["revision"], 2, "{mended}");
+    assert_eq!(mended["result"]["revision"], 1, "{mended}");
 }
 
 #[test]
@@ -144,9 +165,14 @@ fn a_home_that_does_not_exist_is_made_for_its_user_only() {
     for folder in ["herma", "memories", "herma/outputs", "herma/outputs/s", "herma/journal", "herma/journal/default"] {
         assert_eq!(mode(folder), 0o700, "{folder}");
     }
-    for file in
-        ["memories/USER.md", "herma/archive.db", "herma/hermad.log", "herma/hermad.sock", "herma/outputs/s/i.txt"]
-    {
+    for file in [
+        "memories/USER.md",
+        "herma/journal/default/user.jsonl",
+        "herma/archive.db",
+        "herma/hermad.log",
+        "herma/hermad.sock",
+        "herma/outputs/s/i.txt",
+    ] {
         assert_eq!(mode(file), 0o600, "{file}");
     }
 }

@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
-use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
+use herma_protocol::jsonrpc::{self, Incoming, Item, Line, ReplyTo};
+use herma_protocol::memory::Target;
+use herma_protocol::notification::{Cause, MemoryChanged, Notification};
 use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError};
 use serde_json::{Value, json};
 
@@ -74,6 +76,25 @@ fn an_error_keeps_its_json_and_its_bytes() {
 }
 
 #[test]
+fn a_notification_keeps_its_json_and_its_bytes() {
+    let notification = Notification::MemoryChanged(MemoryChanged {
+        profile: "work".into(),
+        target: Target::User,
+        revision: 300,
+        cause: Cause::External,
+        session: Some("s-1".into()),
+    });
+    let line = golden("notification.json", &format!("{}\n", text(jsonrpc::write_notification(&notification))));
+    let read = jsonrpc::read_incoming(line.trim_end().as_bytes(), Method::Ping).unwrap();
+    assert_eq!(read, Incoming::Notification(Some(notification.clone())));
+
+    let frame = ServerFrame::Notification(notification);
+    let bytes = [binary::write(&frame).unwrap(), Vec::new()];
+    let [bytes, _] = from_hex(&golden("notification.hex", &hex(&bytes)));
+    assert_eq!(binary::read::<ServerFrame>(&bytes[4..]).unwrap(), frame);
+}
+
+#[test]
 fn every_field_of_a_sample_is_set() {
     for method in Method::ALL {
         let (request, reply) = samples::of(*method);
@@ -91,7 +112,10 @@ fn no_golden_file_is_left_of_a_method_that_is_gone() {
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".hex"));
-        assert!(stem.is_some_and(|stem| stem == "error" || Method::from_name(stem).is_some()), "{name}");
+        assert!(
+            stem.is_some_and(|stem| ["error", "notification"].contains(&stem) || Method::from_name(stem).is_some()),
+            "{name}"
+        );
     }
 }
 

@@ -249,7 +249,7 @@ fn a_batch_is_applied_whole_or_not_at_all() {
         operation(Action::Remove, "", "two"),
     ];
     let applied = client.memory_batch(batch(full)).unwrap();
-    assert_eq!((applied.success, applied.revision, applied.entry_count), (true, Some(1), Some(1)), "{applied:?}");
+    assert_eq!((applied.success, applied.revision, applied.entry_count), (true, Some(2), Some(1)), "{applied:?}");
     let emptied = BatchParams { allow_empty: Some(true), ..batch(vec![operation(Action::Remove, "", "x")]) };
     assert!(client.memory_batch(emptied).unwrap().success);
     assert_eq!(home.read_store(Target::Memory), "");

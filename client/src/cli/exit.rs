@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     File(String),
     /// The memory refused a write; the result was printed.
     Refused,
+    /// The daemon went away from a connection that was to last.
+    Gone,
     /// Standard output was closed: nobody wants the rest.
     Closed,
 }
@@ -33,6 +35,7 @@ impl Failure {
                 (3, format!("{error}{}", advice(error)))
             }
             Self::Client(error @ ClientError::TimedOut) => (3, error.to_string()),
+            Self::Gone => (3, "the daemon went away".into()),
             Self::Client(error) => (1, error.to_string()),
             Self::File(words) => (1, words.clone()),
             Self::Refused => return ExitCode::from(4),

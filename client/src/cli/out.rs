@@ -1,12 +1,21 @@
 //! Standard output: tables for people, JSON for programs.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::Common;
 use super::exit::Failure;
+
+/// How a time is shown.
+const TIME: &str = "%Y-%m-%d %H:%M:%S";
+
+const GREEN: &str = "\u{1b}[32m";
+const RED: &str = "\u{1b}[31m";
+const PLAIN: &str = "\u{1b}[0m";
 
 /// Prints a result: as JSON when that is asked for, else as text.
 pub(crate) fn show<T: Serialize>(common: &Common, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
@@ -35,6 +44,39 @@ fn harmless(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
+/// Prints a text whose lines begin with + for what is new and - for what is gone,
+/// in colours where somebody sees them.
+pub(crate) fn changes(text: &str) -> Result<(), Failure> {
+    let seen = std::io::stdout().is_terminal();
+    let wanted = colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
+    if !(seen && wanted) {
+        return line(text);
+    }
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    bytes(format!("{}{newline}", painted(&harmless(text))).as_bytes())
+}
+
+/// Whether the environment takes colours.
+fn colours(no_color: Option<OsString>, term: Option<OsString>) -> bool {
+    no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|term| term != "dumb")
+}
+
+fn painted(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.as_bytes().first() {
+        Some(b'+') => format!("{GREEN}{line}{PLAIN}"),
+        Some(b'-') => format!("{RED}{line}{PLAIN}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Says something beside the result, on standard error.
+pub(crate) fn note(common: &Common, words: &str) {
+    let line = if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") };
+    // There is nowhere else to say it.
+    drop(writeln!(std::io::stderr(), "{line}"));
+}
+
 /// Prints bytes as they are. A reader that went away is no error.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
@@ -52,6 +94,57 @@ pub(crate) fn columns(rows: &[(&str, String)]) -> String {
         text.push_str(&format!("{name:width$}  {value}\n"));
         text
     })
+}
+
+/// Rows under a head; each column but the last is as wide as its longest cell.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].chars().count());
+        cells.chain([head[at].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(|at| if at + 1 == N { 0 } else { width(at) }).collect();
+    let mut text = String::new();
+    for row in [head.map(str::to_owned)].iter().chain(rows) {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A number of things, in words: `1 entry`, `2 entries`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    let name = if count == 1 { one } else { many };
+    format!("{} {name}", thousands(u64::try_from(count).unwrap_or(u64::MAX)))
+}
+
+/// A text in one line of so many chars at most.
+pub(crate) fn cut(text: &str, chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= chars {
+        return line;
+    }
+    let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Unix seconds as the local date and time; the number itself when it is none
+/// that a calendar has.
+pub(crate) fn local_time(seconds: f64) -> String {
+    time_in(seconds, jiff::tz::TimeZone::system())
+}
+
+/// The local date and time.
+pub(crate) fn now() -> String {
+    jiff::Zoned::now().strftime(TIME).to_string()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "seconds that don't fit are refused by the calendar")]
+fn time_in(seconds: f64, zone: jiff::tz::TimeZone) -> String {
+    match jiff::Timestamp::from_second(seconds.floor() as i64) {
+        Ok(time) => time.to_zoned(zone).strftime(TIME).to_string(),
+        Err(_) => format!("{seconds}"),
+    }
 }
 
 /// A size in bytes, for people.
@@ -97,5 +190,52 @@ mod tests {
     fn sizes_and_numbers_are_for_people() {
         assert_eq!([0, 1023, 1024, 1536, 5 << 30].map(size), ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 GiB"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn columns_of_a_table_are_as_wide_as_their_cells() {
+        let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
+        assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
+    }
+
+    #[test]
+    fn texts_are_cut_to_one_line() {
+        for (text, chars, expected) in
+            [("short", 5, "short"), ("longer", 5, "long…"), ("two\n  lines", 20, "two lines"), ("日本語", 2, "日…")]
+        {
+            assert_eq!(cut(text, chars), expected);
+        }
+    }
+
+    #[test]
+    fn things_are_counted_in_words() {
+        assert_eq!(
+            [0, 1, 1200].map(|count| counted(count, "entry", "entries")),
+            ["0 entries", "1 entry", "1,200 entries"]
+        );
+    }
+
+    #[test]
+    fn times_are_local_and_never_fail() {
+        let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(2));
+        for (seconds, expected) in [
+            (0.0, "1970-01-01 02:00:00"),
+            (1_700_000_000.9, "2023-11-15 00:13:20"),
+            (1e30, "1000000000000000000000000000000"),
+        ] {
+            assert_eq!(time_in(seconds, zone.clone()), expected);
+        }
+    }
+
+    #[test]
+    fn only_changes_are_painted() {
+        assert_eq!(painted("+ a\n- b\n  c\n"), "\u{1b}[32m+ a\u{1b}[0m\n\u{1b}[31m- b\u{1b}[0m\n  c\n");
+    }
+
+    #[test]
+    fn the_environment_decides_about_colours() {
+        let case = |no_color: Option<&str>, term: Option<&str>| colours(no_color.map(Into::into), term.map(Into::into));
+        assert!(case(None, None) && case(Some(""), Some("xterm")));
+        assert!(!case(Some("1"), Some("xterm")) && !case(None, Some("dumb")));
     }
 }

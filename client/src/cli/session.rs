@@ -1,7 +1,7 @@
 //! `herma session …`.
 
 use clap::Subcommand;
-use herma_client::protocol::session::{CloseParams, OpenParams, OpenResult, Snapshot, SnapshotParams};
+use herma_client::protocol::session::{CloseParams, OpenParams, OpenResult, RefreshParams, Snapshot, SnapshotParams};
 use serde_json::json;
 
 use super::exit::Failure;
@@ -35,6 +35,14 @@ pub(super) enum Command {
         /// The session's id
         session: String,
     },
+    /// Freeze both stores anew for a session, and print the blocks
+    #[command(
+        after_help = "The session sees what was written since it was opened; its prompt cache is lost.\n\nExample:\n  herma session refresh my-session"
+    )]
+    Refresh {
+        /// The session's id
+        session: String,
+    },
     /// Close a session
     Close {
         /// The session's id
@@ -61,6 +69,10 @@ pub(super) fn run(session: &super::Session<'_>, command: &Command) -> Result<(),
         }
         Command::Snapshot { session: id } => {
             let result = client.session_snapshot(SnapshotParams { session: id.clone() })?;
+            out::show(session.common, &result, blocks)
+        }
+        Command::Refresh { session: id } => {
+            let result = client.session_refresh(RefreshParams { session: id.clone() })?;
             out::show(session.common, &result, blocks)
         }
         Command::Close { session: id, reason } => {

@@ -138,6 +138,19 @@ impl Archive {
         Ok(())
     }
 
+    /// Keeps what was frozen anew for a session.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn save_snapshot(&self, id: &str, snapshot: &SnapshotRow) -> Result<(), ArchiveError> {
+        let query = "UPDATE session SET memory_block = ?2, user_block = ?3, sha256 = ?4, memory_revision = ?5, \
+                     user_revision = ?6 WHERE id = ?1";
+        let SnapshotRow { memory, user, sha256, memory_revision, user_revision } = snapshot;
+        let values = params![id, memory, user, sha256, memory_revision, user_revision];
+        self.connection.prepare_cached(query)?.execute(values)?;
+        Ok(())
+    }
+
     /// How many sessions are open, and how many there are.
     ///
     /// # Errors
@@ -192,6 +205,19 @@ mod tests {
         assert_eq!(archive.count_sessions().unwrap(), (0, 1));
         archive.reopen_session("s").unwrap();
         assert_eq!(archive.count_sessions().unwrap(), (1, 1));
+    }
+
+    #[test]
+    fn a_snapshot_can_be_taken_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
+        archive.create_session(&row("s")).unwrap();
+        archive.create_session(&row("t")).unwrap();
+        let anew =
+            SnapshotRow { user: Some("u".into()), sha256: "11".into(), user_revision: 4, ..SnapshotRow::default() };
+        archive.save_snapshot("s", &anew).unwrap();
+        assert_eq!(archive.session("s").unwrap().unwrap().snapshot, anew);
+        assert_eq!(archive.session("t").unwrap(), Some(row("t")));
     }
 
     #[test]

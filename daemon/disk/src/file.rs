@@ -11,7 +11,7 @@ use crate::error::At;
 use crate::stamp::Stamp;
 
 /// Mode of a file that did not exist before.
-const PRIVATE: u32 = 0o600;
+pub(crate) const PRIVATE: u32 = 0o600;
 
 /// Links that are followed from a store to its real file before it counts as a
 /// loop.
@@ -101,26 +101,94 @@ pub struct Temporary {
 /// Whatever step failed; the file then has its old content, and the temporary
 /// file is gone.
 pub fn replace(path: &Path, content: &[u8], temporary: Temporary) -> Result<Stamp, DiskError> {
+    stage(path, content, temporary)?.finish()
+}
+
+/// As [`replace`], with content that is written piece by piece.
+///
+/// # Errors
+/// As [`replace`]; a mount point can't be replaced this way.
+pub fn replace_with(
+    path: &Path,
+    temporary: Temporary,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Stamp, DiskError> {
+    let mut staged = begin(path, temporary)?;
+    write(staged.file.as_file_mut()).at("write", path)?;
+    staged.finish()
+}
+
+/// New content that lies beside a file and can take its place. Dropped before
+/// that, it is gone and the file as it was.
+#[derive(Debug)]
+pub struct Staged<'a> {
+    file: tempfile::NamedTempFile,
+    content: Option<&'a [u8]>,
+    real: PathBuf,
+    replaces: bool,
+}
+
+/// Writes `content` beside the file that is to be replaced, without syncing it.
+///
+/// # Errors
+/// Whatever step failed; nothing is left then.
+pub fn stage<'a>(path: &Path, content: &'a [u8], temporary: Temporary) -> Result<Staged<'a>, DiskError> {
+    let mut staged = begin(path, temporary)?;
+    staged.file.write_all(content).at("write", &staged.real)?;
+    Ok(Staged { content: Some(content), ..staged })
+}
+
+fn begin<'a>(path: &Path, temporary: Temporary) -> Result<Staged<'a>, DiskError> {
     let real = resolve_links(path)?;
     let before = match fs::metadata(&real) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error).at("inspect", &real),
     };
-    let folder = parent(&real);
-    let mut file = new_temporary(folder, temporary)?;
+    let file = new_temporary(parent(&real), temporary)?;
     if let Some(before) = &before {
         keep_owner_and_mode(file.as_file(), before).at("set the mode of", file.path())?;
     }
-    write_synced(file.as_file_mut(), content).at("write", &real)?;
-    let stamp = Stamp::of(&file.as_file().metadata().at("inspect", &real)?);
-    match file.persist(&real) {
-        Ok(_) => {
-            sync_folder(folder)?;
-            Ok(stamp)
+    Ok(Staged { file, content: None, real, replaces: before.is_some() })
+}
+
+impl Staged<'_> {
+    /// Makes the content durable; the file is still the old one.
+    ///
+    /// # Errors
+    /// A sync that failed.
+    pub fn sync(&self) -> Result<(), DiskError> {
+        self.file.as_file().sync_all().at("sync", &self.real)
+    }
+
+    /// Renames it over the file. That a file is there for the first time is made
+    /// durable; that it has new content survives a crash of this process, but a
+    /// power cut only once its folder is synced.
+    ///
+    /// # Errors
+    /// A rename that failed; the file then has its old content.
+    pub fn put_in_place(self) -> Result<Stamp, DiskError> {
+        let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
+        match self.file.persist(&self.real) {
+            Ok(_) => {
+                if !self.replaces {
+                    sync_folder(parent(&self.real))?;
+                }
+                Ok(stamp)
+            }
+            Err(error) => match self.content {
+                Some(content) if is_mount_point(&error.error) => overwrite(&self.real, content),
+                _ => Err(error.error).at("rename over", &self.real),
+            },
         }
-        Err(error) if is_mount_point(&error.error) => overwrite(&real, content),
-        Err(error) => Err(error.error).at("rename over", &real),
+    }
+
+    fn finish(self) -> Result<Stamp, DiskError> {
+        self.sync()?;
+        let folder = parent(&self.real).to_owned();
+        let stamp = self.put_in_place()?;
+        sync_folder(&folder)?;
+        Ok(stamp)
     }
 }
 
@@ -172,6 +240,15 @@ pub fn holds(path: &Path, content: &[u8]) -> Result<bool, DiskError> {
     Ok(read_bytes(path, length)?.is_some_and(|(bytes, _)| bytes == content))
 }
 
+/// Gives a file a second name, which must be free: whatever takes its place
+/// under the first one, its content stays.
+///
+/// # Errors
+/// A name that is taken, or a file system without links.
+pub fn keep_as(path: &Path, second: &Path) -> Result<(), DiskError> {
+    fs::hard_link(path, second).at("keep a copy of", path)
+}
+
 /// Opens a file to append lines to, private and created when missing.
 ///
 /// # Errors
@@ -191,7 +268,7 @@ pub fn remove(path: &Path) -> Result<(), DiskError> {
     }
 }
 
-fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -229,7 +306,7 @@ fn write_synced(file: &mut File, content: &[u8]) -> io::Result<()> {
 }
 
 /// Makes a rename in the folder durable.
-fn sync_folder(folder: &Path) -> Result<(), DiskError> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), DiskError> {
     File::open(folder).and_then(|folder| folder.sync_all()).at("sync the folder", folder)
 }
 

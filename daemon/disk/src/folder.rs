@@ -36,6 +36,14 @@ pub fn create_private(path: &Path) -> Result<(), DiskError> {
     Ok(())
 }
 
+/// Makes renames in the folder durable.
+///
+/// # Errors
+/// A folder that can't be opened or synced.
+pub fn sync(path: &Path) -> Result<(), DiskError> {
+    crate::file::sync_folder(path)
+}
+
 /// The names in a folder, sorted; none when it is missing. Names that are not
 /// UTF-8 are left out, for herma makes none.
 ///

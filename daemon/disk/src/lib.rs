@@ -1,16 +1,19 @@
 //! The only place of herma that touches the file system (the archive's
 //! database beside it).
 //!
+//! * [`append`]: a file that only grows, synced beside another one.
 //! * [`file`](mod@file): read a file with a limit; the one way to write one.
 //! * [`lock`]: advisory locks that other programs see.
 //! * [`folder`]: private folders and what is in them.
 //! * [`stamp`]: whether a file is still the one that was read.
+//! * [`watch`]: tells when something in a folder changed.
 //! * [`process`]: what the system says of this process.
 //!
 //! Clippy forbids the rest of the workspace to write by other ways.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that the other ways are forbidden for")]
 
+pub mod append;
 pub mod error;
 pub mod file;
 pub mod folder;
@@ -18,5 +21,6 @@ pub mod lock;
 pub mod process;
 pub mod socket;
 pub mod stamp;
+pub mod watch;
 
 pub use error::{Cause, DiskError};

@@ -4,9 +4,13 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::DiskError;
 use crate::error::At;
+
+/// Longer than any tick of a file system's clock, in seconds.
+const TICK: f64 = 0.05;
 
 /// Identity, size and time of a file's content. Two equal stamps mean that
 /// nobody wrote in between, as far as the file system can tell.
@@ -29,6 +33,22 @@ impl Stamp {
             size: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    /// When the content was written last, in Unix seconds.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a quarter of a microsecond is near enough")]
+    pub fn modified_at(&self) -> f64 {
+        self.modified.0 as f64 + self.modified.1 as f64 / 1e9
+    }
+
+    /// Whether the content was written so long before `now` that another write
+    /// would have left another stamp: a file system's clock ticks every few
+    /// milliseconds only, and a file that is replaced may get its old number back.
+    #[must_use]
+    pub fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        now - self.modified_at() > TICK
     }
 
     /// The stamp of the file as it is now; `None` when it is missing.

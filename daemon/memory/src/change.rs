@@ -1,8 +1,8 @@
 //! What a change makes of a list of entries. Nothing here touches a disk.
 
-use herma_guard::{Scope, Severity, scan};
+use herma_guard::{Finding, Policy, Scope, Severity};
 
-use crate::entries::{chars, normalised, without_duplicates, would_split};
+use crate::entries::{Entry, chars, normalised, without_duplicates, would_split};
 use crate::refusal::Refusal;
 use crate::render::shown;
 use crate::target::Target;
@@ -63,22 +63,26 @@ pub enum Drift {
 
 /// What a change is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct Rules<'a> {
     /// The store.
     pub target: Target,
     /// Its limit in chars.
     pub limit: usize,
     /// What a drifted store means for the change.
     pub drift: Drift,
+    /// What keeps a text out.
+    pub policy: &'a Policy,
 }
 
 /// What a change came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The entries after it.
-    pub entries: Vec<String>,
+    pub entries: Vec<Entry>,
     /// What was done.
     pub done: Done,
+    /// What the guard found in the new texts and only warns of.
+    pub warnings: Vec<Finding>,
 }
 
 /// What was done to the store.
@@ -89,76 +93,104 @@ pub enum Done {
     /// It was there already.
     AlreadyThere,
     /// This entry was replaced.
-    Replaced(String),
+    Replaced(Entry),
     /// This entry was taken out.
-    Removed(String),
+    Removed(Entry),
     /// That many operations were applied.
     Batch(usize),
+    /// The text of this revision was put back.
+    PutBack(u64),
 }
 
 /// Applies what was asked for, or says why not.
 ///
 /// # Errors
 /// Why the change is refused; the entries then stay as they are.
-pub fn apply(entries: &[String], changes: &Changes, rules: Rules) -> Result<Applied, Refusal> {
+pub fn apply(entries: &[Entry], changes: &Changes, rules: Rules<'_>) -> Result<Applied, Refusal> {
     match changes {
         Changes::Single(change) => {
-            let change = checked(change, rules)?;
+            let mut warnings = Vec::new();
+            let change = checked(change, rules, &mut warnings)?;
             if !matches!(change, Change::Add { .. }) {
                 check_drift(entries, rules)?;
             }
-            let applied = step(entries.to_vec(), &change, rules)?;
-            check_size(entries, &applied.entries, rules, Grows::of(&change))?;
-            Ok(applied)
+            let (after, done) = step(entries.to_vec(), &change, rules)?;
+            check_size(entries, &after, rules, Grows::of(&change))?;
+            Ok(Applied { entries: after, done, warnings })
         }
         Changes::Batch { changes, emptying } => {
             let numbered = |at: usize| move |refusal: Refusal| refusal.in_operation(at + 1);
             if changes.is_empty() {
                 return Err(Refusal::EmptyBatch);
             }
-            let mut ready = Vec::with_capacity(changes.len());
+            let (mut ready, mut warnings) = (Vec::with_capacity(changes.len()), Vec::new());
             for (at, change) in changes.iter().enumerate() {
-                ready.push(checked(change, rules).map_err(numbered(at))?);
+                ready.push(checked(change, rules, &mut warnings).map_err(numbered(at))?);
             }
             check_drift(entries, rules)?;
             let mut after = entries.to_vec();
             for (at, change) in ready.iter().enumerate() {
-                after = step(after, change, rules).map_err(numbered(at))?.entries;
+                after = step(after, change, rules).map_err(numbered(at))?.0;
             }
             if after.is_empty() && !entries.is_empty() && *emptying == Emptying::Refused {
                 return Err(Refusal::WouldEmpty);
             }
             check_size(entries, &after, rules, Grows::Maybe)?;
-            Ok(Applied { entries: after, done: Done::Batch(changes.len()) })
+            Ok(Applied { entries: after, done: Done::Batch(changes.len()), warnings })
         }
     }
 }
 
+/// Whether the texts of what was asked for may be used at all, whatever the store
+/// holds. Gives what the guard only warns of.
+///
+/// # Errors
+/// Why they may not.
+pub fn check(changes: &Changes, rules: Rules<'_>) -> Result<Vec<Finding>, Refusal> {
+    let mut warnings = Vec::new();
+    match changes {
+        Changes::Single(change) => drop(checked(change, rules, &mut warnings)?),
+        Changes::Batch { changes, .. } if changes.is_empty() => return Err(Refusal::EmptyBatch),
+        Changes::Batch { changes, .. } => {
+            for (at, change) in changes.iter().enumerate() {
+                checked(change, rules, &mut warnings).map_err(|refusal| refusal.in_operation(at + 1))?;
+            }
+        }
+    }
+    Ok(warnings)
+}
+
 /// The change with its texts normalised, if they may be used at all.
-fn checked(change: &Change, rules: Rules) -> Result<Change, Refusal> {
+fn checked(change: &Change, rules: Rules<'_>, warnings: &mut Vec<Finding>) -> Result<Change, Refusal> {
+    let mut checked_content = |content: &str, empty| {
+        let (content, findings) = checked_content(content, empty, rules)?;
+        warnings.extend(findings);
+        Ok::<_, Refusal>(content)
+    };
     match change {
-        Change::Add { content } => Ok(Change::Add { content: checked_content(content, Refusal::EmptyContent, rules)? }),
+        Change::Add { content } => Ok(Change::Add { content: checked_content(content, Refusal::EmptyContent)? }),
         Change::Replace { old_text, content } => {
             let old_text = checked_old_text(old_text)?;
-            Ok(Change::Replace { old_text, content: checked_content(content, Refusal::EmptyReplacement, rules)? })
+            Ok(Change::Replace { old_text, content: checked_content(content, Refusal::EmptyReplacement)? })
         }
         Change::Remove { old_text } => Ok(Change::Remove { old_text: checked_old_text(old_text)? }),
     }
 }
 
-fn checked_content(content: &str, empty: Refusal, rules: Rules) -> Result<String, Refusal> {
-    let content = normalised(content);
-    if content.is_empty() {
+/// The content normalised, and what the guard only warns of.
+fn checked_content(content: &str, empty: Refusal, rules: Rules<'_>) -> Result<(String, Vec<Finding>), Refusal> {
+    let entry = normalised(content);
+    if entry.is_empty() {
         return Err(empty);
     }
-    let findings = scan(&content, Scope::Strict);
+    let findings = rules.policy.scan(content, Scope::Strict);
     if findings.iter().any(|finding| finding.severity == Severity::Block) {
-        return Err(Refusal::poisoned(rules.target, &content, findings));
+        return Err(Refusal::poisoned(rules.target, findings));
     }
-    if would_split(&content) {
+    if would_split(&entry) {
         return Err(Refusal::Delimiter);
     }
-    Ok(content)
+    Ok((entry, findings))
 }
 
 fn checked_old_text(old_text: &str) -> Result<String, Refusal> {
@@ -166,7 +198,7 @@ fn checked_old_text(old_text: &str) -> Result<String, Refusal> {
     if old_text.is_empty() { Err(Refusal::EmptyOldText) } else { Ok(old_text) }
 }
 
-fn check_drift(entries: &[String], rules: Rules) -> Result<(), Refusal> {
+fn check_drift(entries: &[Entry], rules: Rules<'_>) -> Result<(), Refusal> {
     match longest(entries) {
         longest if longest > rules.limit && rules.drift == Drift::Refused => {
             Err(Refusal::Drift { target: rules.target, longest, limit: rules.limit, backup: None })
@@ -177,39 +209,41 @@ fn check_drift(entries: &[String], rules: Rules) -> Result<(), Refusal> {
 
 /// Chars of the longest entry.
 #[must_use]
-pub fn longest(entries: &[String]) -> usize {
+pub fn longest(entries: &[Entry]) -> usize {
     entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0)
 }
 
-fn step(mut entries: Vec<String>, change: &Change, rules: Rules) -> Result<Applied, Refusal> {
+fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(Vec<Entry>, Done), Refusal> {
     match change {
-        Change::Add { content } if entries.contains(content) => Ok(Applied { entries, done: Done::AlreadyThere }),
+        Change::Add { content } if entries.iter().any(|entry| **entry == **content) => {
+            Ok((entries, Done::AlreadyThere))
+        }
         Change::Add { content } => {
-            entries.push(content.clone());
-            Ok(Applied { entries, done: Done::Added })
+            entries.push(content.as_str().into());
+            Ok((entries, Done::Added))
         }
         Change::Replace { old_text, content } => {
-            let at = find(&entries, old_text, rules.target)?;
-            let before = std::mem::replace(&mut entries[at], content.clone());
-            Ok(Applied { entries: without_duplicates(entries), done: Done::Replaced(before) })
+            let at = find(&entries, old_text, rules)?;
+            let before = std::mem::replace(&mut entries[at], content.as_str().into());
+            Ok((without_duplicates(entries), Done::Replaced(before)))
         }
         Change::Remove { old_text } => {
-            let at = find(&entries, old_text, rules.target)?;
+            let at = find(&entries, old_text, rules)?;
             let before = entries.remove(at);
-            Ok(Applied { entries, done: Done::Removed(before) })
+            Ok((entries, Done::Removed(before)))
         }
     }
 }
 
 /// The entry that is meant: one that equals the text (as it is, or as it is
 /// shown when the guard blocks it), else the only one that contains it.
-fn find(entries: &[String], old_text: &str, target: Target) -> Result<usize, Refusal> {
-    if let Some(at) = entries.iter().position(|entry| entry == old_text) {
+fn find(entries: &[Entry], old_text: &str, rules: Rules<'_>) -> Result<usize, Refusal> {
+    if let Some(at) = entries.iter().position(|entry| **entry == *old_text) {
         return Ok(at);
     }
     // Whoever sees only placeholders can't be more specific: the first one is meant.
     if old_text.starts_with(crate::render::BLOCKED)
-        && let Some(at) = entries.iter().position(|entry| shown(target, entry) == old_text)
+        && let Some(at) = entries.iter().position(|entry| shown(rules.policy, rules.target, entry) == old_text)
     {
         return Ok(at);
     }
@@ -217,7 +251,7 @@ fn find(entries: &[String], old_text: &str, target: Target) -> Result<usize, Ref
     match candidates.as_slice() {
         [] => Err(Refusal::NoMatch { old_text: old_text.to_owned() }),
         [only] => Ok(*only),
-        several => Err(Refusal::several(target, old_text, several.iter().map(|at| entries[*at].as_str()))),
+        several => Err(Refusal::several(rules.policy, rules.target, old_text, several.iter().map(|at| &*entries[*at]))),
     }
 }
 
@@ -235,7 +269,7 @@ impl Grows {
 }
 
 /// A store may grow up to its limit; one that is over it may only shrink.
-fn check_size(before: &[String], after: &[String], rules: Rules, grows: Grows) -> Result<(), Refusal> {
+fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows) -> Result<(), Refusal> {
     let total = chars(after);
     if total <= rules.limit || total < chars(before) || before == after {
         return Ok(());
@@ -251,12 +285,18 @@ fn check_size(before: &[String], after: &[String], rules: Rules, grows: Grows) -
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
-    const RULES: Rules = Rules { target: Target::Memory, limit: 20, drift: Drift::Refused };
+    static POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
 
-    fn list(entries: &[&str]) -> Vec<String> {
-        entries.iter().map(|entry| (*entry).to_owned()).collect()
+    fn rules(drift: Drift) -> Rules<'static> {
+        Rules { target: Target::Memory, limit: 20, drift, policy: &POLICY }
+    }
+
+    fn list(entries: &[&str]) -> Vec<Entry> {
+        entries.iter().map(|entry| Entry::from(*entry)).collect()
     }
 
     fn add(content: &str) -> Change {
@@ -271,8 +311,8 @@ mod tests {
         Change::Remove { old_text: old_text.into() }
     }
 
-    fn single(entries: &[&str], change: Change) -> Result<Vec<String>, Refusal> {
-        apply(&list(entries), &Changes::Single(change), RULES).map(|applied| applied.entries)
+    fn single(entries: &[&str], change: Change) -> Result<Vec<Entry>, Refusal> {
+        apply(&list(entries), &Changes::Single(change), rules(Drift::Refused)).map(|applied| applied.entries)
     }
 
     #[test]
@@ -321,10 +361,9 @@ mod tests {
     #[test]
     fn drift_does_not_stop_an_addition_and_a_person_can_go_on() {
         let drifted = list(&["this one is longer than all"]);
-        let added = apply(&drifted, &Changes::Single(add("x")), RULES);
+        let added = apply(&drifted, &Changes::Single(add("x")), rules(Drift::Refused));
         assert!(matches!(added, Err(Refusal::Overflow { .. })), "{added:?}");
-        let rules = Rules { drift: Drift::Allowed, ..RULES };
-        let removed = apply(&drifted, &Changes::Single(remove("this")), rules);
+        let removed = apply(&drifted, &Changes::Single(remove("this")), rules(Drift::Allowed));
         assert_eq!(removed.map(|applied| applied.entries), Ok(vec![]));
     }
 
@@ -340,11 +379,11 @@ mod tests {
     fn a_batch_is_judged_by_its_end() {
         let batch = |changes: &[Change]| Changes::Batch { changes: changes.to_vec(), emptying: Emptying::Refused };
         let full = list(&["0123456789", "abcdefg"]);
-        let swapped = apply(&full, &batch(&[add("0123456"), remove("0123456789")]), RULES);
+        let swapped = apply(&full, &batch(&[add("0123456"), remove("0123456789")]), rules(Drift::Refused));
         assert_eq!(swapped.map(|applied| applied.entries), Ok(list(&["abcdefg", "0123456"])));
-        assert_eq!(apply(&full, &batch(&[remove("0"), remove("a")]), RULES), Err(Refusal::WouldEmpty));
-        assert_eq!(apply(&full, &batch(&[]), RULES), Err(Refusal::EmptyBatch));
-        let refusal = apply(&full, &batch(&[remove("0"), remove("nowhere")]), RULES).err();
+        assert_eq!(apply(&full, &batch(&[remove("0"), remove("a")]), rules(Drift::Refused)), Err(Refusal::WouldEmpty));
+        assert_eq!(apply(&full, &batch(&[]), rules(Drift::Refused)), Err(Refusal::EmptyBatch));
+        let refusal = apply(&full, &batch(&[remove("0"), remove("nowhere")]), rules(Drift::Refused)).err();
         assert!(refusal.is_some_and(|refusal| refusal.to_string().contains("operation 2")));
     }
 }

@@ -5,20 +5,27 @@
 //! * [`change`]: what a change makes of a list of entries; pure.
 //! * [`refusal`]: why a change is refused, in words for a model.
 //! * [`render`]: the one sanitising renderer, and the block for the prompt.
-//! * [`store`]: a store on disk: lock, re-read, apply, replace, answer.
+//! * `journal`: every change with the text before and after it.
+//! * [`pending`]: writes that wait for a person's approval.
+//! * [`store`]: a store on disk: lock, re-read, apply, journal, replace, answer.
 //! * [`tool`]: the memory tool's schema and its arguments.
 
 pub mod change;
 pub mod entries;
+mod journal;
+mod legacy;
+pub mod pending;
+mod recovery;
 pub mod refusal;
 pub mod render;
-mod revision;
 pub mod store;
 pub mod target;
 pub mod tool;
 pub mod usage;
 
 pub use change::{Applied, Change, Rules};
+pub use entries::Entry;
+pub use journal::line::{Action, Author, Row};
 pub use refusal::Refusal;
-pub use store::{Paths, Store, StoreError, Transaction, View};
+pub use store::{Denied, Edit, Event, Limits, Paths, Store, StoreError, Transaction, View};
 pub use target::Target;

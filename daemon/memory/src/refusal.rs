@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use herma_guard::{Finding, Scope, first_threat_message};
+use herma_guard::{Finding, Policy, Severity, threat_message};
 
 use crate::render::shown;
 use crate::target::Target;
@@ -105,20 +105,35 @@ pub enum Refusal {
         /// Why.
         refusal: Box<Self>,
     },
+    /// The journal has no change that could be taken back.
+    #[error("there is nothing to undo: the journal has no earlier text of {}", target.file_name())]
+    NothingToUndo {
+        /// The store.
+        target: Target,
+    },
+    /// It can't wait for approval.
+    #[error("{0}")]
+    NotStaged(String),
     /// The model's arguments are wrong.
     #[error("{0}")]
     Arguments(String),
 }
 
 impl Refusal {
-    pub(crate) fn poisoned(target: Target, content: &str, findings: Vec<Finding>) -> Self {
-        let message = first_threat_message(content, Scope::Strict)
-            .unwrap_or_else(|| format!("Blocked: this text may not be written to {}", target.file_name()));
+    pub(crate) fn poisoned(target: Target, findings: Vec<Finding>) -> Self {
+        let first = findings.iter().find(|finding| finding.severity == Severity::Block);
+        let message = first
+            .map_or_else(|| format!("Blocked: this text may not be written to {}", target.file_name()), threat_message);
         Self::Poisoned { message, findings }
     }
 
-    pub(crate) fn several<'a>(target: Target, old_text: &str, entries: impl Iterator<Item = &'a str>) -> Self {
-        let matches = entries.map(|entry| preview(&shown(target, entry))).collect();
+    pub(crate) fn several<'a>(
+        policy: &Policy,
+        target: Target,
+        old_text: &str,
+        entries: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let matches = entries.map(|entry| preview(&shown(policy, target, entry))).collect();
         Self::Several { old_text: old_text.to_owned(), matches }
     }
 
@@ -208,7 +223,7 @@ mod tests {
     #[test]
     fn previews_are_cut_at_chars() {
         let entry = "é".repeat(81);
-        let refusal = Refusal::several(Target::User, "é", [entry.as_str(), "é"].into_iter());
+        let refusal = Refusal::several(&Policy::default(), Target::User, "é", [entry.as_str(), "é"].into_iter());
         let expected = vec![format!("{}...", "é".repeat(80)), "é".to_owned()];
         assert!(refusal.to_string().starts_with("Multiple"));
         assert_eq!(refusal, Refusal::Several { old_text: "é".into(), matches: expected });

@@ -1,30 +1,44 @@
-//! A store on disk: lock, re-read if the file changed, apply, replace the file,
-//! count the revision, answer.
+//! A store on disk: lock, re-read if the file changed, apply, write the journal,
+//! replace the file, answer.
 
+mod backup;
+mod transaction;
+
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_disk::file::{self, Temporary};
 use herma_disk::lock::Lock;
 use herma_disk::stamp::Stamp;
 use herma_disk::{DiskError, folder};
+use herma_guard::Policy;
 
-use crate::change::{self, Applied, Changes, Drift, Rules};
-use crate::entries::{chars, join, parse};
-use crate::refusal::Refusal;
-use crate::revision::{self, Revision, hash};
+use crate::change;
+use crate::entries::{Entry, chars, join, parse};
+use crate::journal::line::{Action, Author, Row};
+use crate::journal::{self, Journal};
+use crate::legacy;
+use crate::recovery::{Found, Verdict, judge};
+use crate::render::shown;
 use crate::target::Target;
 use crate::usage::Usage;
+
+pub use transaction::{Denied, Edit, Transaction};
 
 /// Largest file that is read as a store, in bytes: far beyond any limit in
 /// chars, so that a store that grew elsewhere can still be read and shrunk.
 const FILE_LIMIT: u64 = 16 << 20;
 
-/// Copies of drifted stores that are kept.
-const BACKUPS: usize = 5;
-
 /// Age after which a temporary file is one that a killed process left.
 const LEFTOVER: Duration = Duration::from_mins(1);
+
+/// Pause between two looks at a file that is just being written.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Texts whose rendering is remembered beyond those of the store.
+const RENDERED: usize = 1024;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".mem_", suffix: ".tmp" };
 
@@ -33,8 +47,8 @@ const TEMPORARY: Temporary = Temporary { prefix: ".mem_", suffix: ".tmp" };
 pub struct Paths {
     /// MEMORY.md or USER.md.
     pub file: PathBuf,
-    /// Where the revision is kept.
-    pub revision: PathBuf,
+    /// The journal: `<target>.jsonl`.
+    pub journal: PathBuf,
 }
 
 impl Paths {
@@ -44,12 +58,27 @@ impl Paths {
         name.push(".lock");
         name.into()
     }
+
+    /// The folder that the file is in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("."))
+    }
+}
+
+/// What a store may hold and keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Chars of the whole store.
+    pub chars: usize,
+    /// Revisions that the journal keeps at least, from 1.
+    pub revisions: usize,
 }
 
 /// Why a store can't be used. What is on disk is left as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file is there but can't be read as a store.
+    /// The file, or its journal, is there but can't be read.
     #[error("{} can't be read, so nothing is written to it: {reason}", path.display())]
     Unreadable {
         /// Which file.
@@ -62,6 +91,12 @@ pub enum StoreError {
     Disk(#[from] DiskError),
 }
 
+impl StoreError {
+    fn unreadable(error: DiskError) -> Self {
+        Self::Unreadable { path: error.path, reason: error.source.to_string() }
+    }
+}
+
 /// What a store holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
@@ -70,9 +105,13 @@ pub struct View {
     /// Its limit in chars.
     pub limit: usize,
     /// Its entries.
-    pub entries: Vec<String>,
+    pub entries: Arc<[Entry]>,
+    /// Its entries as a model may see them.
+    pub shown: Arc<[Entry]>,
     /// Its revision.
     pub revision: u64,
+    /// Lines of its journal that can't be read.
+    pub damaged: u64,
 }
 
 impl View {
@@ -95,34 +134,65 @@ impl View {
     }
 }
 
+/// A new revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The revision.
+    pub revision: u64,
+    /// What made it.
+    pub action: Action,
+    /// The session that made it.
+    pub session: Option<String>,
+}
+
 /// One store, owned by one thread.
 ///
-/// Invariant: `known` is what the file held when it was last read or written;
-/// it is forgotten after any failure, so that the file is read again before the
-/// next change.
+/// Invariant: `known` is what the file held when it was last read or written, and
+/// `journal` what its journal holds; both are forgotten after any failure, so that
+/// they are read again before the next change.
 #[derive(Debug)]
 pub struct Store {
     paths: Paths,
     target: Target,
-    limit: usize,
+    limits: Limits,
+    policy: Arc<Policy>,
+    journal: Option<Journal>,
     known: Option<Known>,
+    rendered: HashMap<Entry, Entry>,
+    events: Vec<Event>,
     swept: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Known {
     stamp: Option<Stamp>,
-    entries: Vec<String>,
-    revision: Revision,
-    /// The revision could not be kept yet.
-    unsaved: bool,
+    /// Another write would have left another stamp.
+    settled: bool,
+    entries: Arc<[Entry]>,
+    revision: u64,
+    /// What the file holds instead, when it is at an older revision and has to be
+    /// replaced.
+    behind: Option<Arc<[Entry]>>,
+    /// Changes by others that are not in the journal yet.
+    unwritten: Vec<Row>,
 }
 
 impl Store {
-    /// A store that is read when it is first used. `limit` is in chars.
+    /// A store that is read when it is first used. `policy` says which texts are
+    /// kept out of it, and out of what a model sees of it.
     #[must_use]
-    pub const fn new(paths: Paths, target: Target, limit: usize) -> Self {
-        Self { paths, target, limit, known: None, swept: false }
+    pub fn new(paths: Paths, target: Target, limits: Limits, policy: Arc<Policy>) -> Self {
+        Self {
+            paths,
+            target,
+            limits,
+            policy,
+            journal: None,
+            known: None,
+            rendered: HashMap::new(),
+            events: Vec::new(),
+            swept: false,
+        }
     }
 
     /// What the store holds now. The file is read only when it changed.
@@ -134,22 +204,26 @@ impl Store {
         Ok(self.current())
     }
 
-    /// Removes temporary files that a killed process left, unless another program
-    /// holds the lock right now; then [`Store::begin`] does it later.
+    /// The revisions that are new since this was asked last.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Gets a store ready after a start: removes temporary files that a killed
+    /// process left, and puts a revision that never reached the file in its place.
+    /// Nothing is done while another program holds the lock; then
+    /// [`Store::begin`] does it later.
     ///
     /// # Errors
-    /// A folder that can't be read, or a file that can't be removed.
+    /// A folder that can't be read, or a file that can't be written.
     pub fn tidy(&mut self) -> Result<(), StoreError> {
-        let stores = self.paths.file.parent().unwrap_or(Path::new("."));
-        if !self.swept
-            && stores.is_dir()
-            && let Some(_lock) = Lock::try_now(&self.paths.lock())?
+        if self.paths.folder().is_dir()
+            && let Some(lock) = Lock::try_now(&self.paths.lock())?
         {
-            folder::sweep(stores, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
-            if let Some(journal) = self.paths.revision.parent() {
-                revision::sweep(journal, LEFTOVER)?;
-            }
-            self.swept = true;
+            self.sweep()?;
+            self.refresh()?;
+            self.catch_up()?;
+            drop(lock);
         }
         Ok(())
     }
@@ -160,276 +234,264 @@ impl Store {
     /// # Errors
     /// A folder or lock that can't be made, or a file that can't be read.
     pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
-        let stores = self.paths.file.parent().unwrap_or(Path::new("."));
-        folder::create(stores)?;
+        folder::create(self.paths.folder())?;
         let Some(lock) = Lock::try_now(&self.paths.lock())? else { return Ok(None) };
         if !self.swept {
-            folder::sweep(stores, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
-            self.swept = true;
+            self.sweep()?;
         }
         self.refresh()?;
-        if let Some(mut known) = self.known.take() {
-            if known.unsaved {
-                self.save(&known.revision)?;
-                known.unsaved = false;
+        self.catch_up()?;
+        Ok(Some(Transaction::new(self, lock)))
+    }
+
+    /// The rows of the journal below the revision `before`, newest first, up to
+    /// `limit` of them and until their texts have `bytes` bytes. True when older
+    /// ones are kept.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn log(&mut self, before: Option<u64>, limit: usize, bytes: usize) -> Result<(Vec<Row>, bool), StoreError> {
+        self.refresh()?;
+        let unwritten = self.known.iter().flat_map(|known| known.unwritten.iter().rev().cloned().map(Ok));
+        let written = self.journal.iter().flat_map(|journal| journal.marks().rev().map(|mark| journal.row_at(mark)));
+        let mut rows = Vec::new();
+        let mut taken = 0;
+        for row in unwritten.chain(written) {
+            let row = row.map_err(StoreError::unreadable)?;
+            if before.is_some_and(|before| row.revision >= before) {
+                continue;
             }
-            self.known = Some(known);
+            if rows.len() == limit || taken > bytes {
+                return Ok((rows, true));
+            }
+            taken += row.before.iter().chain(&*row.after).map(|entry| entry.len()).sum::<usize>();
+            rows.push(row);
         }
-        let View { entries, revision, .. } = self.current();
-        Ok(Some(Transaction { store: self, _lock: lock, entries, revision }))
+        Ok((rows, false))
     }
 
-    fn current(&self) -> View {
-        let (entries, revision) = match &self.known {
-            Some(known) => (known.entries.clone(), known.revision.revision),
-            None => (Vec::new(), 0),
-        };
-        View { target: self.target, limit: self.limit, entries, revision }
+    /// Shortens a journal that has grown long.
+    ///
+    /// # Errors
+    /// A step that failed; the journal is then as it was.
+    pub fn compact(&mut self) -> Result<(), StoreError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.compact(self.limits.revisions, now.as_secs())
+        {
+            self.forget();
+            return Err(error.into());
+        }
+        Ok(())
     }
 
-    fn refresh(&mut self) -> Result<(), StoreError> {
-        let unreadable =
-            |error: DiskError| StoreError::Unreadable { path: error.path.clone(), reason: error.source.to_string() };
-        let now = Stamp::now(&self.paths.file).map_err(unreadable)?;
-        if self.known.as_ref().is_some_and(|known| known.stamp == now) {
-            return Ok(());
+    /// Notes in the journal that the file is durable, for whoever opens the store
+    /// next: what the file holds then, it was given after this.
+    ///
+    /// # Errors
+    /// A file that can't be synced or written.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        let is_clean = self.known.as_ref().is_some_and(|known| known.behind.is_none() && known.unwritten.is_empty());
+        if let Some(journal) = self.journal.as_mut().filter(|_| is_clean)
+            && journal.newest().is_some()
+        {
+            folder::sync(self.paths.folder())?;
+            journal.settle()?;
         }
+        Ok(())
+    }
+
+    fn sweep(&mut self) -> Result<(), DiskError> {
+        let now = SystemTime::now();
+        folder::sweep(self.paths.folder(), TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, now)?;
+        if let Some(journals) = self.paths.journal.parent() {
+            let Temporary { prefix, suffix } = journal::TEMPORARY;
+            folder::sweep(journals, prefix, suffix, LEFTOVER, now)?;
+        }
+        self.swept = true;
+        Ok(())
+    }
+
+    fn forget(&mut self) {
         self.known = None;
-        let read = file::read_text(&self.paths.file, FILE_LIMIT).map_err(unreadable)?;
-        let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
-        let recorded = Revision::load(&self.paths.revision).map_err(unreadable)?;
-        let revision = Revision::following(recorded.clone(), &text);
-        let is_news = recorded.as_ref() != Some(&revision) && (stamp.is_some() || recorded.is_some());
-        // Whoever only reads needs no disk that can be written.
-        let unsaved = is_news && self.save(&revision).is_err();
-        self.known = Some(Known { stamp, entries: parse(&text), revision, unsaved });
-        Ok(())
+        self.journal = None;
     }
 
-    fn save(&self, revision: &Revision) -> Result<(), StoreError> {
-        if let Some(parent) = self.paths.revision.parent() {
-            folder::create(parent)?;
-        }
-        Ok(revision.save(&self.paths.revision)?)
-    }
-
-    /// Copies the file, once for each distinct content, and keeps the newest
-    /// few copies.
-    fn back_up(&self) -> Result<PathBuf, DiskError> {
-        let text = file::read_bytes(&self.paths.file, FILE_LIMIT)?.map(|(text, _)| text).unwrap_or_default();
-        let stores = self.paths.file.parent().unwrap_or(Path::new("."));
-        let prefix = format!("{}.bak.", self.target.file_name());
-        let suffix = format!("-{}", &hash(&String::from_utf8_lossy(&text))[..8]);
-        // Only its own copies, not those of Hermes or of a person.
-        let is_own = |name: &String| {
-            let rest = name.strip_prefix(&prefix).and_then(|rest| rest.split_once('-'));
-            rest.is_some_and(|(seconds, hash)| {
-                seconds.bytes().all(|byte| byte.is_ascii_digit()) && hash.len() == 8 && !seconds.is_empty()
-            })
+    fn current(&mut self) -> View {
+        let (entries, revision) = match &self.known {
+            Some(known) => (Arc::clone(&known.entries), known.revision),
+            None => (Arc::default(), 0),
         };
-        let copies = || folder::names(stores).map(|names| names.into_iter().filter(is_own));
-        if let Some(name) = copies()?.find(|name| name.ends_with(&suffix)) {
-            return Ok(stores.join(name));
-        }
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let path = stores.join(format!("{prefix}{seconds}{suffix}"));
-        file::create(&path, &text, TEMPORARY)?;
-        let mut all: Vec<String> = copies()?.collect();
-        let surplus = all.len().saturating_sub(BACKUPS);
-        for name in all.drain(..surplus) {
-            file::remove(&stores.join(name))?;
-        }
-        Ok(path)
-    }
-}
-
-/// A locked store and what the changes so far made of it. Dropped without
-/// [`Transaction::commit`], nothing happened.
-#[derive(Debug)]
-pub struct Transaction<'a> {
-    store: &'a mut Store,
-    _lock: Lock,
-    entries: Vec<String>,
-    revision: u64,
-}
-
-impl Transaction<'_> {
-    /// What the store holds, with the changes so far.
-    #[must_use]
-    pub fn view(&self) -> View {
-        View {
-            target: self.store.target,
-            limit: self.store.limit,
-            entries: self.entries.clone(),
-            revision: self.revision,
-        }
+        let shown = self.shown(&entries);
+        let damaged = self.journal.as_ref().map_or(0, Journal::damaged);
+        View { target: self.target, limit: self.limits.chars, entries, shown, revision, damaged }
     }
 
-    /// Applies a change, or says why not. Nothing is on disk yet.
-    ///
-    /// # Errors
-    /// The refusal; one for a drifted store names the copy that was made of it.
-    pub fn apply(&mut self, changes: &Changes, drift: Drift) -> Result<Applied, Refusal> {
-        let rules = Rules { target: self.store.target, limit: self.store.limit, drift };
-        let drifted = change::longest(&self.entries) > rules.limit;
-        let applied = change::apply(&self.entries, changes, rules).map_err(|refusal| match refusal {
-            Refusal::Drift { target, longest, limit, .. } => {
-                let backup = self.store.back_up().map_err(|error| error.to_string());
-                Refusal::Drift { target, longest, limit, backup: Some(backup) }
+    /// The entries as a model may see them; each text is scanned once.
+    fn shown(&mut self, entries: &[Entry]) -> Arc<[Entry]> {
+        if self.rendered.len() > entries.len() + RENDERED {
+            self.rendered.clear();
+        }
+        let render = |entry: &Entry| match self.rendered.get(entry) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let shown = shown(&self.policy, self.target, entry);
+                let shown = if *shown == **entry { Arc::clone(entry) } else { shown.into() };
+                self.rendered.insert(Arc::clone(entry), Arc::clone(&shown));
+                shown
             }
-            other => other,
-        })?;
-        if applied.entries != self.entries {
-            if drifted && let Err(error) = self.store.back_up() {
-                return Err(Refusal::Drift {
-                    target: rules.target,
-                    longest: change::longest(&self.entries),
-                    limit: rules.limit,
-                    backup: Some(Err(error.to_string())),
-                });
-            }
-            self.revision += 1;
-            self.entries.clone_from(&applied.entries);
-        }
-        Ok(applied)
+        };
+        entries.iter().map(render).collect()
     }
 
-    /// Makes the changes durable. The revision goes first: a daemon that is killed
-    /// between the two finds a text that it doesn't know, which is the next
-    /// revision, so that revisions only ever grow. After an error the store is read
-    /// again before anything else is done with it.
-    ///
-    /// # Errors
-    /// A write or sync that failed; the file then has its old content, unless only
-    /// the last sync of its folder failed.
-    pub fn commit(self) -> Result<(), StoreError> {
-        let Some(known) = self.store.known.take() else { return Ok(()) };
-        if known.revision.revision == self.revision {
-            self.store.known = Some(known);
+    /// Reads what is new, and makes a revision of what others wrote.
+    fn refresh(&mut self) -> Result<(), StoreError> {
+        let now = Stamp::now(&self.paths.file).map_err(StoreError::unreadable)?;
+        if self.known.as_ref().is_some_and(|known| known.stamp == now && known.settled) {
             return Ok(());
         }
-        let text = join(&self.entries);
-        let revision = Revision { revision: self.revision, sha256: hash(&text) };
-        self.store.save(&revision)?;
-        // Changes that cancel out leave the file as it was.
-        let stamp = match known.entries == self.entries && known.revision.sha256 == revision.sha256 {
-            true => known.stamp,
-            false => Some(file::replace(&self.store.paths.file, text.as_bytes(), TEMPORARY)?),
+        if self.journal.as_ref().is_some_and(|journal| !journal.is_current()) {
+            self.forget();
+        }
+        let before = self.known.take();
+        let held_something = before.as_ref().is_some_and(|known| !known.entries.is_empty());
+        let (text, stamp, settled) = self.read(held_something).map_err(StoreError::unreadable)?;
+        let found = parse(&text);
+        let known = match before {
+            Some(mut known) => {
+                (known.stamp, known.settled) = (stamp, settled);
+                if *known.behind.as_ref().unwrap_or(&known.entries).as_ref() != *found {
+                    self.take_external(&mut known, found);
+                }
+                known
+            }
+            None => self.open(found, stamp, settled)?,
         };
-        self.store.known = Some(Known { stamp, entries: self.entries, revision, unsaved: false });
+        let known = self.known.insert(known);
+        if !known.unwritten.is_empty()
+            && let Some(journal) = &mut self.journal
+            && journal.commit(known.unwritten.clone(), None).is_ok()
+        {
+            // Whoever only reads needs no disk that can be written.
+            known.unwritten.clear();
+        }
         Ok(())
     }
+
+    /// The file's text and stamp, and whether another write would have left another
+    /// stamp. One that has just become empty is read again until it stays so: an
+    /// editor that writes in place cuts it first.
+    fn read(&self, held_something: bool) -> Result<(String, Option<Stamp>, bool), DiskError> {
+        loop {
+            let reading = SystemTime::now();
+            let read = file::read_text(&self.paths.file, FILE_LIMIT)?;
+            let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
+            let settled = stamp.is_none_or(|stamp| stamp.is_settled(reading));
+            let is_strange = held_something && text.is_empty() && !settled;
+            if !is_strange || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading)) {
+                return Ok((text, stamp, settled));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// What a file means that is seen for the first time.
+    fn open(&mut self, found: Vec<Entry>, stamp: Option<Stamp>, settled: bool) -> Result<Known, StoreError> {
+        let journal = match self.journal.take() {
+            Some(journal) => journal,
+            None => Journal::open(&self.paths.journal).map_err(StoreError::unreadable)?,
+        };
+        let mut known = Known { stamp, settled, entries: Arc::default(), revision: 0, behind: None, unwritten: vec![] };
+        match journal.newest() {
+            None => {
+                let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
+                known.revision = counted.max(journal.revision());
+                if !found.is_empty() {
+                    known.revision = known.revision.max(1);
+                    known.entries = found.into();
+                    known.unwritten.push(external(known.revision, &known.entries, &known.entries));
+                }
+            }
+            Some(newest) => {
+                known.entries = Arc::clone(&newest.after);
+                known.revision = journal.revision();
+                if *known.entries != *found {
+                    match self.judge(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
+                        Verdict::Replay => known.behind = Some(found.into()),
+                        Verdict::External => self.take_external(&mut known, found),
+                    }
+                }
+            }
+        }
+        self.journal = Some(journal);
+        Ok(known)
+    }
+
+    fn judge(
+        &self,
+        journal: &Journal,
+        newest: &Row,
+        entries: &[Entry],
+        stamp: Option<Stamp>,
+    ) -> Result<Verdict, DiskError> {
+        let last: Vec<_> = journal.marks().rev().take_while(|mark| mark.time.total_cmp(&newest.time).is_eq()).collect();
+        let before_last = match last.last() {
+            Some(first) => journal.row_at(first)?.before,
+            None => Arc::default(),
+        };
+        let found = Found {
+            entries,
+            written_at: stamp.map(|stamp| stamp.modified_at()),
+            before_last: &before_last,
+            may_be_unfinished: newest.action != Action::External && !journal.is_settled(),
+        };
+        judge(&found, || {
+            for mark in journal.marks().rev() {
+                if *journal.row_at(mark)?.before == *entries {
+                    return Ok(Some(mark.time));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    fn take_external(&mut self, known: &mut Known, found: Vec<Entry>) {
+        let found: Arc<[Entry]> = found.into();
+        known.revision += 1;
+        known.unwritten.push(external(known.revision, &known.entries, &found));
+        known.entries = found;
+        known.behind = None;
+        self.events.push(Event { revision: known.revision, action: Action::External, session: None });
+    }
+
+    /// Puts the newest revision in the place of a file that is behind it. The lock
+    /// must be held.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        if let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) {
+            let text = join(&known.entries);
+            let stamp = file::replace(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+            tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
+            (known.stamp, known.settled, known.behind) = (Some(stamp), false, None);
+        }
+        Ok(())
+    }
+}
+
+fn external(revision: u64, before: &Arc<[Entry]>, after: &Arc<[Entry]>) -> Row {
+    Row {
+        revision,
+        time: unix(SystemTime::now()),
+        action: Action::External,
+        author: Author::default(),
+        before: Arc::clone(before),
+        after: Arc::clone(after),
+    }
+}
+
+/// Unix seconds.
+fn unix(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
-    use super::*;
-    use crate::change::Change;
-
-    fn store(home: &Path) -> Store {
-        let paths = Paths { file: home.join("m/MEMORY.md"), revision: home.join("j/memory.revision.json") };
-        Store::new(paths, Target::Memory, 40)
-    }
-
-    fn add(store: &mut Store, content: &str) -> Result<Applied, Refusal> {
-        let mut transaction = store.begin().unwrap().unwrap();
-        let change = Changes::Single(Change::Add { content: content.into() });
-        let applied = transaction.apply(&change, Drift::Refused)?;
-        transaction.commit().unwrap();
-        Ok(applied)
-    }
-
-    fn put(home: &Path, text: &[u8]) {
-        folder::create(&home.join("m")).unwrap();
-        file::replace(&home.join("m/MEMORY.md"), text, TEMPORARY).unwrap();
-    }
-
-    fn remove(store: &mut Store, old_text: &str, drift: Drift) -> Result<Applied, Refusal> {
-        let mut transaction = store.begin().unwrap().unwrap();
-        let change = Changes::Single(Change::Remove { old_text: old_text.into() });
-        let applied = transaction.apply(&change, drift)?;
-        transaction.commit().unwrap();
-        Ok(applied)
-    }
-
-    #[test]
-    fn revisions_grow_by_one_with_every_change_and_survive() {
-        let home = tempfile::tempdir().unwrap();
-        let mut first = store(home.path());
-        assert_eq!(first.view().unwrap().revision, 0);
-        add(&mut first, "one").unwrap();
-        add(&mut first, "one").unwrap();
-        add(&mut first, "two").unwrap();
-        assert_eq!(first.view().unwrap().revision, 2);
-        put(home.path(), b"one\n\xc2\xa7\nby hand");
-        assert_eq!(first.view().unwrap().revision, 3);
-        let again = store(home.path()).view().unwrap();
-        assert_eq!((again.revision, again.entries), (3, vec!["one".to_owned(), "by hand".to_owned()]));
-    }
-
-    #[test]
-    fn changes_that_cancel_out_are_revisions_too() {
-        let home = tempfile::tempdir().unwrap();
-        let mut store = store(home.path());
-        add(&mut store, "one").unwrap();
-        let mut transaction = store.begin().unwrap().unwrap();
-        for change in [Change::Add { content: "two".into() }, Change::Remove { old_text: "two".into() }] {
-            transaction.apply(&Changes::Single(change), Drift::Refused).unwrap();
-        }
-        transaction.commit().unwrap();
-        assert_eq!(store.view().unwrap().revision, 3);
-        assert_eq!(self::store(home.path()).view().unwrap().revision, 3);
-    }
-
-    #[test]
-    fn a_change_by_another_program_is_never_lost() {
-        let home = tempfile::tempdir().unwrap();
-        let (mut one, mut other) = (store(home.path()), store(home.path()));
-        add(&mut one, "one").unwrap();
-        add(&mut other, "two").unwrap();
-        add(&mut one, "three").unwrap();
-        assert_eq!(other.view().unwrap().entries, ["one", "two", "three"]);
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_not_touched() {
-        let home = tempfile::tempdir().unwrap();
-        put(home.path(), b"\xff\xfe broken");
-        let mut store = store(home.path());
-        assert!(matches!(store.view(), Err(StoreError::Unreadable { .. })));
-        assert!(matches!(store.begin(), Err(StoreError::Unreadable { .. })));
-        assert!(file::holds(&home.path().join("m/MEMORY.md"), b"\xff\xfe broken").unwrap());
-        put(home.path(), b"mended");
-        assert_eq!(store.view().unwrap().entries, ["mended"]);
-    }
-
-    #[test]
-    fn a_drifted_store_is_copied_once_before_it_is_refused_or_changed() {
-        let home = tempfile::tempdir().unwrap();
-        let long = "x".repeat(41);
-        put(home.path(), long.as_bytes());
-        let mut store = store(home.path());
-        let refused = |store: &mut Store| match remove(store, "x", Drift::Refused) {
-            Err(Refusal::Drift { backup: Some(Ok(path)), .. }) => path,
-            other => panic!("{other:?}"),
-        };
-        let path = refused(&mut store);
-        assert_eq!(refused(&mut store), path);
-        assert!(path.to_string_lossy().contains("MEMORY.md.bak."));
-        assert!(file::holds(&path, long.as_bytes()).unwrap());
-        assert!(remove(&mut store, "x", Drift::Allowed).unwrap().entries.is_empty());
-    }
-
-    #[test]
-    fn at_most_five_copies_are_kept() {
-        let home = tempfile::tempdir().unwrap();
-        for length in 41..50 {
-            put(home.path(), "x".repeat(length).as_bytes());
-            assert!(remove(&mut store(home.path()), "x", Drift::Refused).is_err());
-        }
-        let names = folder::names(&home.path().join("m")).unwrap();
-        assert_eq!(names.iter().filter(|name| name.contains(".bak.")).count(), 5);
-    }
-}
+mod tests;

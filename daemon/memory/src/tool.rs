@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::target::Target;
 
 /// Operations that one call may have.
-const OPERATIONS: usize = 100;
+const OPERATIONS: usize = 1000;
 
 /// The arguments that the tool takes.
 const ARGUMENTS: [&str; 5] = ["action", "target", "content", "old_text", "operations"];

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use herma_guard::{FindingId, Policy, Scope};
 use herma_protocol::limits;
 use herma_spill::Size;
 use serde::Deserialize;
 
-use super::{Config, ConfigError, LogFormat, units};
+use super::{Config, ConfigError, LogFormat, StoreLimits, units};
+use crate::state::is_profile;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,12 +29,50 @@ struct Raw {
 struct Memory {
     memory_limit: Option<u32>,
     user_limit: Option<u32>,
+    approval: Option<bool>,
+    journal_revisions: Option<u32>,
+    profiles: BTreeMap<String, Profile>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Profile {
+    memory_limit: Option<u32>,
+    user_limit: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Guard {
     redact: Option<bool>,
+    severity: BTreeMap<String, Severity>,
+}
+
+/// The treatment of a finding: one for all scopes, or one for each.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"block\", \"warn\" or \"off\", or these by scope, as in { strict = \"warn\" }"
+)]
+enum Severity {
+    Everywhere(Treatment),
+    ByScope(ByScope),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByScope {
+    all: Option<Treatment>,
+    context: Option<Treatment>,
+    strict: Option<Treatment>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Treatment {
+    Block,
+    Warn,
+    Off,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,17 +135,38 @@ enum Format {
 pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Config, ConfigError> {
     let raw: Raw = toml::from_str(text)
         .map_err(|error| ConfigError::Syntax { path: path.to_owned(), words: with_nearest(&error) })?;
-    let wrong = |key, words: &str| ConfigError::Value { path: path.to_owned(), key, words: words.to_owned() };
-    let chars = |value: Option<u32>, default: usize, least: u32, key| match value {
+    let wrong = |key: &str, words: &str| ConfigError::Value {
+        path: path.to_owned(),
+        key: key.to_owned(),
+        words: words.to_owned(),
+    };
+    let chars = |value: Option<u32>, default: usize, least: u32, key: &str| match value {
         None => Ok(default),
         Some(value) if value < least => Err(wrong(key, &format!("must be at least {least}"))),
         Some(value) => Ok(value as usize),
     };
     let memory = &mut config.memory;
-    memory.memory_limit = chars(raw.memory.memory_limit, memory.memory_limit, 1, "memory.memory_limit")?;
-    memory.user_limit = chars(raw.memory.user_limit, memory.user_limit, 1, "memory.user_limit")?;
+    let limits = |own: (Option<u32>, Option<u32>), default: StoreLimits, section: &str| {
+        Ok::<_, ConfigError>(StoreLimits {
+            memory_limit: chars(own.0, default.memory_limit, 1, &format!("{section}.memory_limit"))?,
+            user_limit: chars(own.1, default.user_limit, 1, &format!("{section}.user_limit"))?,
+        })
+    };
+    memory.limits = limits((raw.memory.memory_limit, raw.memory.user_limit), memory.limits, "memory")?;
+    memory.approval = raw.memory.approval.unwrap_or(memory.approval);
+    memory.journal_revisions =
+        chars(raw.memory.journal_revisions, memory.journal_revisions, 1, "memory.journal_revisions")?;
+    for (name, own) in raw.memory.profiles {
+        if !is_profile(&name) {
+            return Err(wrong("memory.profiles", &format!("{name:?} can't be a profile's name")));
+        }
+        let section = format!("memory.profiles.{name}");
+        let own = limits((own.memory_limit, own.user_limit), memory.limits, &section)?;
+        memory.profiles.insert(name, own);
+    }
 
     config.redact = raw.guard.redact.unwrap_or(config.redact);
+    config.policy = Arc::new(policy(raw.guard.severity, &wrong)?);
 
     let output = &mut config.output;
     let from = raw.output;
@@ -146,7 +208,7 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
         return Err(wrong("summarizer.chain", &words));
     }
 
-    let size = |text: Option<String>, default: usize, most: usize, key| match text {
+    let size = |text: Option<String>, default: usize, most: usize, key: &str| match text {
         None => Ok(default),
         Some(text) => units::bytes(&text)
             .and_then(|bytes| usize::try_from(bytes).ok())
@@ -168,6 +230,37 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
         Some(Format::Json) => LogFormat::Json,
     };
     Ok(config)
+}
+
+/// What differs from "everything blocks".
+fn policy(
+    severities: BTreeMap<String, Severity>,
+    wrong: &dyn Fn(&str, &str) -> ConfigError,
+) -> Result<Policy, ConfigError> {
+    let mut policy = Policy::default();
+    for (name, severity) in severities {
+        let id: FindingId = name.parse().map_err(|_| {
+            let near = FindingId::all().max_by(|one, other| {
+                let likeness = |id: &FindingId| strsim::jaro_winkler(&name, id.as_str());
+                likeness(one).total_cmp(&likeness(other))
+            });
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            wrong(&format!("guard.severity.{name}"), &format!("is the name of no finding{hint}"))
+        })?;
+        let by_scope = match severity {
+            Severity::Everywhere(one) => [Some(one); 3],
+            Severity::ByScope(ByScope { all, context, strict }) => [all, context, strict],
+        };
+        for (scope, treatment) in [Scope::All, Scope::Context, Scope::Strict].into_iter().zip(by_scope) {
+            match treatment {
+                None => {}
+                Some(Treatment::Block) => policy.set(id, &[scope], herma_guard::Treatment::Block),
+                Some(Treatment::Warn) => policy.set(id, &[scope], herma_guard::Treatment::Warn),
+                Some(Treatment::Off) => policy.set(id, &[scope], herma_guard::Treatment::Off),
+            }
+        }
+    }
+    Ok(policy)
 }
 
 /// The parser's words, and for an unknown key the known one that is nearest.

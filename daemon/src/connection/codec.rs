@@ -3,7 +3,7 @@
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::frame::Codec;
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
-use herma_protocol::{ErrorKind, Reply, RpcError};
+use herma_protocol::{ErrorKind, Notification, Reply, RpcError};
 
 use crate::fail::{self, Outcome};
 
@@ -47,5 +47,12 @@ pub(super) fn encode_frame(id: u64, outcome: Outcome<Reply>, out: &mut Vec<u8>) 
         if let Err(error) = binary::append(&ServerFrame::Reply { id, outcome }, out) {
             tracing::error!("an error can't be sent: {error}");
         }
+    }
+}
+
+/// Appends a notification as a frame.
+pub(super) fn encode_notification(notification: Notification, out: &mut Vec<u8>) {
+    if let Err(error) = binary::append(&ServerFrame::Notification(notification), out) {
+        tracing::error!("a notification can't be sent: {error}");
     }
 }

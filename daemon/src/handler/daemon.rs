@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_protocol::daemon::{
-    ArchiveStatus, HelloParams, HelloResult, OutputCounts, PingResult, SessionCounts, ShutdownParams, ShutdownResult,
-    StatusResult, StoreState, StoreStatus, SummarizerStatus, WireLimits,
+    ArchiveStatus, HelloParams, HelloResult, JournalState, OutputCounts, PingResult, SessionCounts, ShutdownParams,
+    ShutdownResult, StatusResult, StoreState, StoreStatus, SummarizerStatus, WireLimits,
 };
 use herma_protocol::{Method, limits, version};
 
@@ -57,7 +57,7 @@ pub(super) fn shutdown(state: &State, params: &ShutdownParams) -> ShutdownResult
 pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
     let mut stores = Vec::new();
     for (profile, target) in state.stores_in_use() {
-        let limit = wide(state.limit(target));
+        let limit = wide(state.limit(&profile, target));
         let view = match state.store(&profile, target) {
             Ok(owner) => owner.view().await,
             Err(error) => Err(error),
@@ -78,6 +78,7 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
                 } else {
                     StoreState::Ok
                 },
+                journal: if view.damaged > 0 { JournalState::Damaged } else { JournalState::Ok },
             },
             Err(_) => StoreStatus {
                 profile,
@@ -87,6 +88,7 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
                 limit,
                 revision: 0,
                 state: StoreState::Unreadable,
+                journal: JournalState::Ok,
             },
         });
     }

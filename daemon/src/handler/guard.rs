@@ -1,20 +1,19 @@
 //! `guard.scan`, `guard.redact`.
 
-use herma_guard::{CodeFile, RedactOptions, first_threat_message};
+use herma_guard::{CodeFile, Policy, RedactOptions, threat_message};
 use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
 
 use super::wide;
 
-pub(super) fn scan(params: &ScanParams) -> ScanResult {
+pub(super) fn scan(policy: &Policy, params: &ScanParams) -> ScanResult {
     let text = params.text.as_deref().unwrap_or_default();
     let scope = match params.scope.unwrap_or_default() {
         Scope::All => herma_guard::Scope::All,
         Scope::Context => herma_guard::Scope::Context,
         Scope::Strict => herma_guard::Scope::Strict,
     };
-    let findings: Vec<Finding> = herma_guard::scan(text, scope).iter().map(wire_finding).collect();
-    let message = if findings.is_empty() { None } else { first_threat_message(text, scope) };
-    ScanResult { findings, message }
+    let findings = policy.scan(text, scope);
+    ScanResult { message: findings.first().map(threat_message), findings: findings.iter().map(wire_finding).collect() }
 }
 
 /// `by_default` is what the configuration says.

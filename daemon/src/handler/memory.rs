@@ -1,13 +1,25 @@
 //! `memory.*`.
 
-use herma_memory::change::{Change, Changes, Done, Drift, Emptying};
-use herma_memory::render::{all_shown, shown};
-use herma_memory::{Applied, Refusal, Target, View, tool};
+mod approval;
+mod history;
+
+use std::sync::{Arc, PoisonError};
+use std::time::SystemTime;
+
+use herma_guard::Policy;
+use herma_memory::change::{Applied, Change, Changes, Done, Drift, Emptying};
+use herma_memory::render::shown;
+use herma_memory::tool::{self, Call};
+use herma_memory::{Author, Edit, Entry, Refusal, Target, View};
+use herma_protocol::guard::Finding;
 use herma_protocol::memory::{
     self as wire, Action, AddParams, BatchParams, ListParams, ListResult, RemoveParams, ReplaceParams, SchemaResult,
     StoreView, ToolParams, WriteResult,
 };
 use herma_protocol::{ErrorKind, Json, RpcError, limits};
+
+pub(super) use approval::{approve, pending, reject};
+pub(super) use history::{log, restore, undo};
 
 use super::guard::wire_finding;
 use super::{check_names, wide};
@@ -17,29 +29,40 @@ use crate::owner::{Write, Written};
 use crate::state::State;
 use crate::streaks::Writer;
 
-pub(super) async fn add(state: &State, caller: &Caller, params: AddParams) -> Outcome<WriteResult> {
-    check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
-    let changes = Changes::Single(Change::Add { content: params.content });
-    let write = write(caller, changes, Drift::Refused, params.expected_revision);
-    apply(state, caller, domain_target(params.target), write, params.session).await
+pub(super) async fn add(state: &Arc<State>, caller: &Caller, params: AddParams) -> Outcome<WriteResult> {
+    let request = WriteRequest {
+        target: domain_target(params.target),
+        changes: Changes::Single(Change::Add { content: params.content }),
+        drift: Drift::Refused,
+        expected_revision: params.expected_revision,
+        author: author(params.session, params.agent)?,
+    };
+    submit(state, caller, request).await
 }
 
-pub(super) async fn replace(state: &State, caller: &Caller, params: ReplaceParams) -> Outcome<WriteResult> {
-    check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
-    let changes = Changes::Single(Change::Replace { old_text: params.old_text, content: params.content });
-    let write = write(caller, changes, drift(params.allow_drift), params.expected_revision);
-    apply(state, caller, domain_target(params.target), write, params.session).await
+pub(super) async fn replace(state: &Arc<State>, caller: &Caller, params: ReplaceParams) -> Outcome<WriteResult> {
+    let request = WriteRequest {
+        target: domain_target(params.target),
+        changes: Changes::Single(Change::Replace { old_text: params.old_text, content: params.content }),
+        drift: drift(params.allow_drift),
+        expected_revision: params.expected_revision,
+        author: author(params.session, params.agent)?,
+    };
+    submit(state, caller, request).await
 }
 
-pub(super) async fn remove(state: &State, caller: &Caller, params: RemoveParams) -> Outcome<WriteResult> {
-    check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
-    let changes = Changes::Single(Change::Remove { old_text: params.old_text });
-    let write = write(caller, changes, drift(params.allow_drift), params.expected_revision);
-    apply(state, caller, domain_target(params.target), write, params.session).await
+pub(super) async fn remove(state: &Arc<State>, caller: &Caller, params: RemoveParams) -> Outcome<WriteResult> {
+    let request = WriteRequest {
+        target: domain_target(params.target),
+        changes: Changes::Single(Change::Remove { old_text: params.old_text }),
+        drift: drift(params.allow_drift),
+        expected_revision: params.expected_revision,
+        author: author(params.session, params.agent)?,
+    };
+    submit(state, caller, request).await
 }
 
-pub(super) async fn batch(state: &State, caller: &Caller, params: BatchParams) -> Outcome<WriteResult> {
-    check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
+pub(super) async fn batch(state: &Arc<State>, caller: &Caller, params: BatchParams) -> Outcome<WriteResult> {
     let count = params.operations.len();
     if count > limits::BATCH_OPERATIONS {
         return Err(fail::invalid("operations", format!("{count}; at most {} are allowed", limits::BATCH_OPERATIONS)));
@@ -53,28 +76,29 @@ pub(super) async fn batch(state: &State, caller: &Caller, params: BatchParams) -
         },
         Action::Remove => Change::Remove { old_text: operation.old_text.unwrap_or_default() },
     });
-    let write = Write {
+    let request = WriteRequest {
+        target: domain_target(params.target),
         changes: Changes::Batch { changes: changes.collect(), emptying },
         drift: drift(params.allow_drift),
         expected_revision: params.expected_revision,
-        claim: caller.claim.clone(),
+        author: author(params.session, params.agent)?,
     };
-    apply(state, caller, domain_target(params.target), write, params.session).await
+    submit(state, caller, request).await
 }
 
-pub(super) async fn tool(state: &State, caller: &Caller, params: ToolParams) -> Outcome<WriteResult> {
-    check_names(&[("session", params.session.as_ref()), ("agent", params.agent.as_ref())])?;
+pub(super) async fn tool(state: &Arc<State>, caller: &Caller, params: ToolParams) -> Outcome<WriteResult> {
+    let author = author(params.session, params.agent)?;
     match tool::read(params.arguments.get()) {
-        Ok(call) => {
-            let write = Write {
-                changes: call.changes,
-                drift: Drift::Refused,
-                expected_revision: None,
-                claim: caller.claim.clone(),
-            };
-            apply(state, caller, call.target, write, params.session).await
+        Ok(Call { target, changes }) => {
+            let request = WriteRequest { target, changes, drift: Drift::Refused, expected_revision: None, author };
+            submit(state, caller, request).await
         }
-        Err(refusal) => Ok(refused(state, writer(caller, params.session), &refusal, None)),
+        Err(refusal) => {
+            let mut result = refused(&refusal, None);
+            count_refusal(state, caller, &author, &mut result);
+            result.pending_count = pending_count(state, caller);
+            Ok(result)
+        }
     }
 }
 
@@ -87,12 +111,12 @@ pub(super) async fn list(state: &State, caller: &Caller, params: &ListParams) ->
                 usage: view.usage().to_string(),
                 revision: view.revision,
                 over_limit: view.over_limit(),
-                entries: if params.raw.unwrap_or(false) { view.entries } else { all_shown(target, &view.entries) },
+                entries: strings(if params.raw.unwrap_or(false) { &view.entries } else { &view.shown }),
             });
         }
     }
     let [memory, user] = views;
-    Ok(ListResult { memory, user })
+    Ok(ListResult { memory, user, pending_count: pending_count(state, caller) })
 }
 
 pub(super) fn schema() -> Outcome<SchemaResult> {
@@ -100,27 +124,55 @@ pub(super) fn schema() -> Outcome<SchemaResult> {
     Ok(SchemaResult { tool, guidance: tool::GUIDANCE.into() })
 }
 
-fn write(caller: &Caller, changes: Changes, drift: Drift, expected_revision: Option<u64>) -> Write {
-    Write { changes, drift, expected_revision, claim: caller.claim.clone() }
+/// A change that is asked for, and its conditions.
+pub(super) struct WriteRequest {
+    pub target: Target,
+    pub changes: Changes,
+    pub drift: Drift,
+    pub expected_revision: Option<u64>,
+    pub author: Author,
 }
 
-async fn apply(
+/// Writes, or keeps the write until a person approves it where the configuration
+/// says so.
+async fn submit(state: &Arc<State>, caller: &Caller, request: WriteRequest) -> Outcome<WriteResult> {
+    check_length(&request.changes)?;
+    let author = request.author.clone();
+    let mut result = if state.config.memory.approval {
+        approval::stage(state, caller, request).await?
+    } else {
+        let edit = Edit::Change { changes: request.changes, drift: request.drift };
+        write(state, caller, request.target, edit, request.expected_revision, request.author).await?
+    };
+    count_refusal(state, caller, &author, &mut result);
+    result.pending_count = pending_count(state, caller);
+    Ok(result)
+}
+
+/// Changes a store now.
+async fn write(
     state: &State,
     caller: &Caller,
     target: Target,
-    write: Write,
-    session: Option<String>,
+    edit: Edit,
+    expected_revision: Option<u64>,
+    author: Author,
 ) -> Outcome<WriteResult> {
-    check_length(&write.changes)?;
+    let write = Write { edit, author, expected_revision, claim: caller.claim.clone() };
     let Written { view, outcome } = state.store(caller.profile(), target)?.write(write).await?;
-    let writer = writer(caller, session);
     Ok(match outcome {
-        Ok(applied) => {
-            state.streaks.forget(&writer);
-            succeeded(&view, &applied)
-        }
-        Err(refusal) => refused(state, writer, &refusal, Some(&view)),
+        Ok(applied) => succeeded(&state.config.policy, &view, &applied),
+        Err(refusal) => refused(&refusal, Some(&view)),
     })
+}
+
+/// How many writes of the profile wait for approval; `None` when none does.
+fn pending_count(state: &State, caller: &Caller) -> Option<u64> {
+    let folder = state.existing_profile(caller.profile()).ok()?;
+    let pending = state.approvals.of(caller.profile(), &folder);
+    let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = pending.list(SystemTime::now()).ok()?.len();
+    (count > 0).then(|| wide(count))
 }
 
 /// Texts that are beyond every store are not even scanned.
@@ -142,35 +194,37 @@ fn check_length(changes: &Changes) -> Outcome<()> {
     Ok(())
 }
 
-fn succeeded(view: &View, applied: &Applied) -> WriteResult {
+fn succeeded(policy: &Policy, view: &View, applied: &Applied) -> WriteResult {
     let file = view.target.file_name();
     let mut result = WriteResult {
         success: true,
         target: Some(wire_target(view.target)),
-        entries: Some(all_shown(view.target, &view.entries)),
+        entries: Some(strings(&view.shown)),
         usage: Some(view.usage().to_string()),
         entry_count: Some(wide(view.entries.len())),
         revision: Some(view.revision),
+        warnings: warnings(&applied.warnings),
         ..WriteResult::default()
     };
     let message = match &applied.done {
         Done::Added => format!("Entry added to {file}."),
         Done::AlreadyThere => format!("{file} has this entry already; no duplicate added."),
         Done::Replaced(before) => {
-            result.replaced_entry = Some(shown(view.target, before));
+            result.replaced_entry = Some(shown(policy, view.target, before));
             format!("Entry replaced in {file}.")
         }
         Done::Removed(before) => {
-            result.removed_entry = Some(shown(view.target, before));
+            result.removed_entry = Some(shown(policy, view.target, before));
             format!("Entry removed from {file}.")
         }
         Done::Batch(count) => format!("{count} operations applied to {file}."),
+        Done::PutBack(revision) => format!("{file} holds the text of revision {revision} again."),
     };
     result.message = Some(message);
     result
 }
 
-fn refused(state: &State, writer: Writer, refusal: &Refusal, view: Option<&View>) -> WriteResult {
+fn refused(refusal: &Refusal, view: Option<&View>) -> WriteResult {
     let mut result = WriteResult {
         error: Some(refusal.to_string()),
         usage: refusal.usage().map(herma_memory::usage::Usage::fraction),
@@ -180,7 +234,7 @@ fn refused(state: &State, writer: Writer, refusal: &Refusal, view: Option<&View>
     };
     match refusal.root() {
         Refusal::Overflow { .. } | Refusal::NoMatch { .. } => {
-            result.current_entries = view.map(|view| all_shown(view.target, &view.entries));
+            result.current_entries = view.map(|view| strings(&view.shown));
         }
         Refusal::Several { matches, .. } => result.matches = Some(matches.clone()),
         Refusal::Poisoned { findings, .. } => result.findings = Some(findings.iter().map(wire_finding).collect()),
@@ -192,18 +246,34 @@ fn refused(state: &State, writer: Writer, refusal: &Refusal, view: Option<&View>
         }
         _ => {}
     }
-    if state.streaks.refused(writer) {
+    result
+}
+
+/// Counts refusals in a row, and makes one too many final.
+fn count_refusal(state: &State, caller: &Caller, author: &Author, result: &mut WriteResult) {
+    let writer = author.session.clone().map_or(Writer::Connection(caller.connection), Writer::Session);
+    if result.success {
+        state.streaks.forget(&writer);
+    } else if state.streaks.refused(writer) {
         result.done = Some(true);
-        let why = refusal.to_string();
+        let why = result.error.take().unwrap_or_default();
         result.error = Some(format!(
             "This is final after several refusals in a row: leave memory alone for now and go on with the task. The reason was: {why}"
         ));
     }
-    result
 }
 
-fn writer(caller: &Caller, session: Option<String>) -> Writer {
-    session.map_or(Writer::Connection(caller.connection), Writer::Session)
+fn warnings(findings: &[herma_guard::Finding]) -> Option<Vec<Finding>> {
+    (!findings.is_empty()).then(|| findings.iter().map(wire_finding).collect())
+}
+
+fn strings(entries: &[Entry]) -> Vec<String> {
+    entries.iter().map(|entry| entry.to_string()).collect()
+}
+
+fn author(session: Option<String>, agent: Option<String>) -> Outcome<Author> {
+    check_names(&[("session", session.as_ref()), ("agent", agent.as_ref())])?;
+    Ok(Author { session, agent })
 }
 
 fn drift(allowed: Option<bool>) -> Drift {
@@ -217,7 +287,8 @@ const fn domain_target(target: wire::Target) -> Target {
     }
 }
 
-pub(super) const fn wire_target(target: Target) -> wire::Target {
+/// A store's name on the wire.
+pub(crate) const fn wire_target(target: Target) -> wire::Target {
     match target {
         Target::Memory => wire::Target::Memory,
         Target::User => wire::Target::User,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_memory::{Target, render};
 use herma_protocol::context::Settings;
-use herma_protocol::session::{CloseParams, CloseResult, OpenParams, OpenResult, Revisions, Snapshot, SnapshotParams};
+use herma_protocol::session::{
+    CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
+};
 use herma_protocol::{ErrorKind, RpcError};
 use sha2::{Digest, Sha256};
 
@@ -51,7 +53,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
         session: session.id.clone(),
         generation: session.generation(),
         resumed,
-        snapshot: session.snapshot.clone(),
+        snapshot: Snapshot::clone(&session.snapshot()),
     })
 }
 
@@ -61,11 +63,22 @@ pub(super) fn snapshot_in_memory(
     params: &SnapshotParams,
 ) -> Option<Outcome<Snapshot>> {
     let session = state.sessions.get(&params.session)?;
-    Some(check_profile(&session, profile).map(|()| session.snapshot.clone()))
+    Some(check_profile(&session, profile).map(|()| Snapshot::clone(&session.snapshot())))
 }
 
 pub(super) async fn snapshot(state: &State, caller: &Caller, params: &SnapshotParams) -> Outcome<Snapshot> {
-    Ok(opened(state, caller, &params.session).await?.snapshot.clone())
+    Ok(Snapshot::clone(&*opened(state, caller, &params.session).await?.snapshot()))
+}
+
+/// Freezes both stores anew, for a prompt cache that is lost anyway.
+pub(super) async fn refresh(state: &State, caller: &Caller, params: &RefreshParams) -> Outcome<Snapshot> {
+    let session = opened(state, caller, &params.session).await?;
+    let _alone = session.configuring.lock().await;
+    let row = freeze(state, &session.profile).await?;
+    let (id, kept) = (session.id.clone(), row.clone());
+    state.archive.call(move |archive| archive.save_snapshot(&id, &kept)).await?;
+    session.set_snapshot(wire_snapshot(row));
+    Ok(Snapshot::clone(&session.snapshot()))
 }
 
 pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {
@@ -147,11 +160,7 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
 /// faster: its snapshot counts.
 async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(Arc<Session>, bool)> {
     let profile = caller.profile().to_owned();
-    let memory = state.store(&profile, Target::Memory)?.view().await?;
-    let user = state.store(&profile, Target::User)?.view().await?;
-    let blocks = [&memory, &user].map(|view| render::block(view.target, &view.entries, view.limit));
-    let sha256 = hash(&blocks);
-    let [memory_block, user_block] = blocks;
+    let snapshot = freeze(state, &profile).await?;
     let settings = Settings { model: params.model, context_length: params.context_length, ..Settings::default() };
     let row = SessionRow {
         id: params.session,
@@ -161,13 +170,7 @@ async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(
         title: params.title,
         generation: 0,
         settings: serde_json::to_string(&settings).ok(),
-        snapshot: SnapshotRow {
-            memory: memory_block,
-            user: user_block,
-            sha256,
-            memory_revision: memory.revision,
-            user_revision: user.revision,
-        },
+        snapshot,
         started_at: unix_now(),
         ended_at: None,
         end_reason: None,
@@ -184,6 +187,22 @@ async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(
     Ok((session, existed))
 }
 
+/// The blocks of a profile's stores as they are now.
+async fn freeze(state: &State, profile: &str) -> Outcome<SnapshotRow> {
+    let memory = state.store(profile, Target::Memory)?.view().await?;
+    let user = state.store(profile, Target::User)?.view().await?;
+    let blocks = [&memory, &user].map(|view| render::block(view.target, &view.shown, view.limit));
+    let sha256 = hash(&blocks);
+    let [memory_block, user_block] = blocks;
+    Ok(SnapshotRow {
+        memory: memory_block,
+        user: user_block,
+        sha256,
+        memory_revision: memory.revision,
+        user_revision: user.revision,
+    })
+}
+
 fn hash(blocks: &[Option<String>; 2]) -> String {
     let [memory, user] = blocks;
     let text = format!("{}\n{}", memory.as_deref().unwrap_or_default(), user.as_deref().unwrap_or_default());
@@ -191,12 +210,16 @@ fn hash(blocks: &[Option<String>; 2]) -> String {
 }
 
 fn from_row(row: SessionRow) -> Session {
-    let snapshot = Snapshot {
-        memory: row.snapshot.memory,
-        user: row.snapshot.user,
-        sha256: row.snapshot.sha256,
-        revision: Revisions { memory: row.snapshot.memory_revision, user: row.snapshot.user_revision },
-    };
+    let snapshot = wire_snapshot(row.snapshot);
     let settings = row.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     Session::new(row.id, row.profile, snapshot, settings, row.generation)
+}
+
+fn wire_snapshot(row: SnapshotRow) -> Snapshot {
+    Snapshot {
+        memory: row.memory,
+        user: row.user,
+        sha256: row.sha256,
+        revision: Revisions { memory: row.memory_revision, user: row.user_revision },
+    }
 }

@@ -1,10 +1,17 @@
 //! One request and one reply of every method, with every field set. The literals
 //! name all fields, so that a new one doesn't compile before it is here.
 
+mod stores;
+
 use std::collections::BTreeMap;
 
 use herma_protocol::value::{Content, Size, TextOrOff};
-use herma_protocol::{Json, Method, Reply, Request, context, daemon, guard, memory, output, session};
+use herma_protocol::{Json, Method, Reply, Request, context, daemon, guard, memory, output, profile, session};
+
+use stores::{
+    add, approve, approve_result, batch, finding, log, log_result, pending_result, remove, replace, restore,
+    store_view, tool, undo, write_result,
+};
 
 /// The sample of a method.
 pub(super) fn of(method: Method) -> (Request, Reply) {
@@ -22,7 +29,11 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
         Method::MemoryBatch => (Request::MemoryBatch(batch()), Reply::MemoryBatch(write_result())),
         Method::MemoryList => (
             Request::MemoryList(memory::ListParams { target: Some(memory::Target::User), raw: Some(true) }),
-            Reply::MemoryList(memory::ListResult { memory: Some(store_view()), user: Some(store_view()) }),
+            Reply::MemoryList(memory::ListResult {
+                memory: Some(store_view()),
+                user: Some(store_view()),
+                pending_count: Some(3),
+            }),
         ),
         Method::MemoryTool => (Request::MemoryTool(tool()), Reply::MemoryTool(write_result())),
         Method::MemorySchema => (
@@ -79,6 +90,35 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
             }),
             Reply::GuardRedact(guard::RedactResult { text: Some("***".into()), count: 1 }),
         ),
+        Method::Subscribe => (
+            Request::Subscribe(daemon::SubscribeParams { topics: vec!["memory.changed".into()] }),
+            Reply::Subscribe(daemon::SubscribeResult { topics: vec!["memory.changed".into()] }),
+        ),
+        Method::MemoryLog => (Request::MemoryLog(log()), Reply::MemoryLog(log_result())),
+        Method::MemoryUndo => (Request::MemoryUndo(undo()), Reply::MemoryUndo(write_result())),
+        Method::MemoryRestore => (Request::MemoryRestore(restore()), Reply::MemoryRestore(write_result())),
+        Method::MemoryPending => {
+            (Request::MemoryPending(memory::PendingParams {}), Reply::MemoryPending(pending_result()))
+        }
+        Method::MemoryApprove => (Request::MemoryApprove(approve()), Reply::MemoryApprove(approve_result())),
+        Method::MemoryReject => (
+            Request::MemoryReject(memory::RejectParams { ids: Some(vec!["0a1b2c3d".into()]), all: Some(false) }),
+            Reply::MemoryReject(memory::RejectResult { rejected: vec!["0a1b2c3d".into()] }),
+        ),
+        Method::SessionRefresh => (
+            Request::SessionRefresh(session::RefreshParams { session: "s-1".into() }),
+            Reply::SessionRefresh(snapshot()),
+        ),
+        Method::ProfileCreate => (
+            Request::ProfileCreate(profile::CreateParams { name: "work".into() }),
+            Reply::ProfileCreate(profile::CreateResult { created: true }),
+        ),
+        Method::ProfileList => (
+            Request::ProfileList(profile::ListParams {}),
+            Reply::ProfileList(profile::ListResult {
+                profiles: vec![profile::Profile { name: "work".into(), memory_limit: 2200, user_limit: 1375 }],
+            }),
+        ),
     }
 }
 
@@ -122,103 +162,11 @@ fn status_result() -> daemon::StatusResult {
             limit: 1375,
             revision: 17,
             state: daemon::StoreState::OverLimit,
+            journal: daemon::JournalState::Damaged,
         }],
         outputs: daemon::OutputCounts { files: 1, bytes: 150_000, quota: 2_147_483_648 },
         archive: daemon::ArchiveStatus { state: "ok".into(), bytes: 45_056 },
         summarizer: daemon::SummarizerStatus { kind: "extractive".into(), state: "ok".into() },
-    }
-}
-
-fn add() -> memory::AddParams {
-    memory::AddParams {
-        target: memory::Target::Memory,
-        content: "uses § and 日本".into(),
-        session: Some("s-1".into()),
-        agent: Some("hermes".into()),
-        expected_revision: Some(3),
-    }
-}
-
-fn replace() -> memory::ReplaceParams {
-    memory::ReplaceParams {
-        target: memory::Target::User,
-        old_text: "tea".into(),
-        content: "likes coffee".into(),
-        session: Some("s-1".into()),
-        agent: Some("hermes".into()),
-        expected_revision: Some(251),
-        allow_drift: Some(true),
-    }
-}
-
-fn remove() -> memory::RemoveParams {
-    memory::RemoveParams {
-        target: memory::Target::Memory,
-        old_text: "tea".into(),
-        session: Some("s-1".into()),
-        agent: Some("hermes".into()),
-        expected_revision: Some(65_536),
-        allow_drift: Some(false),
-    }
-}
-
-fn batch() -> memory::BatchParams {
-    memory::BatchParams {
-        target: memory::Target::Memory,
-        operations: vec![memory::Operation {
-            action: memory::Action::Replace,
-            content: Some("new".into()),
-            old_text: Some("old".into()),
-        }],
-        allow_empty: Some(true),
-        session: Some("s-1".into()),
-        agent: Some("hermes".into()),
-        expected_revision: Some(1),
-        allow_drift: Some(false),
-    }
-}
-
-fn tool() -> memory::ToolParams {
-    memory::ToolParams {
-        arguments: json(r#"{"action": "add","target":"user","content":"caf\u00e9"}"#),
-        session: Some("s-1".into()),
-        agent: Some("hermes".into()),
-    }
-}
-
-fn store_view() -> memory::StoreView {
-    memory::StoreView {
-        entries: vec!["one".into(), "two".into()],
-        revision: 2,
-        usage: "0% — 9/2,200 chars".into(),
-        over_limit: false,
-    }
-}
-
-fn finding() -> guard::Finding {
-    guard::Finding { id: "prompt_injection".into(), start: 4, end: 260, folded: true, severity: guard::Severity::Warn }
-}
-
-fn write_result() -> memory::WriteResult {
-    memory::WriteResult {
-        success: true,
-        target: Some(memory::Target::User),
-        entries: Some(vec!["likes coffee".into()]),
-        usage: Some("0% — 12/1,375 chars".into()),
-        entry_count: Some(1),
-        message: Some("Entry replaced in USER.md.".into()),
-        revision: Some(252),
-        replaced_entry: Some("likes tea".into()),
-        removed_entry: Some("likes milk".into()),
-        error: Some("no".into()),
-        current_entries: Some(vec!["likes tea".into()]),
-        over_by: Some(7),
-        matches: Some(vec!["likes...".into()]),
-        drift_backup: Some("/h/memories/USER.md.bak.1-abcdef01".into()),
-        remediation: Some("Edit it.".into()),
-        done: Some(true),
-        findings: Some(vec![finding()]),
-        warnings: Some(vec![finding()]),
     }
 }
 

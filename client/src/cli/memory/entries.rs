@@ -1,0 +1,94 @@
+//! The plain file of a store: entries with a line that is only `§` between them.
+
+use std::collections::HashSet;
+
+/// The line between two entries.
+const DELIMITER: &str = "§";
+
+/// The text of these entries, with a newline at its end; nothing for none.
+pub(super) fn join(entries: &[String]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    format!("{}\n", entries.join(&format!("\n{DELIMITER}\n")))
+}
+
+/// The entries of a text. Every line that is only `§` ends one, so that no entry
+/// holds such a line.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut entries = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        if line.trim_end_matches(['\r', '\n']) == DELIMITER {
+            entries.push(String::new());
+        } else if let Some(entry) = entries.last_mut() {
+            entry.push_str(line);
+        }
+    }
+    clean(entries.iter().map(|entry| without_lone_ends(entry).to_owned()).collect())
+}
+
+/// A `§` with a space beside it is alone once the entry is trimmed.
+fn without_lone_ends(entry: &str) -> &str {
+    let mut kept = entry.trim();
+    loop {
+        let first = kept.strip_prefix(DELIMITER).filter(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
+        let last = kept.strip_suffix(DELIMITER).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
+        match first.or(last) {
+            Some(rest) => kept = rest.trim(),
+            None => return kept,
+        }
+    }
+}
+
+/// Entries as a store holds them: trimmed, with LF line ends, none empty, none
+/// twice.
+pub(super) fn clean(entries: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let normal = entries.iter().map(|entry| with_line_feeds(entry).trim().to_owned());
+    normal.filter(|entry| !entry.is_empty() && seen.insert(entry.clone())).collect()
+}
+
+fn with_line_feeds(text: &str) -> String {
+    text.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_fall_apart_at_lone_delimiters() {
+        for (text, entries) in [
+            ("", &[][..]),
+            (" \n", &[]),
+            ("one", &["one"]),
+            ("one\n§\ntwo\n", &["one", "two"]),
+            ("\u{feff}one\r\n§\r\ntwo\r\nlines\r\n", &["one", "two\nlines"]),
+            ("§\none\n§\n§\n  two  \n§\n", &["one", "two"]),
+            ("one\n§\none", &["one"]),
+            ("one\n§ \n§\ntwo\n§\n §", &["one", "two"]),
+            ("costs § 5\n§ 6\nand more", &["costs § 5\n§ 6\nand more"]),
+        ] {
+            assert_eq!(split(text), entries, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn entries_are_joined_like_a_file() {
+        for (entries, text) in [(&[][..], ""), (&["one"], "one\n"), (&["one", "two\n2"], "one\n§\ntwo\n2\n")] {
+            let entries: Vec<String> = entries.iter().map(|entry| (*entry).to_owned()).collect();
+            assert_eq!(join(&entries), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_split_once_stays_so(text in "[ab§ \n\r]{0,24}") {
+            let entries = split(&text);
+            prop_assert_eq!(split(&join(&entries)), entries);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The operations of a batch that make one list of entries out of another.
+
+use std::collections::HashSet;
+
+use herma_client::protocol::memory::{Action, Operation};
+
+use super::steps::{Step, steps};
+
+/// The operations that turn the old list into one with the entries of the new
+/// one. Both lists hold no entry twice.
+///
+/// Where a run of entries changed, its old entries are replaced in place by what
+/// is new there, as far as there are as many; other new entries are added, and
+/// additions stand at the end of the store. Removals come first and additions
+/// last, so that no text is in the store twice meanwhile: a store drops the
+/// second.
+pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
+    let mut found = Found { known: old.iter().map(String::as_str).collect(), ..Found::default() };
+    for step in steps(old, new) {
+        match step {
+            Step::Keep(_) => found.end_of_run(),
+            Step::Remove(entry) => found.gone.push(entry),
+            Step::Add(entry) => found.come.push(entry),
+        }
+    }
+    found.end_of_run();
+    [found.removals, found.replacements, found.additions].concat()
+}
+
+/// What was found on the way, with the run of changed entries that it is in.
+#[derive(Debug, Default)]
+struct Found<'a> {
+    known: HashSet<&'a str>,
+    removals: Vec<Operation>,
+    replacements: Vec<Operation>,
+    additions: Vec<Operation>,
+    gone: Vec<&'a str>,
+    come: Vec<&'a str>,
+}
+
+impl Found<'_> {
+    fn end_of_run(&mut self) {
+        let mut gone = self.gone.drain(..);
+        for content in self.come.drain(..) {
+            // What only moved is never put in another's place: it would stand
+            // there beside itself for a moment.
+            let place = if self.known.contains(content) { None } else { gone.next() };
+            match place {
+                Some(old_text) => {
+                    self.replacements.push(operation(Action::Replace, Some(content), Some(old_text)));
+                }
+                None => self.additions.push(operation(Action::Add, Some(content), None)),
+            }
+        }
+        self.removals.extend(gone.map(|old_text| operation(Action::Remove, None, Some(old_text))));
+    }
+}
+
+/// The operations that take these entries out and append those.
+pub(super) fn removals_and_additions(removed: &[String], added: &[String]) -> Vec<Operation> {
+    let removals = removed.iter().map(|entry| operation(Action::Remove, None, Some(entry)));
+    removals.chain(added.iter().map(|entry| operation(Action::Add, Some(entry), None))).collect()
+}
+
+fn operation(action: Action, content: Option<&str>, old_text: Option<&str>) -> Operation {
+    Operation { action, content: content.map(str::to_owned), old_text: old_text.map(str::to_owned) }
+}
+
+/// The list that a store would hold after these operations, if each `old_text`
+/// is a whole entry.
+pub(super) fn applied(old: &[String], operations: &[Operation]) -> Vec<String> {
+    let mut entries = old.to_vec();
+    for operation in operations {
+        let at = operation.old_text.as_ref().and_then(|text| entries.iter().position(|entry| entry == text));
+        let content = operation.content.clone();
+        match (operation.action, at, content) {
+            (Action::Add, _, Some(content)) => entries.push(content),
+            (Action::Replace, Some(at), Some(content)) => entries[at] = content,
+            (Action::Remove, Some(at), _) => drop(entries.remove(at)),
+            _ => {}
+        }
+        let mut seen = HashSet::new();
+        entries.retain(|entry| seen.insert(entry.clone()));
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn list(entries: &str) -> Vec<String> {
+        entries.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn short(operations: &[Operation]) -> String {
+        let words = operations.iter().map(|operation| {
+            let old_text = operation.old_text.clone().unwrap_or_default();
+            let content = operation.content.clone().unwrap_or_default();
+            match operation.action {
+                Action::Add => format!("+{content}"),
+                Action::Replace => format!("{old_text}>{content}"),
+                Action::Remove => format!("-{old_text}"),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_change_becomes_operations() {
+        for (old, new, expected, after) in [
+            ("a b c", "a b c", "", "a b c"),
+            ("a b c", "a c", "-b", "a c"),
+            ("a b", "a b c", "+c", "a b c"),
+            ("a b c", "a x c", "b>x", "a x c"),
+            ("a b c d", "a x d", "-c b>x", "a x d"),
+            ("a b d", "a x y d", "b>x +y", "a x d y"),
+            ("a c", "a b c", "+b", "a c b"),
+            ("a b", "b a", "-a +a", "b a"),
+            ("a b", "", "-a -b", ""),
+            ("", "a b", "+a +b", "a b"),
+            // A swap round an entry that stays: both texts are known, none is put
+            // in the other's place.
+            ("x m y", "y m x", "-x -m +m +x", "y m x"),
+            ("x m n y", "y m n x", "-x -y +y +x", "m n y x"),
+            ("x m n z", "w m n x", "-z x>w +x", "w m n x"),
+        ] {
+            let operations = operations(&list(old), &list(new));
+            assert_eq!(short(&operations), expected, "{old} -> {new}");
+            assert_eq!(applied(&list(old), &operations).join(" "), after, "{old} -> {new}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_entry_is_not_that_entry() {
+        let old = ["one and two".to_owned(), "one".into()];
+        let operations = operations(&old, &old[..1]);
+        assert_eq!(applied(&old, &operations), &old[..1]);
+    }
+
+    #[test]
+    fn removals_come_before_additions() {
+        assert_eq!(short(&removals_and_additions(&list("a b"), &list("c"))), "-a -b +c");
+    }
+
+    fn unique() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec("[a-f]", 0..7).prop_map(|entries| {
+            let mut seen = HashSet::new();
+            entries.into_iter().filter(|entry| seen.insert(entry.clone())).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_edited_entries_come_out(old in unique(), new in unique()) {
+            let operations = operations(&old, &new);
+            let mut after = applied(&old, &operations);
+            let mut expected = new.clone();
+            after.sort();
+            expected.sort();
+            prop_assert_eq!(after, expected);
+            // Every removal and replacement names an entry that is there then.
+            for count in 0..operations.len() {
+                let meanwhile = applied(&old, &operations[..count]);
+                let named = operations[count].old_text.clone();
+                prop_assert!(named.is_none_or(|text| meanwhile.contains(&text)));
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! A file that only grows at its end, and whose sync runs beside another one.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::DiskError;
+use crate::error::At;
+use crate::file::{self, Staged};
+
+/// Room that is reserved beyond the end, in bytes: a sync that finds its blocks
+/// already reserved has less to write.
+const RESERVE: u64 = 1 << 20;
+
+/// Stack of the thread that syncs, in bytes.
+const STACK: usize = 64 << 10;
+
+/// A file that is appended to by one owner.
+///
+/// Invariant: `length` is where the next bytes go; what a failed append left
+/// beyond it is cut off again or overwritten.
+#[derive(Debug)]
+pub struct Appender {
+    path: PathBuf,
+    file: File,
+    writable: bool,
+    length: u64,
+    reserved: u64,
+    syncer: Option<Syncer>,
+}
+
+impl Appender {
+    /// Opens the file to read it; `None` when it is missing. To append to it, it is
+    /// opened anew.
+    ///
+    /// # Errors
+    /// A file that can't be opened, or is not a regular one.
+    pub fn open_to_read(path: &Path) -> Result<Option<Self>, DiskError> {
+        match OpenOptions::new().read(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => Self::of(path, opened.at("open", path)?, false).map(Some),
+        }
+    }
+
+    /// Opens the file, private and created when missing; that it was created is
+    /// durable when this returns.
+    ///
+    /// # Errors
+    /// A file that can't be opened, or is not a regular one.
+    pub fn open(path: &Path) -> Result<Self, DiskError> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(file::PRIVATE);
+        let file = match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let created = options.create_new(true).open(path).at("create", path)?;
+                file::sync_folder(file::parent(path))?;
+                created
+            }
+            opened => opened.at("open", path)?,
+        };
+        Self::of(path, file, true)
+    }
+
+    fn of(path: &Path, file: File, writable: bool) -> Result<Self, DiskError> {
+        let metadata = file.metadata().at("inspect", path)?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")).at("open", path);
+        }
+        let length = metadata.len();
+        Ok(Self { path: path.to_owned(), file, writable, length, reserved: length, syncer: None })
+    }
+
+    /// Whether it was opened to append to it.
+    #[must_use]
+    pub const fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// Where the next bytes go.
+    #[must_use]
+    pub const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether the file at the path is still this one.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        match (std::fs::metadata(&self.path), self.file.metadata()) {
+            (Ok(here), Ok(own)) => (here.dev(), here.ino()) == (own.dev(), own.ino()),
+            _ => false,
+        }
+    }
+
+    /// Whether the file is as long as it was left.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.len() == self.length)
+    }
+
+    /// Writes bytes at the end, without syncing them.
+    ///
+    /// # Errors
+    /// A write that failed; the file then ends where it did.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
+        let end = self.length + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if end > self.reserved {
+            self.reserve(end + RESERVE);
+        }
+        if let Err(error) = self.file.write_all_at(bytes, self.length) {
+            // The bytes that arrived are cut off, or overwritten by the next append.
+            drop(self.file.set_len(self.length));
+            return Err(error).at("write", &self.path);
+        }
+        self.length = end;
+        Ok(())
+    }
+
+    /// Not every file system can, and none must.
+    fn reserve(&mut self, end: u64) {
+        let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
+        let _ = rustix::fs::fallocate(&self.file, flags, self.length, end - self.length);
+        self.reserved = end;
+    }
+
+    /// Makes what was appended durable.
+    ///
+    /// # Errors
+    /// A sync that failed: what was appended since the last one may or may not
+    /// survive a power cut.
+    pub fn sync(&self) -> Result<(), DiskError> {
+        self.file.sync_data().at("sync", &self.path)
+    }
+
+    /// Makes what was appended and what was staged durable, side by side.
+    ///
+    /// # Errors
+    /// A sync that failed.
+    pub fn sync_beside(&mut self, staged: &Staged<'_>) -> Result<(), DiskError> {
+        if self.syncer.is_none() {
+            self.syncer = Syncer::start(&self.file).ok();
+        }
+        match &self.syncer {
+            Some(syncer) => {
+                let other = syncer.during(|| staged.sync());
+                let own = other.0.at("sync", &self.path);
+                other.1.and(own)
+            }
+            None => staged.sync().and_then(|()| self.sync()),
+        }
+    }
+
+    /// Makes the file end at `length`, which is at most where it ends now.
+    ///
+    /// # Errors
+    /// A file that can't be cut or synced.
+    pub fn cut(&mut self, length: u64) -> Result<(), DiskError> {
+        self.length = self.length.min(length);
+        self.reserved = self.length;
+        self.file.set_len(self.length).at("cut", &self.path)?;
+        self.sync()
+    }
+
+    /// The bytes of a part of the file.
+    ///
+    /// # Errors
+    /// A part that is not there or can't be read.
+    pub fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, DiskError> {
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, offset).at("read", &self.path)?;
+        Ok(bytes)
+    }
+
+    /// Writes all bytes from `offset` on to `out`.
+    ///
+    /// # Errors
+    /// A part that can't be read or written.
+    pub fn copy_from(&self, offset: u64, out: &mut dyn Write) -> io::Result<()> {
+        let from = Reader { file: &self.file, offset };
+        io::copy(&mut from.take(self.length.saturating_sub(offset)), out).map(drop)
+    }
+
+    /// Gives the room back that was reserved.
+    ///
+    /// # Errors
+    /// A file that can't be cut.
+    pub fn release(&mut self) -> Result<(), DiskError> {
+        self.reserved = self.length;
+        self.file.set_len(self.length).at("cut", &self.path)
+    }
+
+    /// Calls `each` with every line, its newline included; the last one may have
+    /// none. A line longer than `limit` bytes comes in pieces.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn lines(&self, limit: usize, mut each: impl FnMut(&[u8])) -> Result<(), DiskError> {
+        let mut reader = BufReader::with_capacity(64 << 10, Reader { file: &self.file, offset: 0 });
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+            if (&mut reader).take(limit).read_until(b'\n', &mut line).at("read", &self.path)? == 0 {
+                return Ok(());
+            }
+            each(&line);
+        }
+    }
+}
+
+/// Reads a file from a place of its own, whatever else is done with it.
+struct Reader<'a> {
+    file: &'a File,
+    offset: u64,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset)?;
+        self.offset += u64::try_from(read).unwrap_or(0);
+        Ok(read)
+    }
+}
+
+/// A thread that syncs one file whenever it is told to.
+#[derive(Debug)]
+struct Syncer {
+    wanted: SyncSender<()>,
+    synced: Receiver<io::Result<()>>,
+}
+
+impl Syncer {
+    fn start(file: &File) -> io::Result<Self> {
+        let file = file.try_clone()?;
+        let (wanted, orders) = sync_channel(1);
+        let (done, synced) = sync_channel(1);
+        std::thread::Builder::new().name("sync".into()).stack_size(STACK).spawn(move || {
+            while orders.recv().is_ok() {
+                if done.send(file.sync_data()).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { wanted, synced })
+    }
+
+    /// Syncs the file while `work` is done.
+    fn during<T>(&self, work: impl FnOnce() -> T) -> (io::Result<()>, T) {
+        let gone = || io::Error::other("the thread that syncs is gone");
+        let sent = self.wanted.send(());
+        let worked = work();
+        let synced = sent.map_err(|_| gone()).and_then(|()| self.synced.recv().map_err(|_| gone())?);
+        (synced, worked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::file::Temporary;
+
+    fn lines(appender: &Appender) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        appender.lines(8, |line| lines.push(line.to_vec())).unwrap();
+        lines
+    }
+
+    #[test]
+    fn what_is_appended_is_there_when_it_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut first = Appender::open(&path).unwrap();
+        first.append(b"one\n").unwrap();
+        first.append(b"two\n").unwrap();
+        first.sync().unwrap();
+        let mut again = Appender::open(&path).unwrap();
+        assert_eq!((again.length(), again.read(4, 3).unwrap()), (8, b"two".to_vec()));
+        assert!(again.read(6, 3).is_err());
+        again.cut(4).unwrap();
+        again.append(b"much longer").unwrap();
+        assert_eq!(lines(&again), [&b"one\n"[..], b"much lon", b"ger"]);
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_or_changed_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = Appender::open(&path).unwrap();
+        log.append(b"one\n").unwrap();
+        assert!(log.is_in_place() && log.is_unchanged());
+        let other = Appender::open(&path).unwrap();
+        log.append(b"two\n").unwrap();
+        assert!(log.is_unchanged() && !other.is_unchanged());
+        file::remove(&path).unwrap();
+        assert!(!log.is_in_place());
+    }
+
+    #[test]
+    fn a_file_is_synced_beside_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Appender::open(&folder.path().join("log")).unwrap();
+        let store = folder.path().join("store");
+        for text in ["one", "two"] {
+            let staged = file::stage(&store, text.as_bytes(), Temporary { prefix: ".t", suffix: ".tmp" }).unwrap();
+            log.append(text.as_bytes()).unwrap();
+            log.sync_beside(&staged).unwrap();
+            staged.put_in_place().unwrap();
+            assert!(file::holds(&store, text.as_bytes()).unwrap());
+        }
+        assert_eq!(log.length(), 6);
+    }
+}

@@ -1,0 +1,323 @@
+//! The journal of a store: every change with the text before and after it.
+//!
+//! It makes a change durable, so it is synced before the store's file is replaced.
+//! Lines are only appended; what a failed or killed write left half-done is cut off
+//! again, and a damaged line in the middle stays as it is and is left out.
+
+pub(crate) mod line;
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use herma_disk::append::Appender;
+use herma_disk::file::{self, Staged, Temporary};
+use herma_disk::stamp::Stamp;
+use herma_disk::{DiskError, folder};
+
+use crate::entries::Entry;
+use line::{Head, Row, read_head, read_row, write_row, write_settled};
+
+/// Longest line that is read, in bytes: before and after of the longest file that
+/// is read as a store, with every char escaped.
+const LINE_LIMIT: usize = 256 << 20;
+
+/// How a compacted journal is named until it takes the place of the old one.
+pub(crate) const TEMPORARY: Temporary = Temporary { prefix: ".journal_", suffix: ".tmp" };
+
+/// A journal, open.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    /// `None` while there is no file.
+    appender: Option<Appender>,
+    /// The rows that can be read, in their order.
+    marks: VecDeque<Mark>,
+    /// The newest row; `None` while there is none.
+    newest: Option<Row>,
+    /// Lines that can't be read.
+    damaged: u64,
+    /// Damaged lines behind the newest row: each may have been a revision.
+    damaged_last: u64,
+    /// The last line says that the file was durable at the newest revision.
+    settled: bool,
+    /// Bytes of a last line that has no end.
+    torn: u64,
+    /// What failed to be written begins here and must be cut off first.
+    unwanted: Option<u64>,
+}
+
+/// Where a row is, and what is asked of it often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub(crate) revision: u64,
+    pub(crate) time: f64,
+    offset: u64,
+    length: usize,
+}
+
+impl Journal {
+    /// Reads what is there; a missing file is an empty journal.
+    ///
+    /// # Errors
+    /// A file that can't be read. Damaged lines are no error.
+    pub(crate) fn open(path: &Path) -> Result<Self, DiskError> {
+        let mut journal = Self {
+            path: path.to_owned(),
+            appender: Appender::open_to_read(path)?,
+            marks: VecDeque::new(),
+            newest: None,
+            damaged: 0,
+            damaged_last: 0,
+            settled: false,
+            torn: 0,
+            unwanted: None,
+        };
+        if let Some(appender) = &journal.appender {
+            let mut index = Index::default();
+            appender.lines(LINE_LIMIT, |line| index.take(line))?;
+            journal.marks = index.marks;
+            journal.damaged = index.damaged;
+            journal.damaged_last = index.damaged_last;
+            journal.settled = index.settled;
+            journal.torn = index.torn;
+            journal.newest = journal.marks.back().map(|mark| journal.row_at(mark)).transpose()?;
+        }
+        if journal.torn > 0 {
+            tracing::warn!("{}: dropped a last line of {} bytes that has no end", path.display(), journal.torn);
+        }
+        if journal.damaged > 0 {
+            tracing::error!("{}: {} lines are damaged; they are left as they are", path.display(), journal.damaged);
+        }
+        Ok(journal)
+    }
+
+    /// The newest row.
+    pub(crate) const fn newest(&self) -> Option<&Row> {
+        self.newest.as_ref()
+    }
+
+    /// The newest revision, as far as it can be told: a damaged line may have been
+    /// one, and none is given twice.
+    pub(crate) fn revision(&self) -> u64 {
+        self.newest.as_ref().map_or(0, |row| row.revision) + self.damaged_last
+    }
+
+    /// Lines that can't be read.
+    pub(crate) const fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Whether the store was closed in peace at the newest revision.
+    pub(crate) const fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// The rows that can be read, oldest first, without their texts.
+    pub(crate) fn marks(&self) -> impl DoubleEndedIterator<Item = &Mark> {
+        self.marks.iter()
+    }
+
+    /// A row with its texts.
+    ///
+    /// # Errors
+    /// A row that can't be read any more.
+    pub(crate) fn row_at(&self, mark: &Mark) -> Result<Row, DiskError> {
+        let gone = || DiskError {
+            operation: "read a change in",
+            path: self.path.clone(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, "it was changed by another program"),
+        };
+        let appender = self.appender.as_ref().ok_or_else(gone)?;
+        read_row(&appender.read(mark.offset, mark.length)?).ok_or_else(gone)
+    }
+
+    /// The entries as they were at a revision; `None` when it is not kept.
+    ///
+    /// # Errors
+    /// A row that can't be read any more.
+    pub(crate) fn entries_at(&self, revision: u64) -> Result<Option<Arc<[Entry]>>, DiskError> {
+        if let Ok(at) = self.marks.binary_search_by_key(&revision, |mark| mark.revision) {
+            return self.row_at(&self.marks[at]).map(|row| Some(row.after));
+        }
+        match self.marks.front() {
+            Some(oldest) if oldest.revision == revision + 1 => self.row_at(oldest).map(|row| Some(row.before)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The revisions whose texts are kept: the oldest and the newest one.
+    pub(crate) fn kept(&self) -> Option<(u64, u64)> {
+        let (oldest, newest) = (self.marks.front()?, self.marks.back()?);
+        Some((oldest.revision.saturating_sub(1), newest.revision))
+    }
+
+    /// Whether the file is still the one that was read. One with something to take
+    /// back may be longer.
+    pub(crate) fn is_current(&self) -> bool {
+        match &self.appender {
+            None => !self.path.exists(),
+            Some(appender) if self.unwanted.is_some() => appender.is_in_place(),
+            Some(appender) => appender.is_in_place() && appender.is_unchanged(),
+        }
+    }
+
+    /// Appends rows and makes them durable, and beside it what is staged for the
+    /// store's file, which then takes its place.
+    ///
+    /// # Errors
+    /// A step that failed; nothing of the rows is kept then.
+    pub(crate) fn commit(&mut self, rows: Vec<Row>, staged: Option<Staged<'_>>) -> Result<Option<Stamp>, DiskError> {
+        self.take_back()?;
+        let mut bytes = Vec::new();
+        let mut marks = Vec::with_capacity(rows.len());
+        let start = self.writable()?.length();
+        for row in &rows {
+            let from = bytes.len();
+            write_row(row, &mut bytes);
+            marks.push(Mark {
+                revision: row.revision,
+                time: row.time,
+                offset: start + u64::try_from(from).unwrap_or(u64::MAX),
+                length: bytes.len() - from,
+            });
+        }
+        let written = self.write(&bytes, staged);
+        match &written {
+            Ok(_) => {
+                self.marks.extend(marks);
+                self.newest = rows.into_iter().next_back().or(self.newest.take());
+                (self.settled, self.damaged_last) = (false, 0);
+            }
+            Err(_) => {
+                self.unwanted = Some(start);
+                // What can't be taken back now is taken back before the next write.
+                drop(self.take_back());
+            }
+        }
+        written
+    }
+
+    fn write(&mut self, bytes: &[u8], staged: Option<Staged<'_>>) -> Result<Option<Stamp>, DiskError> {
+        let appender = self.writable()?;
+        appender.append(bytes)?;
+        match staged {
+            Some(staged) => {
+                appender.sync_beside(&staged)?;
+                staged.put_in_place().map(Some)
+            }
+            None => appender.sync().map(|()| None),
+        }
+    }
+
+    /// Cuts off what failed to be written, or has no end.
+    fn take_back(&mut self) -> Result<(), DiskError> {
+        let torn = self.appender.as_ref().filter(|_| self.torn > 0).map(|appender| appender.length() - self.torn);
+        if let Some(end) = self.unwanted.or(torn) {
+            self.writable()?.cut(end)?;
+            (self.unwanted, self.torn) = (None, 0);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is left of a write that failed.
+    pub(crate) const fn is_taken_back(&self) -> bool {
+        self.unwanted.is_none()
+    }
+
+    fn writable(&mut self) -> Result<&mut Appender, DiskError> {
+        if !self.appender.as_ref().is_some_and(Appender::is_writable) {
+            folder::create(self.path.parent().unwrap_or(Path::new(".")))?;
+            self.appender = None;
+        }
+        match &mut self.appender {
+            Some(appender) => Ok(appender),
+            slot => Ok(slot.insert(Appender::open(&self.path)?)),
+        }
+    }
+
+    /// Notes that the store's file is durable at the newest revision.
+    ///
+    /// # Errors
+    /// A note that could not be written.
+    pub(crate) fn settle(&mut self) -> Result<(), DiskError> {
+        let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(()) };
+        let revision = newest.revision;
+        self.take_back()?;
+        let mut bytes = Vec::new();
+        write_settled(revision, &mut bytes);
+        let appender = self.writable()?;
+        appender.append(&bytes)?;
+        appender.sync()?;
+        appender.release()?;
+        self.settled = true;
+        Ok(())
+    }
+
+    /// Shortens the journal to its newest `keep` rows once it has twice as many. A
+    /// damaged one is kept as it is under another name.
+    ///
+    /// # Errors
+    /// A step that failed; the journal is then as it was.
+    pub(crate) fn compact(&mut self, keep: usize, seconds: u64) -> Result<(), DiskError> {
+        if self.marks.len() < keep.saturating_mul(2).max(2) {
+            return Ok(());
+        }
+        self.take_back()?;
+        let Some(appender) = &self.appender else { return Ok(()) };
+        let Some(first) = self.marks.len().checked_sub(keep).and_then(|at| self.marks.get(at)) else { return Ok(()) };
+        if self.damaged > 0 {
+            let mut aside = self.path.clone().into_os_string();
+            aside.push(format!(".damaged.{seconds}"));
+            file::keep_as(&self.path, Path::new(&aside))?;
+            tracing::warn!("the damaged journal is kept as {}", aside.display());
+        }
+        file::replace_with(&self.path, TEMPORARY, |out| appender.copy_from(first.offset, out))?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+}
+
+/// What the lines of a journal say, gathered one by one.
+#[derive(Default)]
+struct Index {
+    marks: VecDeque<Mark>,
+    damaged: u64,
+    damaged_last: u64,
+    settled: bool,
+    torn: u64,
+    offset: u64,
+}
+
+impl Index {
+    fn take(&mut self, line: &[u8]) {
+        let offset = self.offset;
+        self.offset += u64::try_from(line.len()).unwrap_or(u64::MAX);
+        if self.torn > 0 {
+            // A piece of a line that is too long to be one.
+            (self.damaged, self.damaged_last, self.torn) = (self.damaged + 1, self.damaged_last + 1, 0);
+        }
+        if line.last() != Some(&b'\n') {
+            self.torn += self.offset - offset;
+            return;
+        }
+        match read_head(line) {
+            Some(Head::Row(row)) if self.marks.back().is_none_or(|last| last.revision < row.revision) => {
+                self.marks.push_back(Mark { revision: row.revision, time: row.time, offset, length: line.len() });
+                (self.settled, self.damaged_last) = (false, 0);
+            }
+            Some(Head::Settled(revision)) => {
+                self.settled = self.marks.back().is_some_and(|last| last.revision == revision);
+            }
+            Some(Head::Row(_)) | None if line.iter().all(u8::is_ascii_whitespace) => {}
+            Some(Head::Row(_)) | None => {
+                self.damaged += 1;
+                self.damaged_last += 1;
+                self.settled = false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! The lines of a journal: JSON with a checksum over the bytes of what they say.
+//!
+//! `{"crc":"0a1b2c3d","row":{…}}` is a change, `{"crc":"…","settled":{…}}` a note
+//! that the store's file and its folder were synced at a revision. The checksum is
+//! CRC-32 (IEEE 802.3), in lower-case hex, of the object behind the second colon.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::entries::Entry;
+
+const CRC: &str = r#"{"crc":""#;
+const ROW: &str = r#"","row":"#;
+const SETTLED: &str = r#"","settled":"#;
+
+/// Hex digits of a checksum.
+const DIGITS: usize = 8;
+
+/// A change of a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The revision that it made.
+    pub revision: u64,
+    /// When, in Unix seconds; the same for all changes that were synced together.
+    pub time: f64,
+    /// What was done.
+    pub action: Action,
+    /// Who did it.
+    pub author: Author,
+    /// All entries before.
+    pub before: Arc<[Entry]>,
+    /// All entries after.
+    pub after: Arc<[Entry]>,
+}
+
+/// Who writes, as far as it was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Author {
+    /// In which session.
+    pub session: Option<String>,
+    /// Which agent.
+    pub agent: Option<String>,
+}
+
+/// What was done to a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// An entry was added.
+    Add,
+    /// An entry was replaced.
+    Replace,
+    /// An entry was removed.
+    Remove,
+    /// Several operations at once.
+    Batch,
+    /// The text before the newest revision was put back.
+    Undo,
+    /// The text of an earlier revision was put back.
+    Restore,
+    /// Another program changed the file.
+    External,
+    /// An action of a later version.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl Action {
+    /// Its name in the journal and on the wire.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Add => "add",
+            Self::Replace => "replace",
+            Self::Remove => "remove",
+            Self::Batch => "batch",
+            Self::Undo => "undo",
+            Self::Restore => "restore",
+            Self::External => "external",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// What can be told of a line without reading its texts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Head {
+    /// A change.
+    Row(RowHead),
+    /// The file was durable at this revision.
+    Settled(u64),
+}
+
+/// A change without its texts.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct RowHead {
+    pub(crate) revision: u64,
+    pub(crate) time: f64,
+    pub(crate) action: Action,
+}
+
+/// Appends a row's line, newline included.
+pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        revision: u64,
+        time: f64,
+        action: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        agent: Option<&'a str>,
+        before: Texts<'a>,
+        after: Texts<'a>,
+    }
+    let body = Body {
+        revision: row.revision,
+        time: row.time,
+        action: row.action.name(),
+        session: row.author.session.as_deref(),
+        agent: row.author.agent.as_deref(),
+        before: Texts(&row.before),
+        after: Texts(&row.after),
+    };
+    write_line(ROW, &body, out);
+}
+
+/// Appends the note that the file was durable at a revision.
+pub(crate) fn write_settled(revision: u64, out: &mut Vec<u8>) {
+    write_line(SETTLED, &Settled { revision }, out);
+}
+
+/// What a whole line says, newline included or not; `None` when it is damaged.
+pub(crate) fn read_head(line: &[u8]) -> Option<Head> {
+    let (kind, body) = checked(line)?;
+    match kind {
+        ROW => serde_json::from_slice(body).ok().map(Head::Row),
+        _ => serde_json::from_slice::<Settled>(body).ok().map(|settled| Head::Settled(settled.revision)),
+    }
+}
+
+/// The change of a whole line; `None` when it is damaged or no change.
+pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(flatten)]
+        head: RowHead,
+        session: Option<String>,
+        agent: Option<String>,
+        before: Vec<String>,
+        after: Vec<String>,
+    }
+    let (ROW, body) = checked(line)? else { return None };
+    let Body { head, session, agent, before, after } = serde_json::from_slice(body).ok()?;
+    let entries = |texts: Vec<String>| texts.into_iter().map(Entry::from).collect();
+    Some(Row {
+        revision: head.revision,
+        time: head.time,
+        action: head.action,
+        author: Author { session, agent },
+        before: entries(before),
+        after: entries(after),
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+struct Settled {
+    revision: u64,
+}
+
+struct Texts<'a>(&'a [Entry]);
+
+impl Serialize for Texts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|entry| &**entry))
+    }
+}
+
+/// Writes the body first and its checksum into the room that was left for it.
+fn write_line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(CRC.as_bytes());
+    out.extend_from_slice(&[b'0'; DIGITS]);
+    out.extend_from_slice(kind.as_bytes());
+    let from = out.len();
+    if serde_json::to_writer(&mut *out, body).is_err() {
+        // Only a map with odd keys could fail; a line without a body is none.
+        return out.truncate(start);
+    }
+    let crc = format!("{:08x}", crc32fast::hash(&out[from..]));
+    out[start + CRC.len()..][..DIGITS].copy_from_slice(crc.as_bytes());
+    out.extend_from_slice(b"}\n");
+}
+
+/// Kind and body of a line whose checksum is right.
+fn checked(line: &[u8]) -> Option<(&'static str, &[u8])> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let rest = line.strip_prefix(CRC.as_bytes())?;
+    let (crc, rest) = rest.split_at_checked(DIGITS)?;
+    let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
+    let (kind, body) = [ROW, SETTLED].into_iter().find_map(|kind| Some((kind, rest.strip_prefix(kind.as_bytes())?)))?;
+    let body = body.strip_suffix(b"}")?;
+    (crc32fast::hash(body) == crc).then_some((kind, body))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    fn row() -> Row {
+        Row {
+            revision: 7,
+            time: 1_790_000_000.25,
+            action: Action::Add,
+            author: Author { session: Some("s \"1\"\n".into()), agent: None },
+            before: ["a".into()].into(),
+            after: ["a".into(), "§ b\nc".into()].into(),
+        }
+    }
+
+    #[test]
+    fn a_row_comes_back_and_its_line_is_known() {
+        let mut line = Vec::new();
+        write_row(&row(), &mut line);
+        let text = r#"{"crc":"dfaccbdb","row":{"revision":7,"time":1790000000.25,"action":"add","session":"s \"1\"\n","before":["a"],"after":["a","§ b\nc"]}}"#;
+        assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{text}\n"));
+        assert_eq!(read_row(&line), Some(row()));
+        let head = RowHead { revision: 7, time: 1_790_000_000.25, action: Action::Add };
+        assert_eq!(read_head(&line), Some(Head::Row(head)));
+        assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_noticed() {
+        let mut line = Vec::new();
+        write_row(&row(), &mut line);
+        for at in 0..line.len() - 1 {
+            let mut damaged = line.clone();
+            damaged[at] ^= 1;
+            assert!(read_head(&damaged).is_none(), "{}", String::from_utf8_lossy(&damaged));
+            assert!(read_row(&line[..at]).is_none());
+        }
+    }
+
+    #[test]
+    fn a_note_is_no_row_and_later_actions_are_kept() {
+        let mut line = Vec::new();
+        write_settled(9, &mut line);
+        assert_eq!((read_head(&line), read_row(&line)), (Some(Head::Settled(9)), None));
+        let mut line = Vec::new();
+        let later = Row { action: Action::Other("merge".into()), ..row() };
+        write_row(&later, &mut line);
+        assert_eq!(read_row(&line), Some(later));
+    }
+}

@@ -1,0 +1,345 @@
+//! Writes that wait for a person's approval: a file each, in the format that
+//! agents of the Hermes family keep theirs in, so that either side can list and
+//! decide those of the other.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use herma_disk::file::{self, Created, Temporary};
+use herma_disk::stamp::Stamp;
+use herma_disk::{DiskError, folder};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::change::{Change, Changes, Drift, Emptying};
+use crate::journal::line::Author;
+use crate::legacy::hash;
+use crate::refusal::Refusal;
+use crate::target::Target;
+use crate::tool::{self, Call};
+
+/// Seconds after which a write that nobody decided is thrown away: 30 days.
+const EXPIRY_S: f64 = 30.0 * 86_400.0;
+
+/// Writes of a profile that may wait.
+const WAITING: usize = 1000;
+
+/// Largest file that is read, in bytes: the longest texts of a write, escaped.
+const FILE_LIMIT: u64 = 8 << 20;
+
+/// Chars of a summary's detail.
+const DETAIL: usize = 120;
+
+/// Hex digits of an id.
+const ID: usize = 8;
+
+const TEMPORARY: Temporary = Temporary { prefix: ".pending_", suffix: ".tmp" };
+
+/// A write that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PendingWrite {
+    /// Its name, and that of its file: 8 hex digits.
+    pub id: String,
+    subsystem: String,
+    /// `add`, `replace`, `remove` or `batch`.
+    pub action: String,
+    /// What it would do, in one or two lines.
+    pub summary: String,
+    #[serde(default = "foreground")]
+    origin: String,
+    /// When it was staged, in Unix seconds.
+    pub created_at: f64,
+    /// Who wants it: the session.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// Who wants it: the agent.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The write itself: the arguments of the memory tool, `allow_empty` and
+    /// `allow_drift`.
+    pub payload: Map<String, Value>,
+}
+
+impl PendingWrite {
+    /// The store; `memory` where the payload doesn't say.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.payload.get("target").and_then(Value::as_str).and_then(|name| name.parse().ok()).unwrap_or(Target::Memory)
+    }
+
+    /// What is to be done when it is approved.
+    ///
+    /// # Errors
+    /// A payload that says nothing that can be done.
+    pub fn call(&self) -> Result<(Call, Drift), Refusal> {
+        let mut arguments = self.payload.clone();
+        let mut allowed = |name| arguments.remove(name).and_then(|value| value.as_bool()).unwrap_or(false);
+        let (empty, drift) = (allowed("allow_empty"), allowed("allow_drift"));
+        let mut call = tool::read(&Value::Object(arguments).to_string())?;
+        if let Changes::Batch { emptying, .. } = &mut call.changes {
+            *emptying = if empty { Emptying::Allowed } else { Emptying::Refused };
+        }
+        Ok((call, if drift { Drift::Allowed } else { Drift::Refused }))
+    }
+}
+
+/// The writes of a profile that wait.
+#[derive(Debug)]
+pub struct Pending {
+    folder: PathBuf,
+    known: Option<Stamp>,
+    writes: Vec<PendingWrite>,
+}
+
+/// Why a write can't be staged.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// Too many wait already.
+    #[error("{WAITING} writes wait for approval already; a person has to decide some of them first")]
+    Full,
+    /// It could not be kept.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+impl Pending {
+    /// Those in a folder, which is read when it is first asked for.
+    #[must_use]
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { folder, known: None, writes: Vec::new() }
+    }
+
+    /// The writes that wait, oldest first; expired ones are thrown away. The folder
+    /// is read only when it changed. Files that are no pending writes are left out.
+    ///
+    /// # Errors
+    /// A folder that can't be read.
+    pub fn list(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
+        let stamp = Stamp::now(&self.folder)?;
+        if stamp != self.known || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
+            self.writes = read(&self.folder)?;
+            self.known = stamp;
+        }
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let (expired, waiting) =
+            std::mem::take(&mut self.writes).into_iter().partition(|write| now - write.created_at > EXPIRY_S);
+        self.writes = waiting;
+        for PendingWrite { id, .. } in expired {
+            tracing::info!(id, "a write that waited for approval has expired");
+            file::remove(&self.path(&id))?;
+        }
+        Ok(&self.writes)
+    }
+
+    /// Keeps a write until a person decides. When this returns, it survives a
+    /// restart.
+    ///
+    /// # Errors
+    /// Too many wait, or it can't be kept.
+    pub fn stage(&mut self, call: &Call, drift: Drift, author: &Author, now: SystemTime) -> Result<String, StageError> {
+        if self.list(now)?.len() >= WAITING {
+            return Err(StageError::Full);
+        }
+        folder::create(&self.folder)?;
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let payload = payload(call, drift);
+        let mut write = PendingWrite {
+            id: String::new(),
+            subsystem: "memory".into(),
+            action: payload.get("action").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            summary: summary(call),
+            origin: foreground(),
+            created_at: since.as_secs_f64(),
+            session: author.session.clone(),
+            agent: author.agent.clone(),
+            payload,
+        };
+        let mut salt = 0_u32;
+        loop {
+            write.id = hash(&format!("{} {} {salt} {:?}", since.as_nanos(), std::process::id(), write.payload));
+            write.id.truncate(ID);
+            let text = serde_json::to_string_pretty(&write).unwrap_or_default();
+            match file::create(&self.path(&write.id), text.as_bytes(), TEMPORARY)? {
+                Created::New => return Ok(write.id),
+                Created::Exists => salt += 1,
+            }
+        }
+    }
+
+    /// Throws a write away; false when there was none of that name.
+    ///
+    /// # Errors
+    /// A file that can't be removed.
+    pub fn discard(&mut self, id: &str) -> Result<bool, DiskError> {
+        let known = self.writes.iter().any(|write| write.id == id);
+        if known {
+            file::remove(&self.path(id))?;
+            self.writes.retain(|write| write.id != id);
+        }
+        Ok(known)
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+}
+
+fn foreground() -> String {
+    "foreground".into()
+}
+
+fn read(folder: &Path) -> Result<Vec<PendingWrite>, DiskError> {
+    let mut writes = Vec::new();
+    for name in folder::names(folder)? {
+        let Some(id) = name.strip_suffix(".json").filter(|id| is_id(id)) else { continue };
+        let text = file::read_text(&folder.join(&name), FILE_LIMIT);
+        let write = text.ok().flatten().and_then(|(text, _)| serde_json::from_str::<PendingWrite>(&text).ok());
+        match write.filter(|write| write.id == id && write.subsystem == "memory") {
+            Some(write) => writes.push(write),
+            None => tracing::warn!("{} is no pending write", folder.join(&name).display()),
+        }
+    }
+    writes.sort_by(|one, other| one.created_at.total_cmp(&other.created_at));
+    Ok(writes)
+}
+
+fn is_id(name: &str) -> bool {
+    name.len() == ID && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn payload(call: &Call, drift: Drift) -> Map<String, Value> {
+    let fields = |change: &Change| match change {
+        Change::Add { content } => json!({ "action": "add", "content": content }),
+        Change::Replace { old_text, content } => {
+            json!({ "action": "replace", "old_text": old_text, "content": content })
+        }
+        Change::Remove { old_text } => json!({ "action": "remove", "old_text": old_text }),
+    };
+    let mut payload = match &call.changes {
+        Changes::Single(change) => fields(change),
+        Changes::Batch { changes, emptying } => json!({
+            "action": "batch",
+            "operations": changes.iter().map(fields).collect::<Vec<_>>(),
+            "allow_empty": *emptying == Emptying::Allowed,
+        }),
+    };
+    payload["target"] = call.target.name().into();
+    if drift == Drift::Allowed {
+        payload["allow_drift"] = true.into();
+    }
+    match payload {
+        Value::Object(payload) => payload,
+        _ => Map::new(),
+    }
+}
+
+fn summary(call: &Call) -> String {
+    let store = match call.target {
+        Target::Memory => "memory",
+        Target::User => "user profile",
+    };
+    match &call.changes {
+        Changes::Single(Change::Add { content }) => format!("add to {store}: {}", cut(content)),
+        Changes::Single(Change::Remove { old_text }) => format!("remove from {store}: {}", cut(old_text)),
+        Changes::Single(Change::Replace { old_text, content }) => {
+            format!("replace in {store}: {}\n{}", cut(old_text), cut(content))
+        }
+        Changes::Batch { changes, .. } => format!("change {store} in {} steps at once", changes.len()),
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(DETAIL).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use std::time::Duration;
+
+    use super::*;
+
+    fn call(content: &str) -> Call {
+        Call { target: Target::User, changes: Changes::Single(Change::Add { content: content.into() }) }
+    }
+
+    fn now() -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn stage(pending: &mut Pending, call: &Call, now: SystemTime) -> String {
+        let author = Author { session: Some("s".into()), agent: None };
+        pending.stage(call, Drift::Refused, &author, now).unwrap()
+    }
+
+    #[test]
+    fn staged_writes_come_back_as_they_were() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("pending/memory");
+        let mut pending = Pending::new(folder.clone());
+        assert_eq!(pending.list(now()).unwrap(), []);
+        let changes = vec![
+            Change::Replace { old_text: "a".into(), content: "é\n".into() },
+            Change::Remove { old_text: "b".into() },
+            Change::Add { content: "c".into() },
+        ];
+        let singles = changes.iter().cloned().map(|change| (Target::Memory, Changes::Single(change)));
+        let batch = Changes::Batch { changes: changes.clone(), emptying: Emptying::Allowed };
+        for (target, changes) in singles.chain([(Target::User, batch)]) {
+            let call = Call { target, changes };
+            let id = pending.stage(&call, Drift::Allowed, &Author::default(), now()).unwrap();
+            let mut again = Pending::new(folder.clone());
+            let write = again.list(now()).unwrap().iter().find(|write| write.id == id).cloned().unwrap();
+            assert_eq!((write.target(), write.call()), (target, Ok((call, Drift::Allowed))));
+        }
+    }
+
+    #[test]
+    fn writes_are_listed_oldest_first_until_they_are_decided_or_expire() {
+        let home = tempfile::tempdir().unwrap();
+        let mut pending = Pending::new(home.path().join("p"));
+        let day = Duration::from_hours(24);
+        let newer = stage(&mut pending, &call("new"), now());
+        let older = stage(&mut pending, &call("old"), now() - day);
+        let ids = |pending: &mut Pending, now| -> Vec<String> {
+            pending.list(now).unwrap().iter().map(|write| write.id.clone()).collect()
+        };
+        assert_eq!(ids(&mut pending, now()), [older.clone(), newer.clone()]);
+        assert_eq!(ids(&mut pending, now() + day * 29 + day / 2), std::slice::from_ref(&newer));
+        assert!(!file::holds(&home.path().join(format!("p/{older}.json")), b"").unwrap());
+        assert!(!pending.discard(&older).unwrap() && pending.discard(&newer).unwrap());
+        assert_eq!(ids(&mut pending, now()), [""; 0]);
+    }
+
+    #[test]
+    fn files_of_others_are_read_leniently_and_never_harm() {
+        let home = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            file::create(&home.path().join(name), text.as_bytes(), TEMPORARY).unwrap();
+        };
+        put(
+            "0a1b2c3d.json",
+            r#"{"id":"0a1b2c3d","subsystem":"memory","action":"add","summary":"add to memory: tea","origin":"background",
+                "created_at":1e12,"payload":{"action":"add","content":"tea"}}"#,
+        );
+        put("ffffffff.json", "{");
+        put("11111111.json", r#"{"id":"../../x","subsystem":"memory"}"#);
+        put("notes.json", "{}");
+        let mut pending = Pending::new(home.path().to_owned());
+        let writes = pending.list(now()).unwrap();
+        assert_eq!(writes.len(), 1);
+        let expected = Call { target: Target::Memory, changes: Changes::Single(Change::Add { content: "tea".into() }) };
+        assert_eq!(writes[0].call(), Ok((expected, Drift::Refused)));
+        assert!(!pending.discard("../../x").unwrap());
+    }
+
+    #[test]
+    fn summaries_are_short() {
+        let long = "x".repeat(200);
+        assert_eq!(summary(&call(&long)), format!("add to user profile: {}", "x".repeat(120)));
+        let replaced = Changes::Single(Change::Replace { old_text: "old".into(), content: "new".into() });
+        let replaced = Call { target: Target::Memory, changes: replaced };
+        assert_eq!(summary(&replaced), "replace in memory: old\nnew");
+    }
+}

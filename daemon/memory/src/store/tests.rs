@@ -1,0 +1,273 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "a test plays other programs and people")]
+
+use super::*;
+use crate::change::{Applied, Change, Changes, Drift};
+use crate::refusal::Refusal;
+
+fn paths(home: &Path) -> Paths {
+    Paths { file: home.join("m/MEMORY.md"), journal: home.join("j/memory.jsonl") }
+}
+
+fn store(home: &Path) -> Store {
+    Store::new(paths(home), Target::Memory, Limits { chars: 40, revisions: 5 }, Arc::default())
+}
+
+fn apply(store: &mut Store, edit: &Edit) -> Result<Applied, Denied> {
+    let mut transaction = store.begin().unwrap().unwrap();
+    let applied = transaction.apply(edit, &Author::default())?;
+    transaction.commit().unwrap();
+    Ok(applied)
+}
+
+fn single(change: Change, drift: Drift) -> Edit {
+    Edit::Change { changes: Changes::Single(change), drift }
+}
+
+fn add(store: &mut Store, content: &str) -> Applied {
+    apply(store, &single(Change::Add { content: content.into() }, Drift::Refused)).unwrap()
+}
+
+fn remove(store: &mut Store, old_text: &str, drift: Drift) -> Result<Applied, Denied> {
+    apply(store, &single(Change::Remove { old_text: old_text.into() }, drift))
+}
+
+fn put(home: &Path, text: &[u8]) {
+    folder::create(&home.join("m")).unwrap();
+    file::replace(&home.join("m/MEMORY.md"), text, TEMPORARY).unwrap();
+}
+
+fn holds(home: &Path, text: &str) -> bool {
+    file::holds(&home.join("m/MEMORY.md"), text.as_bytes()).unwrap()
+}
+
+/// Revision and text.
+fn state(store: &mut Store) -> (u64, String) {
+    let view = store.view().unwrap();
+    (view.revision, join(&view.entries))
+}
+
+fn actions(store: &mut Store) -> Vec<String> {
+    let (rows, _) = store.log(None, 99, 1 << 20).unwrap();
+    rows.iter().map(|row| format!("{} {}", row.revision, row.action.name())).collect()
+}
+
+#[test]
+fn revisions_grow_by_one_with_every_change_and_survive() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = store(home.path());
+    assert_eq!(first.view().unwrap().revision, 0);
+    add(&mut first, "one");
+    add(&mut first, "one");
+    add(&mut first, "two");
+    assert_eq!(state(&mut first), (2, "one\n§\ntwo".into()));
+    put(home.path(), "one\n§\nby hand".as_bytes());
+    assert_eq!(first.view().unwrap().revision, 3);
+    let mut again = store(home.path());
+    assert_eq!(state(&mut again), (3, "one\n§\nby hand".into()));
+    assert_eq!(actions(&mut again), ["3 external", "2 add", "1 add"]);
+}
+
+#[test]
+fn changes_that_cancel_out_are_revisions_too() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    add(&mut store, "one");
+    let mut transaction = store.begin().unwrap().unwrap();
+    for change in [Change::Add { content: "two".into() }, Change::Remove { old_text: "two".into() }] {
+        transaction.apply(&single(change, Drift::Refused), &Author::default()).unwrap();
+    }
+    transaction.commit().unwrap();
+    assert_eq!(state(&mut store), (3, "one".into()));
+    assert!(holds(home.path(), "one"));
+}
+
+#[test]
+fn undo_and_restore_put_texts_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    assert!(matches!(apply(&mut store, &Edit::Undo), Err(Denied::Refused(Refusal::NothingToUndo { .. }))));
+    add(&mut store, "one");
+    add(&mut store, "two");
+    for (edit, revision, text) in [
+        (Edit::Undo, 3, "one"),
+        (Edit::Undo, 4, "one\n§\ntwo"),
+        (Edit::Restore(0), 5, ""),
+        (Edit::Undo, 6, "one\n§\ntwo"),
+        (Edit::Restore(1), 7, "one"),
+        (Edit::Restore(1), 7, "one"),
+    ] {
+        apply(&mut store, &edit).unwrap();
+        assert_eq!(state(&mut store), (revision, text.into()), "{edit:?}");
+        assert!(holds(home.path(), text));
+    }
+    put(home.path(), b"by hand");
+    apply(&mut store, &Edit::Undo).unwrap();
+    assert_eq!(state(&mut store), (9, "one".into()));
+    let not_kept = apply(&mut store, &Edit::Restore(99));
+    assert!(matches!(not_kept, Err(Denied::NotKept { revision: 99, kept: Some((0, 9)) })), "{not_kept:?}");
+}
+
+#[test]
+fn undo_sees_what_others_of_its_group_wrote() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    let mut transaction = store.begin().unwrap().unwrap();
+    let added = single(Change::Add { content: "one".into() }, Drift::Refused);
+    for edit in [&added, &Edit::Undo, &Edit::Restore(1)] {
+        transaction.apply(edit, &Author::default()).unwrap();
+    }
+    transaction.commit().unwrap();
+    assert_eq!(state(&mut store), (3, "one".into()));
+}
+
+#[test]
+fn a_store_that_was_there_first_is_a_revision_without_a_past() {
+    let home = tempfile::tempdir().unwrap();
+    put(home.path(), b"from Hermes");
+    let mut first = store(home.path());
+    assert_eq!(state(&mut first), (1, "from Hermes".into()));
+    assert_eq!(actions(&mut first), ["1 external"]);
+    assert!(matches!(apply(&mut first, &Edit::Undo), Err(Denied::Refused(Refusal::NothingToUndo { .. }))));
+    assert_eq!(state(&mut store(home.path())), (1, "from Hermes".into()));
+}
+
+#[test]
+fn the_counter_of_an_earlier_version_goes_on() {
+    for (text, revision) in [("same", 41), ("other", 42)] {
+        let home = tempfile::tempdir().unwrap();
+        put(home.path(), text.as_bytes());
+        folder::create(&home.path().join("j")).unwrap();
+        let counter = format!("{{\"revision\":41,\"sha256\":\"{}\"}}\n", legacy::hash("same"));
+        file::replace(&home.path().join("j/memory.revision.json"), counter.as_bytes(), TEMPORARY).unwrap();
+        assert_eq!(state(&mut store(home.path())), (revision, text.into()));
+    }
+}
+
+#[test]
+fn a_revision_that_never_reached_the_file_is_put_there() {
+    let home = tempfile::tempdir().unwrap();
+    let mut killed = store(home.path());
+    add(&mut killed, "one");
+    add(&mut killed, "two");
+    put(home.path(), b"one");
+    let mut next = store(home.path());
+    next.tidy().unwrap();
+    assert!(holds(home.path(), "one\n§\ntwo"));
+    assert_eq!(state(&mut next), (2, "one\n§\ntwo".into()));
+
+    // While another program holds the lock it is shown, and put there later.
+    put(home.path(), b"one");
+    let mut third = store(home.path());
+    let lock = Lock::try_now(&home.path().join("m/MEMORY.md.lock")).unwrap();
+    third.tidy().unwrap();
+    assert_eq!((state(&mut third), state(&mut third)), ((2, "one\n§\ntwo".into()), (2, "one\n§\ntwo".into())));
+    assert!(holds(home.path(), "one"));
+    drop(lock);
+    add(&mut third, "three");
+    assert!(holds(home.path(), "one\n§\ntwo\n§\nthree"));
+    assert_eq!(actions(&mut third), ["3 add", "2 add", "1 add"]);
+}
+
+#[test]
+fn what_another_program_took_back_stays_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = store(home.path());
+    add(&mut first, "one");
+    add(&mut first, "two");
+    first.settle().unwrap();
+    put(home.path(), b"one");
+    let mut second = store(home.path());
+    second.tidy().unwrap();
+    assert_eq!(state(&mut second), (3, "one".into()));
+    // Killed after that: the file is older than the last change of herma, but it was
+    // seen, so it is no change that never reached it.
+    put(home.path(), "one\n§\ntwo".as_bytes());
+    assert_eq!(state(&mut store(home.path())), (4, "one\n§\ntwo".into()));
+}
+
+#[test]
+fn a_folder_that_vanished_is_an_edit_that_can_be_undone() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    add(&mut store, "one");
+    std::fs::remove_dir_all(home.path().join("m")).unwrap();
+    assert_eq!(state(&mut store), (2, String::new()));
+    apply(&mut store, &Edit::Undo).unwrap();
+    assert!(holds(home.path(), "one"));
+    std::fs::remove_dir_all(home.path()).unwrap();
+    add(&mut store, "two");
+    assert!(holds(home.path(), "two"));
+    assert_eq!(state(&mut Store::new(paths(home.path()), Target::Memory, store.limits, Arc::default())).1, "two");
+}
+
+#[test]
+fn an_unreadable_file_is_left_alone_and_read_again_when_it_is_mended() {
+    let home = tempfile::tempdir().unwrap();
+    put(home.path(), b"\xff\xfe broken");
+    let mut store = store(home.path());
+    assert!(matches!(store.view(), Err(StoreError::Unreadable { .. })));
+    assert!(store.begin().is_err());
+    assert!(file::holds(&home.path().join("m/MEMORY.md"), b"\xff\xfe broken").unwrap());
+    put(home.path(), b"mended");
+    assert_eq!(state(&mut store).1, "mended");
+}
+
+#[test]
+fn an_edit_of_the_same_size_in_the_same_instant_is_seen() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    for round in 0..200 {
+        let text = format!("{:04}", round % 7 * 1000);
+        std::fs::create_dir_all(home.path().join("m")).unwrap();
+        std::fs::write(home.path().join("m/MEMORY.md"), &text).unwrap();
+        assert_eq!(state(&mut store).1, text);
+    }
+}
+
+#[test]
+fn the_journal_is_compacted_and_read_by_pages() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(home.path());
+    for at in 0..12 {
+        add(&mut store, &format!("{at}"));
+        remove(&mut store, &format!("{at}"), Drift::Refused).unwrap();
+        store.compact().unwrap();
+    }
+    let rows = |store: &mut Store, before, limit| {
+        let (rows, more) = store.log(before, limit, 1 << 20).unwrap();
+        (rows.iter().map(|row| row.revision).collect::<Vec<_>>(), more)
+    };
+    assert_eq!(rows(&mut store, None, 2), (vec![24, 23], true));
+    assert_eq!(rows(&mut store, Some(22), 2), (vec![21, 20], true));
+    assert_eq!(rows(&mut store, Some(20), 9), (vec![19, 18], false));
+    assert_eq!(store.log(None, 9, 0).unwrap().0.len(), 1);
+}
+
+#[test]
+fn a_drifted_store_is_copied_once_before_it_is_refused_or_changed() {
+    let home = tempfile::tempdir().unwrap();
+    let long = "x".repeat(41);
+    put(home.path(), long.as_bytes());
+    let mut store = store(home.path());
+    let refused = |store: &mut Store| match remove(store, "x", Drift::Refused) {
+        Err(Denied::Refused(Refusal::Drift { backup: Some(Ok(path)), .. })) => path,
+        other => panic!("{other:?}"),
+    };
+    let path = refused(&mut store);
+    assert_eq!(refused(&mut store), path);
+    assert!(path.to_string_lossy().contains("MEMORY.md.bak."));
+    assert!(file::holds(&path, long.as_bytes()).unwrap());
+    assert!(remove(&mut store, "x", Drift::Allowed).unwrap().entries.is_empty());
+}
+
+#[test]
+fn at_most_five_copies_are_kept() {
+    let home = tempfile::tempdir().unwrap();
+    for length in 41..50 {
+        put(home.path(), "x".repeat(length).as_bytes());
+        assert!(remove(&mut store(home.path()), "x", Drift::Refused).is_err());
+    }
+    let names = folder::names(&home.path().join("m")).unwrap();
+    assert_eq!(names.iter().filter(|name| name.contains(".bak.")).count(), 5);
+}

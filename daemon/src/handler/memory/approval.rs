@@ -1,0 +1,190 @@
+//! Staging a write, and `memory.pending`, `memory.approve`, `memory.reject`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use herma_memory::change::{self, Rules};
+use herma_memory::pending::{Pending, PendingWrite, StageError};
+use herma_memory::render::shown;
+use herma_memory::tool::Call;
+use herma_memory::{Author, Edit, Refusal};
+use herma_protocol::memory::{
+    self as wire, ApproveParams, ApproveResult, Decided, PendingResult, RejectParams, RejectResult, WriteResult,
+};
+use herma_protocol::{ErrorKind, Json, RpcError};
+use serde_json::{Value, json};
+
+use super::{WriteRequest, pending_count, refused, warnings, wire_target, write};
+use crate::caller::Caller;
+use crate::fail::{self, Outcome};
+use crate::handler::blocking;
+use crate::owner;
+use crate::state::State;
+
+/// Keeps a write until a person decides. What no store would take is refused at
+/// once.
+pub(super) async fn stage(state: &Arc<State>, caller: &Caller, request: WriteRequest) -> Outcome<WriteResult> {
+    let WriteRequest { target, changes, drift, expected_revision, author } = request;
+    let policy = &state.config.policy;
+    let rules = Rules { target, limit: state.limit(caller.profile(), target), drift, policy };
+    let found = match change::check(&changes, rules) {
+        Ok(found) => found,
+        Err(refusal) => return Ok(refused(&refusal, None)),
+    };
+    let view = state.store(caller.profile(), target)?.view().await?;
+    owner::check_revision(expected_revision, &view)?;
+    let waiting = waiting(state, caller)?;
+    if !caller.claim.take() {
+        return Err(RpcError::new(ErrorKind::Cancelled, "nobody waits for the write any more"));
+    }
+    let call = Call { target, changes };
+    let staged =
+        blocking("staging a write", move || match lock(&waiting).stage(&call, drift, &author, SystemTime::now()) {
+            Ok(id) => Ok(Ok(id)),
+            Err(StageError::Disk(error)) => Err(fail::disk(&error)),
+            Err(full @ StageError::Full) => Ok(Err(Refusal::NotStaged(full.to_string()))),
+        });
+    Ok(match staged.await? {
+        Ok(id) => {
+            state.approvals.staged(caller.profile(), &id, caller.connection);
+            WriteResult {
+                success: true,
+                staged: Some(true),
+                message: Some(format!(
+                    "The write waits for a person's approval as {id}; {} is unchanged until then. Go on with the task.",
+                    target.file_name()
+                )),
+                pending_id: Some(id),
+                warnings: warnings(&found),
+                ..WriteResult::default()
+            }
+        }
+        Err(refusal) => refused(&refusal, None),
+    })
+}
+
+pub(in crate::handler) async fn pending(state: &Arc<State>, caller: &Caller) -> Outcome<PendingResult> {
+    let waiting = waiting(state, caller)?;
+    let policy = Arc::clone(&state.config.policy);
+    let writes = listed(waiting).await?;
+    let wire = |write: PendingWrite| {
+        let target = write.target();
+        let mut payload = Value::Object(write.payload);
+        sanitise(&mut payload, &|text| shown(&policy, target, text));
+        Ok(wire::PendingWrite {
+            target: wire_target(target),
+            summary: shown(&policy, target, &write.summary),
+            payload: Json::from_value(&payload).map_err(|_| fail::internal("memory.pending"))?,
+            id: write.id,
+            action: write.action,
+            created_at: write.created_at,
+            session: write.session,
+            agent: write.agent,
+        })
+    };
+    Ok(PendingResult { pending: writes.into_iter().map(wire).collect::<Outcome<_>>()? })
+}
+
+pub(in crate::handler) async fn approve(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: ApproveParams,
+) -> Outcome<ApproveResult> {
+    let waiting = waiting(state, caller)?;
+    let writes = chosen(listed(Arc::clone(&waiting)).await?, params.ids, params.all)?;
+    let profile = caller.profile();
+    if let Some(own) = writes.iter().find(|write| state.approvals.is_own(profile, &write.id, caller.connection)) {
+        let words = format!("{} was staged on this very connection; somebody else has to approve it", own.id);
+        return Err(RpcError::new(ErrorKind::PermissionDenied, words).with_details(&json!({ "id": own.id })));
+    }
+    let mut result = ApproveResult { approved: Vec::new(), failed: Vec::new() };
+    for staged in writes {
+        let outcome = replay(state, caller, &staged)
+            .await
+            .unwrap_or_else(|error| WriteResult { error: Some(error.message), ..WriteResult::default() });
+        let decided = Decided { id: staged.id, result: outcome };
+        if decided.result.success {
+            discard(state, caller, &waiting, &decided.id).await?;
+            result.approved.push(decided);
+        } else {
+            result.failed.push(decided);
+        }
+    }
+    let left = pending_count(state, caller);
+    result.approved.iter_mut().chain(&mut result.failed).for_each(|decided| decided.result.pending_count = left);
+    Ok(result)
+}
+
+pub(in crate::handler) async fn reject(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: RejectParams,
+) -> Outcome<RejectResult> {
+    let waiting = waiting(state, caller)?;
+    let mut rejected = Vec::new();
+    for write in chosen(listed(Arc::clone(&waiting)).await?, params.ids, params.all)? {
+        discard(state, caller, &waiting, &write.id).await?;
+        rejected.push(write.id);
+    }
+    Ok(RejectResult { rejected })
+}
+
+async fn replay(state: &State, caller: &Caller, staged: &PendingWrite) -> Outcome<WriteResult> {
+    match staged.call() {
+        Ok((Call { target, changes }, drift)) => {
+            let author = Author { session: staged.session.clone(), agent: staged.agent.clone() };
+            write(state, caller, target, Edit::Change { changes, drift }, None, author).await
+        }
+        Err(refusal) => Ok(refused(&refusal, None)),
+    }
+}
+
+fn waiting(state: &State, caller: &Caller) -> Outcome<Arc<Mutex<Pending>>> {
+    let folder = state.existing_profile(caller.profile())?;
+    Ok(state.approvals.of(caller.profile(), &folder))
+}
+
+async fn listed(waiting: Arc<Mutex<Pending>>) -> Outcome<Vec<PendingWrite>> {
+    blocking("pending writes", move || match lock(&waiting).list(SystemTime::now()) {
+        Ok(writes) => Ok(writes.to_vec()),
+        Err(error) => Err(fail::disk(&error)),
+    })
+    .await
+}
+
+async fn discard(state: &State, caller: &Caller, waiting: &Arc<Mutex<Pending>>, id: &str) -> Outcome<()> {
+    let (waiting, name) = (Arc::clone(waiting), id.to_owned());
+    blocking("a pending write", move || lock(&waiting).discard(&name).map_err(|error| fail::disk(&error))).await?;
+    state.approvals.forget(caller.profile(), id);
+    Ok(())
+}
+
+/// The writes that were named, or all, oldest first.
+fn chosen(writes: Vec<PendingWrite>, ids: Option<Vec<String>>, all: Option<bool>) -> Outcome<Vec<PendingWrite>> {
+    match (ids, all.unwrap_or(false)) {
+        (None, true) => Ok(writes),
+        (Some(ids), false) => {
+            if let Some(unknown) = ids.iter().find(|id| !writes.iter().any(|write| write.id == **id)) {
+                let shown: String = unknown.chars().take(80).collect();
+                let words = format!("no write {shown:?} waits for approval; nothing was done");
+                return Err(RpcError::new(ErrorKind::NotFound, words).with_details(&json!({ "id": shown })));
+            }
+            Ok(writes.into_iter().filter(|write| ids.contains(&write.id)).collect())
+        }
+        _ => Err(fail::invalid("ids", "either ids or all: true is needed")),
+    }
+}
+
+/// Renders every text for a model: files of other programs are listed too.
+fn sanitise(value: &mut Value, render: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = render(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| sanitise(item, render)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| sanitise(field, render)),
+        _ => {}
+    }
+}
+
+fn lock(waiting: &Mutex<Pending>) -> std::sync::MutexGuard<'_, Pending> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,123 @@
+//! What the daemon tells a connection that has subscribed, without being asked.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Target;
+use crate::nearest::nearest;
+
+/// What can be subscribed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// `memory.changed`: a store has a new revision.
+    MemoryChanged,
+    /// `compression.progress`: a compression has come to its next phase.
+    CompressionProgress,
+    /// `compression.done`: a compression is over.
+    CompressionDone,
+    /// `output.expired`: a spilled output was removed because of its age or the
+    /// quota.
+    OutputExpired,
+}
+
+impl Topic {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::MemoryChanged, Self::CompressionProgress, Self::CompressionDone, Self::OutputExpired];
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MemoryChanged => "memory.changed",
+            Self::CompressionProgress => "compression.progress",
+            Self::CompressionDone => "compression.done",
+            Self::OutputExpired => "output.expired",
+        }
+    }
+
+    /// The topic of that name.
+    ///
+    /// # Errors
+    /// A name that is none, with the nearest one.
+    pub fn from_name(name: &str) -> Result<Self, UnknownTopic> {
+        Self::ALL.into_iter().find(|topic| topic.name() == name).ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            let near = nearest(&shown, Self::ALL.into_iter().map(Self::name)).map(str::to_owned);
+            UnknownTopic { shown, near }
+        })
+    }
+}
+
+/// A name that is no topic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no topic {shown:?}; {}", match near {
+    Some(near) => format!("did you mean {near:?}?"),
+    None => format!("known are {}", Topic::ALL.map(Topic::name).join(", ")),
+})]
+pub struct UnknownTopic {
+    shown: String,
+    near: Option<String>,
+}
+
+/// A notification. More kinds will follow; they are only ever appended, for
+/// their order is the tag in binary frames.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Encode, Decode)]
+#[serde(untagged)]
+pub enum Notification {
+    /// `memory.changed`
+    MemoryChanged(MemoryChanged),
+}
+
+impl Notification {
+    /// Who wants to be told.
+    #[must_use]
+    pub const fn topic(&self) -> Topic {
+        match self {
+            Self::MemoryChanged(_) => Topic::MemoryChanged,
+        }
+    }
+}
+
+/// A store has a new revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct MemoryChanged {
+    /// The profile.
+    pub profile: String,
+    /// The store.
+    pub target: Target,
+    /// Its new revision.
+    pub revision: u64,
+    /// How it came about.
+    pub cause: Cause,
+    /// The session that wrote; null when none was named.
+    pub session: Option<String>,
+}
+
+/// How a store came to a new revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// A write through the daemon.
+    Write,
+    /// Another program changed the file.
+    External,
+    /// `memory.undo`
+    Undo,
+    /// `memory.restore`
+    Restore,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_found_by_name_and_near_misses_are_told() {
+        for topic in Topic::ALL {
+            assert_eq!(Topic::from_name(topic.name()), Ok(topic));
+        }
+        let error = Topic::from_name("memory.change").map_err(|error| error.to_string());
+        assert_eq!(error, Err("there is no topic \"memory.change\"; did you mean \"memory.changed\"?".into()));
+    }
+}
