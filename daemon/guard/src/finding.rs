@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use crate::{invisible, patterns};
 
@@ -16,7 +17,8 @@ pub struct Finding {
     pub start: usize,
     /// The char after the last of the hit.
     pub end: usize,
-    /// Whether it shows only once the text is folded. Always false: there is no folded view yet.
+    /// Whether it shows only once the text is folded: look-alike letters read as Latin, marks and
+    /// what cannot be seen dropped.
     pub folded: bool,
     /// What is to be done about it.
     pub severity: Severity,
@@ -27,7 +29,7 @@ pub struct Finding {
 pub enum Severity {
     /// Keep the text out.
     Block,
-    /// Let it in and say so. The scan itself never chooses this; a configuration may.
+    /// Let it in and say so. Only a [`Policy`](crate::Policy) asks for this.
     Warn,
 }
 
@@ -65,10 +67,35 @@ impl fmt::Display for FindingId {
     }
 }
 
-/// A finding before its place is known to the outside.
+impl FromStr for FindingId {
+    type Err = UnknownFinding;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFinding> {
+        Self::all().find(|id| id.as_str() == name).ok_or_else(|| UnknownFinding { name: name.to_owned() })
+    }
+}
+
+/// A name that is no id of a finding. The caller's fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown finding {name:?}: it is the id of a pattern or invisible_unicode_U+XXXX")]
+pub struct UnknownFinding {
+    /// The name as it was given; ids are compared exactly.
+    pub name: String,
+}
+
+/// A finding before its severity is known.
 pub(crate) struct Hit {
     /// What was found.
     pub(crate) id: FindingId,
-    /// Where, in bytes of the text that was searched.
-    pub(crate) bytes: Range<usize>,
+    /// Where, in chars of the text; never empty.
+    pub(crate) chars: Range<usize>,
+    /// Whether it shows only in the folded text.
+    pub(crate) folded: bool,
+}
+
+impl Hit {
+    pub(crate) fn finding(self, severity: Severity) -> Finding {
+        let Range { start, end } = self.chars;
+        Finding { id: self.id, start, end, folded: self.folded, severity }
+    }
 }

@@ -34,8 +34,13 @@ const LEAD_BYTES: [u8; 2] = [0xE2, 0xEF];
 /// The first place of each distinct invisible character, in order of appearance. Joiners that do
 /// their proper work ([`joiners::is_proper`]) do not count.
 pub(crate) fn find(text: &str) -> Vec<Hit> {
+    let bytes = text.as_bytes();
     let mut hits: Vec<Hit> = Vec::new();
-    for at in memchr2_iter(LEAD_BYTES[0], LEAD_BYTES[1], text.as_bytes()) {
+    let mut counted = (0, 0);
+    for at in memchr2_iter(LEAD_BYTES[0], LEAD_BYTES[1], bytes) {
+        if !may_be_invisible(&bytes[at..]) {
+            continue;
+        }
         let Some(found) = text[at..].chars().next() else {
             continue;
         };
@@ -46,9 +51,19 @@ pub(crate) fn find(text: &str) -> Vec<Hit> {
         if known || joiners::is_proper(text, at, found) {
             continue;
         }
-        hits.push(Hit { id, bytes: at..at + found.len_utf8() });
+        counted = (at, counted.1 + text[counted.0..at].chars().count());
+        hits.push(Hit { id, chars: counted.1..counted.1 + 1, folded: false });
     }
     hits
+}
+
+/// Whether a character that begins with one of [`LEAD_BYTES`] goes on like one of [`INVISIBLE`].
+fn may_be_invisible(bytes: &[u8]) -> bool {
+    match *bytes {
+        [0xE2, 0x80, last, ..] => matches!(last, 0x8B..=0x8D | 0xAA..=0xAE),
+        [0xE2, 0x81, ..] | [0xEF, 0xBB, ..] => true,
+        _ => false,
+    }
 }
 
 pub(crate) fn ids() -> impl Iterator<Item = FindingId> {

@@ -8,14 +8,20 @@
 //! process that never meets a suspicious text never pays for them.
 
 mod finding;
+mod fold;
 mod invisible;
 mod joiners;
+mod message;
 mod patterns;
+mod policy;
 mod redact;
 mod scan;
 mod scope;
+mod view;
 
-pub use finding::{Finding, FindingId, Severity};
+pub use finding::{Finding, FindingId, Severity, UnknownFinding};
+pub use message::threat_message;
+pub use policy::{Policy, Treatment};
 pub use redact::{CodeFile, RedactOptions, Redacted, mask, redact};
 pub use scan::{first_threat_message, scan};
 pub use scope::{Scope, UnknownScope};

@@ -1,26 +1,48 @@
-//! Searching a text for the threat patterns.
+//! Searching a view of a text for the threat patterns.
 //!
-//! Each pattern is a regular expression of its own, built when a text first holds all the words
-//! it cannot do without ([`prefilter`]); a clean text is read once and builds nothing. A search
-//! asks for one match only, which the regex engine finds in linear time.
+//! A pattern is a chain of parts with gaps between them. One pass of an automaton finds the words
+//! that the parts cannot do without; round each of them its part is matched by hand, and the
+//! chains of all patterns move on side by side. So the work is linear in the text however many
+//! patterns almost match: a part looks only at what adjoins its word, and what lies in a gap is
+//! read once for all of them.
 
-use std::sync::OnceLock;
+use std::ops::Range;
+use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use aho_corasick::Anchored;
+use aho_corasick::automaton::{Automaton, StateID};
 
-use crate::finding::Hit;
+use crate::view::{WORD_LETTERS, is_space};
 use crate::{FindingId, Scope};
 
-mod prefilter;
+mod chain;
+mod element;
+mod notation;
+mod stops;
 mod table;
+mod words;
 
-/// Upper bound of one compiled expression, in bytes; the largest here takes about a twentieth.
-/// An expression over it would fail its first use, which the tests make.
-const SIZE_LIMIT: usize = 16 << 20;
+use chain::Chain;
+use stops::Stops;
+use words::Words;
 
-/// Upper bound of one expression's table of visited states, in bytes. The engine fills it only
-/// as far as a text demands, and drops to a hundredfold slower search where it overflows.
-const DFA_SIZE_LIMIT: usize = 8 << 20;
+/// Where each pattern of the table was first found, in bytes of the view.
+pub(crate) type Hits = Vec<Option<Range<usize>>>;
+
+/// What may lie between two parts of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    /// White space, or words with white space round them.
+    Words,
+    /// Anything within the line.
+    Line,
+    /// Anything but the end of a tag.
+    Tag,
+    /// Anything.
+    Text,
+    /// Letters, digits and underscores.
+    Letters,
+}
 
 /// One row of the table.
 struct Pattern {
@@ -28,83 +50,79 @@ struct Pattern {
     id: FindingId,
     /// The smallest scope that looks for it.
     scope: Scope,
-    /// Lower-case words without which it cannot match: one of every group must be in the text.
-    needs: &'static [&'static [&'static str]],
-    /// What it looks for, in the notation of [`expand`].
-    expression: &'static str,
-    /// The expression, built at first need.
-    compiled: OnceLock<Regex>,
+    /// What lies between the parts.
+    gap: Gap,
+    /// What it looks for, in the [`notation`].
+    parts: &'static [&'static str],
 }
 
 impl Pattern {
-    const fn new(
-        id: &'static str,
-        scope: Scope,
-        needs: &'static [&'static [&'static str]],
-        expression: &'static str,
-    ) -> Self {
-        Self { id: FindingId::new(id), scope, needs, expression, compiled: OnceLock::new() }
-    }
-
-    /// The first place where the pattern matches, without the space or the edges of words round it.
-    fn locate(&self, text: &str) -> Option<Hit> {
-        let regex = self.compiled.get_or_init(|| compile(&expand(self.expression)));
-        let mut bytes = regex.find(text)?.range();
-        let start_edge = self.expression.contains(WORD_START);
-        let end_edge = self.expression.contains(WORD_END);
-        let outside = &text[bytes.clone()];
-        let inside = outside.trim_start_matches(|c| start_edge && is_no_word_char(c));
-        bytes.start += outside.len() - inside.len();
-        let inside = inside.trim_end_matches(|c: char| c.is_whitespace() || (end_edge && is_no_word_char(c)));
-        bytes.end = bytes.start + inside.len();
-        Some(Hit { id: self.id, bytes })
+    const fn new(id: &'static str, scope: Scope, gap: Gap, parts: &'static [&'static str]) -> Self {
+        Self { id: FindingId::new(id), scope, gap, parts }
     }
 }
 
-/// The first hit of every pattern of `scope`, in the table's order, found as they are asked for.
-pub(crate) fn find(text: &str, scope: Scope) -> impl Iterator<Item = Hit> {
-    let words = prefilter::words_of(text);
-    table::PATTERNS
-        .iter()
-        .filter(move |pattern| pattern.scope <= scope && words.allow(pattern))
-        .filter_map(move |pattern| pattern.locate(text))
+/// The automaton and what to do at each of its words.
+static WORDS: LazyLock<Words> = LazyLock::new(Words::of_table);
+
+/// Looks for the first hit of every pattern of `scope` for which `hits` has none yet.
+///
+/// `hits` has a place for each pattern, as [`no_hits`] gives it.
+pub(crate) fn find(view: &[u8], scope: Scope, hits: &mut Hits) {
+    let automaton = &WORDS.automaton;
+    let Ok(mut state) = automaton.start_state(Anchored::No) else {
+        return;
+    };
+    let mut search = Search { view, chains: Chain::of_table(scope, hits), stops: Stops::default() };
+    for (at, byte) in view.iter().enumerate() {
+        state = automaton.next_state(Anchored::No, state, WORD_LETTERS[usize::from(*byte)]);
+        if automaton.is_special(state) {
+            search.visit(state, at + 1);
+        }
+    }
+    for (hit, chain) in hits.iter_mut().zip(search.chains) {
+        *hit = hit.take().or_else(|| chain.hit().map(|bytes| without_space(view, bytes)));
+    }
 }
 
+/// A search on its way through a view.
+struct Search<'a> {
+    view: &'a [u8],
+    /// One for each pattern.
+    chains: Vec<Chain>,
+    stops: Stops,
+}
+
+impl Search<'_> {
+    /// Moves the chains on by the words that end before byte `end`. Kept out of the loop over all
+    /// bytes, which is half as fast with it.
+    #[inline(never)]
+    fn visit(&mut self, state: StateID, end: usize) {
+        let automaton = &WORDS.automaton;
+        if !automaton.is_match(state) {
+            return;
+        }
+        for index in 0..automaton.match_len(state) {
+            let word = WORDS.at(automaton.match_pattern(state, index));
+            let found = end - word.length..end;
+            for phrase in &word.phrases {
+                self.chains[phrase.pattern].visit(phrase, self.view, &found, &mut self.stops);
+            }
+        }
+    }
+}
+
+/// A place for each pattern, nothing found yet.
+pub(crate) fn no_hits() -> Hits {
+    vec![None; table::PATTERNS.len()]
+}
+
+/// The ids of all patterns, in the table's order, which is that of [`Hits`].
 pub(crate) fn ids() -> impl Iterator<Item = FindingId> {
     table::PATTERNS.iter().map(|pattern| pattern.id)
 }
 
-/// A case-blind regular expression of this crate's own.
-#[expect(clippy::expect_used, reason = "the expressions are constants, each compiled by a test")]
-pub(crate) fn compile(expression: &str) -> Regex {
-    RegexBuilder::new(expression)
-        .case_insensitive(true)
-        .size_limit(SIZE_LIMIT)
-        .dfa_size_limit(DFA_SIZE_LIMIT)
-        .build()
-        .expect("a constant expression is well-formed")
-}
-
-/// The edges of a word in the notation of [`expand`].
-const WORD_START: &str = r"\<";
-const WORD_END: &str = r"\>";
-
-/// Writes out the shorthand of the table: a space is any white space, ` … ` a filler (any number
-/// of words, white space after each), `\h` one white space within the line, `\<` and `\>` the
-/// edges of a word.
-///
-/// The edges consume the character beyond them: an assertion would make the engine give up its
-/// fast search wherever the text is not ASCII, and a capturing group round what is to be reported
-/// would make it build a second, larger automaton.
-fn expand(expression: &str) -> String {
-    expression
-        .replace(" … ", r" (?:\w+ )*?")
-        .replace(' ', r"\s+")
-        .replace(r"\h", r"[\s&&[^\n]]")
-        .replace(WORD_START, r"(?:^|\W)")
-        .replace(WORD_END, r"(?:\W|$)")
-}
-
-fn is_no_word_char(c: char) -> bool {
-    !c.is_alphanumeric() && c != '_'
+fn without_space(view: &[u8], bytes: Range<usize>) -> Range<usize> {
+    let last = view[bytes.clone()].iter().rposition(|byte| !is_space(*byte));
+    bytes.start..last.map_or(bytes.end, |last| bytes.start + last + 1)
 }

@@ -1,46 +1,64 @@
 //! The threat scan: invisible characters, then patterns.
 //!
-//! A text is searched as it stands. A folded view of it (look-alike letters mapped, marks dropped)
-//! belongs beside the call of [`patterns::find`] in [`hits`]: search the view with the same
-//! patterns, map the hits back, and set [`Finding::folded`] on those the raw text does not give.
+//! A text is searched as it stands and as a reader sees it ([`fold`]); a hit in either counts.
 
 use crate::finding::Hit;
-use crate::{Finding, Scope, Severity, invisible, patterns};
+use crate::{Finding, Policy, Scope, fold, invisible, patterns, threat_message};
 
 /// Everything suspicious in `text`: first the invisible characters, one finding for each distinct
 /// one in the order in which they appear, then the patterns of `scope` in their fixed order, each
-/// with its first hit.
+/// with its first hit: that in the text as it stands, or else that in the folded text.
+///
+/// Every finding asks to block; [`Policy::scan`] asks for what is configured.
 pub fn scan(text: &str, scope: Scope) -> Vec<Finding> {
-    hits(text, scope).map(|hit| finding(text, &hit)).collect()
+    Policy::default().scan(text, scope)
 }
 
 /// A sentence for people and models about the first finding at `scope`; `None` for a clean text.
 /// It says what was found and where, and repeats nothing of the text.
 pub fn first_threat_message(text: &str, scope: Scope) -> Option<String> {
-    let Finding { id, start, end, .. } = finding(text, &hits(text, scope).next()?);
-    Some(match id.code_point() {
-        Some(code) => format!(
-            "Blocked: invisible unicode character {code} at char {start} ({id}). \
-             Take it out and try again."
-        ),
-        None => format!(
-            "Blocked: chars {start} to {end} read like the threat '{id}'. \
-             If it is an honest note, put it in other words."
-        ),
-    })
+    scan(text, scope).first().map(threat_message)
 }
 
-fn hits(text: &str, scope: Scope) -> impl Iterator<Item = Hit> {
-    invisible::find(text).into_iter().chain(patterns::find(text, scope))
+/// All hits of a text, in the order of [`scan`].
+pub(crate) fn hits(text: &str, scope: Scope) -> Vec<Hit> {
+    let mut hits = patterns::no_hits();
+    if text.is_ascii() {
+        patterns::find(text.as_bytes(), scope, &mut hits);
+        return raw_hits(hits).collect();
+    }
+    let views = fold::views(text);
+    patterns::find(&views.raw, scope, &mut hits);
+    let mut all = hits.clone();
+    if views.folded != views.raw {
+        patterns::find(&views.folded, scope, &mut all);
+    }
+    let mut folded = all.clone();
+    folded.iter_mut().zip(&hits).filter(|(_, raw)| raw.is_some()).for_each(|(folded, _)| *folded = None);
+    map_back(text, &mut folded);
+    let merged = hits.into_iter().zip(folded).map(|(raw, folded)| (raw.is_none(), raw.or(folded)));
+    let patterns = patterns::ids().zip(merged);
+    let patterns = patterns.filter_map(|(id, (folded, chars))| Some(Hit { id, chars: chars?, folded }));
+    invisible::find(text).into_iter().chain(patterns).collect()
 }
 
-fn finding(text: &str, hit: &Hit) -> Finding {
-    let start = text[..hit.bytes.start].chars().count();
-    Finding {
-        id: hit.id,
-        start,
-        end: start + text[hit.bytes.clone()].chars().count(),
-        folded: false,
-        severity: Severity::Block,
+/// The hits in a raw view, whose places are the text's.
+fn raw_hits(hits: patterns::Hits) -> impl Iterator<Item = Hit> {
+    let hits = patterns::ids().zip(hits);
+    hits.filter_map(|(id, chars)| Some(Hit { id, chars: chars?, folded: false }))
+}
+
+/// Turns places in the folded view into places in the text.
+fn map_back(text: &str, hits: &mut patterns::Hits) {
+    let mut bytes: Vec<usize> = hits.iter().flatten().flat_map(|hit| [hit.start, hit.end - 1]).collect();
+    if bytes.is_empty() {
+        return;
+    }
+    bytes.sort_unstable();
+    bytes.dedup();
+    let places = fold::places(text, &bytes);
+    let place_of = |byte: usize| places[bytes.partition_point(|other| *other < byte)];
+    for hit in hits.iter_mut().flatten() {
+        *hit = place_of(hit.start).0..place_of(hit.end - 1).1;
     }
 }
