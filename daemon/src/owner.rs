@@ -45,6 +45,8 @@ enum Job {
     /// Its history.
     Log(Page, oneshot::Sender<Outcome<Log>>),
     /// Its file may have changed.
+    Hint,
+    /// It is time to look at its file.
     Look,
     /// The daemon stops; what its last word was.
     Settle(SyncSender<()>),
@@ -143,9 +145,9 @@ impl Owner {
         self.ask(|answer| Job::Log(page, answer)).await
     }
 
-    /// Has the store look at its file. One with much to do will look anyway.
-    pub(crate) fn look(&self) {
-        drop(self.jobs.try_send(Job::Look));
+    /// Has the store look at its file soon. One with much to do will look anyway.
+    pub(crate) fn hint(&self) {
+        drop(self.jobs.try_send(Job::Hint));
     }
 
     /// Closes the store in peace, and waits for that.
@@ -176,12 +178,14 @@ struct Keeper {
     store: Store,
     /// When to look at the file that may have changed.
     look_at: Option<Instant>,
+    /// The folder is not watched, for this store writes to it.
+    is_writing: bool,
 }
 
 impl Keeper {
     fn new(post: Post) -> Self {
         let store = store(&post);
-        Self { post, store, look_at: None }
+        Self { post, store, look_at: None, is_writing: false }
     }
 
     fn serve(&mut self, jobs: &Receiver<Job>) {
@@ -204,12 +208,9 @@ impl Keeper {
         loop {
             let Some(due) = self.look_at else { return jobs.recv().ok() };
             match jobs.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Ok(Job::Look) => {}
+                Ok(Job::Hint) => {}
                 Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Timeout) => {
-                    self.look_at = None;
-                    return Some(Job::View(oneshot::channel().0));
-                }
+                Err(RecvTimeoutError::Timeout) => return Some(Job::Look),
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
@@ -219,13 +220,19 @@ impl Keeper {
         match job {
             Job::View(answer) => self.view(answer),
             Job::Log(page, answer) => drop(answer.send(self.log(page))),
-            Job::Look => self.look_at = Some(Instant::now() + CALM),
+            Job::Hint => self.look_at = Some(Instant::now() + CALM),
+            Job::Look => self.look(),
             Job::Write(write, answer) => {
                 for job in self.serve_writes((write, answer), jobs) {
                     self.take(job, jobs);
                 }
-                if let Err(error) = self.store.compact() {
+                if let Err(error) = self.store.rest() {
                     tracing::warn!(target = %self.post.target, "the journal stays long: {error}");
+                }
+                self.look_at = Some(Instant::now() + CALM);
+                if !self.is_writing {
+                    self.is_writing = true;
+                    self.post.watch.pause(self.post.paths.folder());
                 }
             }
             Job::Settle(done) => {
@@ -234,6 +241,18 @@ impl Keeper {
                 }
                 let _ = done.send(());
             }
+        }
+    }
+
+    /// Looks at the file, which nobody has written through this store for a while.
+    fn look(&mut self) {
+        self.look_at = None;
+        if let Err(error) = self.store.look() {
+            tracing::debug!(target = %self.post.target, "{error}");
+        }
+        if self.is_writing {
+            self.is_writing = false;
+            self.post.watch.resume(self.post.paths.folder());
         }
     }
 
@@ -280,7 +299,7 @@ impl Keeper {
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
-                Ok(Job::Look) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Job::Hint | Job::Look) | Err(RecvTimeoutError::Timeout) => {}
                 // Whoever waits here is waited for no longer than the daemon drains.
                 Ok(Job::Settle(done)) => {
                     let _ = done.send(());
@@ -308,7 +327,7 @@ fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &R
             // Whoever went away, or ran out of time, wants no change any more.
             Job::Write(write, _) if !write.claim.take() => {}
             Job::Write(write, answer) => answers.push((answer, apply(&mut transaction, &write))),
-            Job::Look => {}
+            Job::Hint | Job::Look => {}
             other => later.push(other),
         }
     }

@@ -196,7 +196,7 @@ pub(crate) fn is_profile(name: &str) -> bool {
 fn look(stores: &Stores, path: &Path) {
     let stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
     let concerned = stores.values().filter(|served| served.file == path || served.file.parent() == Some(path));
-    concerned.for_each(|served| served.owner.look());
+    concerned.for_each(|served| served.owner.hint());
 }
 
 /// Now, in Unix seconds.

@@ -1,6 +1,6 @@
 //! A file that only grows at its end, and whose sync runs beside another one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub struct Appender {
     path: PathBuf,
     file: File,
     writable: bool,
+    /// Device and inode, which no other file gets while this one is open.
+    identity: (u64, u64),
     length: u64,
     reserved: u64,
     syncer: Option<Syncer>,
@@ -68,8 +70,8 @@ impl Appender {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")).at("open", path);
         }
-        let length = metadata.len();
-        Ok(Self { path: path.to_owned(), file, writable, length, reserved: length, syncer: None })
+        let (length, identity) = (metadata.len(), (metadata.dev(), metadata.ino()));
+        Ok(Self { path: path.to_owned(), file, writable, identity, length, reserved: length, syncer: None })
     }
 
     /// Whether it was opened to append to it.
@@ -87,16 +89,19 @@ impl Appender {
     /// Whether the file at the path is still this one.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        match (std::fs::metadata(&self.path), self.file.metadata()) {
-            (Ok(here), Ok(own)) => (here.dev(), here.ino()) == (own.dev(), own.ino()),
-            _ => false,
-        }
+        self.here().is_some()
     }
 
-    /// Whether the file is as long as it was left.
+    /// Whether the file at the path is still this one, and as long as it was left.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
-        self.file.metadata().is_ok_and(|metadata| metadata.len() == self.length)
+        self.here().is_some_and(|here| here.len() == self.length)
+    }
+
+    /// What is at the path, if it is this file.
+    fn here(&self) -> Option<Metadata> {
+        let here = std::fs::metadata(&self.path).ok()?;
+        ((here.dev(), here.ino()) == self.identity).then_some(here)
     }
 
     /// Writes bytes at the end, without syncing them.

@@ -13,6 +13,9 @@ use crate::stamp::Stamp;
 /// Mode of a file that did not exist before.
 pub(crate) const PRIVATE: u32 = 0o600;
 
+/// Room that is made before a file is read, in bytes at most.
+const READ_AT_ONCE: u64 = 1 << 20;
+
 /// Links that are followed from a store to its real file before it counts as a
 /// loop.
 const LINKS: usize = 16;
@@ -46,7 +49,9 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, D
         opened => opened.at("open", path)?,
     };
     let metadata = file.metadata().at("inspect", path)?;
-    let mut bytes = Vec::new();
+    // One more than it is long, so that one read finds the end too.
+    let room = metadata.len().min(limit).saturating_add(1).min(READ_AT_ONCE);
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).at("read", path)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         let error = io::Error::new(io::ErrorKind::FileTooLarge, format!("longer than {limit} bytes"));
@@ -128,6 +133,24 @@ pub struct Staged<'a> {
     replaces: bool,
 }
 
+/// A file that was put in place. While this is held, no other file gets its
+/// number, so that an equal stamp means the very same file; and what it costs to
+/// forget the file, once it was replaced, is paid when this is dropped.
+#[derive(Debug)]
+pub struct Placed {
+    /// Its stamp.
+    pub stamp: Stamp,
+    held: Option<File>,
+}
+
+impl Placed {
+    /// Whether an equal stamp means the very same file.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+}
+
 /// Writes `content` beside the file that is to be replaced, without syncing it.
 ///
 /// # Errors
@@ -167,17 +190,19 @@ impl Staged<'_> {
     ///
     /// # Errors
     /// A rename that failed; the file then has its old content.
-    pub fn put_in_place(self) -> Result<Stamp, DiskError> {
+    pub fn put_in_place(self) -> Result<Placed, DiskError> {
         let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
         match self.file.persist(&self.real) {
-            Ok(_) => {
+            Ok(file) => {
                 if !self.replaces {
                     sync_folder(parent(&self.real))?;
                 }
-                Ok(stamp)
+                Ok(Placed { stamp, held: Some(file) })
             }
             Err(error) => match self.content {
-                Some(content) if is_mount_point(&error.error) => overwrite(&self.real, content),
+                Some(content) if is_mount_point(&error.error) => {
+                    overwrite(&self.real, content).map(|stamp| Placed { stamp, held: None })
+                }
                 _ => Err(error.error).at("rename over", &self.real),
             },
         }
@@ -186,7 +211,7 @@ impl Staged<'_> {
     fn finish(self) -> Result<Stamp, DiskError> {
         self.sync()?;
         let folder = parent(&self.real).to_owned();
-        let stamp = self.put_in_place()?;
+        let Placed { stamp, .. } = self.put_in_place()?;
         sync_folder(&folder)?;
         Ok(stamp)
     }

@@ -4,56 +4,107 @@
 //! lost, or be about one's own writes. So whoever is told compares stamps.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 /// Watches folders.
-#[derive(Debug)]
 pub struct Watch {
+    changed: Arc<dyn Fn(&Path) + Send + Sync>,
     watcher: Mutex<Option<RecommendedWatcher>>,
-    /// The folders and which device and inode they were when they were last watched.
-    watched: Mutex<HashMap<PathBuf, (u64, u64)>>,
+    folders: Mutex<HashMap<PathBuf, Folder>>,
+}
+
+/// A folder that is to be watched.
+#[derive(Debug, Default)]
+struct Folder {
+    /// Which device and inode it was when it was last watched.
+    watched: Option<(u64, u64)>,
+    /// How many want it not to be watched for now.
+    pauses: usize,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Watch").field("folders", &self.folders).finish_non_exhaustive()
+    }
 }
 
 impl Watch {
     /// Calls `changed` with the path of every file that was written, renamed or
     /// removed, and of its folder when that is gone. Where the system can't watch,
     /// nothing is ever told.
-    pub fn new(changed: impl Fn(&Path) + Send + 'static) -> Self {
+    pub fn new(changed: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        let changed: Arc<dyn Fn(&Path) + Send + Sync> = Arc::new(changed);
+        let tell = Arc::clone(&changed);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| match event {
-            Ok(event) if is_change(event.kind) => event.paths.iter().for_each(|path| changed(path)),
+            Ok(event) if is_change(event.kind) => event.paths.iter().for_each(|path| tell(path)),
             Ok(_) => {}
             Err(error) => tracing::warn!("events of the file system are lost: {error}"),
         });
         if let Err(error) = &watcher {
             tracing::warn!("changes by other programs are seen at the next request only: {error}");
         }
-        Self { watcher: Mutex::new(watcher.ok()), watched: Mutex::default() }
+        Self { changed, watcher: Mutex::new(watcher.ok()), folders: Mutex::default() }
     }
 
-    /// Watches a folder from now on, unless it is watched already. One that was
-    /// removed and made again has to be watched again. A missing one is not
-    /// watched.
+    /// Watches a folder from now on, unless it is watched already or that is paused.
+    /// One that was removed and made again has to be watched again. A missing one is
+    /// not watched.
     pub fn ensure(&self, folder: &Path) {
         let Ok(metadata) = std::fs::metadata(folder) else { return };
-        let identity = (metadata.dev(), metadata.ino());
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        if watched.get(folder) == Some(&identity) {
+        let identity = Some((metadata.dev(), metadata.ino()));
+        let mut folders = lock(&self.folders);
+        let state = folders.entry(folder.to_owned()).or_default();
+        if state.watched == identity || state.pauses > 0 {
             return;
         }
-        if let Some(watcher) = &mut *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(watcher) = &mut *lock(&self.watcher) {
             // The old watch went with the old folder; there may be none to take off.
             drop(watcher.unwatch(folder));
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
                 tracing::warn!("{} is not watched: {error}", folder.display());
             }
         }
-        watched.insert(folder.to_owned(), identity);
+        state.watched = identity;
     }
+
+    /// Does not watch a folder until [`Watch::resume`] was called as often: whoever
+    /// writes there all the time looks at it all the time, and events of one's own
+    /// writes would only cost time.
+    pub fn pause(&self, folder: &Path) {
+        let mut folders = lock(&self.folders);
+        let state = folders.entry(folder.to_owned()).or_default();
+        state.pauses += 1;
+        if state.watched.take().is_some()
+            && let Some(watcher) = &mut *lock(&self.watcher)
+        {
+            // A folder that is gone has no watch any more.
+            drop(watcher.unwatch(folder));
+        }
+    }
+
+    /// Watches a folder again, and tells that it may have changed meanwhile.
+    pub fn resume(&self, folder: &Path) {
+        let is_last = {
+            let mut folders = lock(&self.folders);
+            let state = folders.entry(folder.to_owned()).or_default();
+            state.pauses = state.pauses.saturating_sub(1);
+            state.pauses == 0
+        };
+        if is_last {
+            self.ensure(folder);
+            (self.changed)(folder);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One's own reading raises access events; modes and times are no content.
@@ -92,5 +143,28 @@ mod tests {
             std::fs::remove_dir_all(&folder).unwrap();
             wait_for(&events, &file);
         }
+    }
+
+    #[test]
+    fn a_pause_ends_with_a_hint() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("MEMORY.md");
+        let write = |text: &str| replace(&file, text.as_bytes(), Temporary { prefix: ".t", suffix: "" }).unwrap();
+        let (told, events) = channel();
+        let watch = Watch::new(move |path| drop(told.send(path.to_owned())));
+        watch.ensure(home.path());
+        write("one");
+        wait_for(&events, &file);
+        watch.pause(home.path());
+        watch.pause(home.path());
+        while events.try_recv().is_ok() {}
+        write("two");
+        watch.resume(home.path());
+        watch.ensure(home.path());
+        assert_eq!(events.try_recv().ok(), None);
+        watch.resume(home.path());
+        assert_eq!(events.try_recv().ok().as_deref(), Some(home.path()));
+        write("three");
+        wait_for(&events, &file);
     }
 }

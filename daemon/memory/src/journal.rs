@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use herma_disk::append::Appender;
-use herma_disk::file::{self, Staged, Temporary};
-use herma_disk::stamp::Stamp;
+use herma_disk::file::{self, Placed, Staged, Temporary};
 use herma_disk::{DiskError, folder};
 
 use crate::entries::Entry;
@@ -158,7 +157,7 @@ impl Journal {
         match &self.appender {
             None => !self.path.exists(),
             Some(appender) if self.unwanted.is_some() => appender.is_in_place(),
-            Some(appender) => appender.is_in_place() && appender.is_unchanged(),
+            Some(appender) => appender.is_unchanged(),
         }
     }
 
@@ -167,7 +166,7 @@ impl Journal {
     ///
     /// # Errors
     /// A step that failed; nothing of the rows is kept then.
-    pub(crate) fn commit(&mut self, rows: Vec<Row>, staged: Option<Staged<'_>>) -> Result<Option<Stamp>, DiskError> {
+    pub(crate) fn commit(&mut self, rows: Vec<Row>, staged: Option<Staged<'_>>) -> Result<Option<Placed>, DiskError> {
         self.take_back()?;
         let mut bytes = Vec::new();
         let mut marks = Vec::with_capacity(rows.len());
@@ -198,7 +197,7 @@ impl Journal {
         written
     }
 
-    fn write(&mut self, bytes: &[u8], staged: Option<Staged<'_>>) -> Result<Option<Stamp>, DiskError> {
+    fn write(&mut self, bytes: &[u8], staged: Option<Staged<'_>>) -> Result<Option<Placed>, DiskError> {
         let appender = self.writable()?;
         appender.append(bytes)?;
         match staged {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_disk::file::{self, Temporary};
+use herma_disk::file::{self, Placed, Temporary};
 use herma_disk::lock::Lock;
 use herma_disk::stamp::Stamp;
 use herma_disk::{DiskError, folder};
@@ -160,14 +160,18 @@ pub struct Store {
     known: Option<Known>,
     rendered: HashMap<Entry, Entry>,
     events: Vec<Event>,
+    /// Files that were replaced; forgetting them can wait.
+    replaced: Vec<Placed>,
     swept: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Known {
     stamp: Option<Stamp>,
     /// Another write would have left another stamp.
     settled: bool,
+    /// The file, when it was put in place by this store.
+    placed: Option<Placed>,
     entries: Arc<[Entry]>,
     revision: u64,
     /// What the file holds instead, when it is at an older revision and has to be
@@ -191,6 +195,7 @@ impl Store {
             known: None,
             rendered: HashMap::new(),
             events: Vec::new(),
+            replaced: Vec::new(),
             swept: false,
         }
     }
@@ -202,6 +207,18 @@ impl Store {
     pub fn view(&mut self) -> Result<View, StoreError> {
         self.refresh()?;
         Ok(self.current())
+    }
+
+    /// Looks at the file itself, whatever its stamp says, unless it has been at rest
+    /// for long enough.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn look(&mut self) -> Result<(), StoreError> {
+        if let Some(known) = &mut self.known {
+            known.placed = None;
+        }
+        self.refresh()
     }
 
     /// The revisions that are new since this was asked last.
@@ -270,11 +287,13 @@ impl Store {
         Ok((rows, false))
     }
 
-    /// Shortens a journal that has grown long.
+    /// Does what can wait until the writers are answered: forgets replaced files, and
+    /// shortens a journal that has grown long.
     ///
     /// # Errors
     /// A step that failed; the journal is then as it was.
-    pub fn compact(&mut self) -> Result<(), StoreError> {
+    pub fn rest(&mut self) -> Result<(), StoreError> {
+        self.replaced.clear();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         if let Some(journal) = &mut self.journal
             && let Err(error) = journal.compact(self.limits.revisions, now.as_secs())
@@ -347,10 +366,13 @@ impl Store {
     /// Reads what is new, and makes a revision of what others wrote.
     fn refresh(&mut self) -> Result<(), StoreError> {
         let now = Stamp::now(&self.paths.file).map_err(StoreError::unreadable)?;
-        if self.known.as_ref().is_some_and(|known| known.stamp == now && known.settled) {
+        let is_same =
+            |known: &Known| known.stamp == now && (known.settled || known.placed.as_ref().is_some_and(Placed::is_held));
+        let journal_is_current = self.journal.as_ref().is_none_or(Journal::is_current);
+        if journal_is_current && self.known.as_ref().is_some_and(is_same) {
             return Ok(());
         }
-        if self.journal.as_ref().is_some_and(|journal| !journal.is_current()) {
+        if !journal_is_current {
             self.forget();
         }
         let before = self.known.take();
@@ -359,7 +381,7 @@ impl Store {
         let found = parse(&text);
         let known = match before {
             Some(mut known) => {
-                (known.stamp, known.settled) = (stamp, settled);
+                (known.stamp, known.settled, known.placed) = (stamp, settled, None);
                 if *known.behind.as_ref().unwrap_or(&known.entries).as_ref() != *found {
                     self.take_external(&mut known, found);
                 }
@@ -401,7 +423,15 @@ impl Store {
             Some(journal) => journal,
             None => Journal::open(&self.paths.journal).map_err(StoreError::unreadable)?,
         };
-        let mut known = Known { stamp, settled, entries: Arc::default(), revision: 0, behind: None, unwritten: vec![] };
+        let mut known = Known {
+            stamp,
+            settled,
+            placed: None,
+            entries: Arc::default(),
+            revision: 0,
+            behind: None,
+            unwritten: Vec::new(),
+        };
         match journal.newest() {
             None => {
                 let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
@@ -471,7 +501,7 @@ impl Store {
             let text = join(&known.entries);
             let stamp = file::replace(&self.paths.file, text.as_bytes(), TEMPORARY)?;
             tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
-            (known.stamp, known.settled, known.behind) = (Some(stamp), false, None);
+            (known.stamp, known.settled, known.placed, known.behind) = (Some(stamp), false, None, None);
         }
         Ok(())
     }

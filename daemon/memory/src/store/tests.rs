@@ -232,7 +232,7 @@ fn the_journal_is_compacted_and_read_by_pages() {
     for at in 0..12 {
         add(&mut store, &format!("{at}"));
         remove(&mut store, &format!("{at}"), Drift::Refused).unwrap();
-        store.compact().unwrap();
+        store.rest().unwrap();
     }
     let rows = |store: &mut Store, before, limit| {
         let (rows, more) = store.log(before, limit, 1 << 20).unwrap();

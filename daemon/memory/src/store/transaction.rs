@@ -212,10 +212,20 @@ impl<'a> Transaction<'a> {
             true => None,
             false => Some(file::stage(&self.store.paths.file, text.as_bytes(), TEMPORARY)?),
         };
-        let stamp = journal.commit(rows, staged)?;
+        let placed = journal.commit(rows, staged)?;
+        let stamp = placed.as_ref().map(|placed| placed.stamp).or(known.stamp);
+        let settled = placed.is_none() && known.settled;
+        let placed = match placed {
+            Some(placed) => {
+                self.store.replaced.extend(known.placed);
+                Some(placed)
+            }
+            None => known.placed,
+        };
         self.store.known = Some(Known {
-            stamp: stamp.or(known.stamp),
-            settled: false,
+            stamp,
+            settled,
+            placed,
             entries: Arc::clone(&self.entries),
             revision: self.revision,
             behind: None,
