@@ -23,12 +23,15 @@ pub(crate) struct Views {
     pub(crate) raw: Vec<u8>,
     /// No byte, one or several for each character; see [`places`].
     pub(crate) folded: Vec<u8>,
+    /// Whether every pattern that is in the raw view is in the folded one too.
+    pub(crate) folded_has_all: bool,
 }
 
 /// Reads a text once and gives its views.
 pub(crate) fn views(text: &str) -> Views {
     let mut raw = Vec::with_capacity(text.len());
     let mut folded = Vec::with_capacity(text.len());
+    let mut traits = Traits::default();
     let mut rest = text;
     while !rest.is_empty() {
         let (ascii, other) = rest.split_at(ascii_length(rest.as_bytes()));
@@ -43,6 +46,7 @@ pub(crate) fn views(text: &str) -> Views {
             }
             let entry = reader.entry(c);
             raw.push(entry.raw);
+            traits = traits.and(entry.traits);
             match *entry.folded {
                 [one] => folded.push(one),
                 ref several => folded.extend_from_slice(several),
@@ -50,7 +54,7 @@ pub(crate) fn views(text: &str) -> Views {
         }
     }
     settle(&mut folded);
-    Views { raw, folded }
+    Views { raw, folded, folded_has_all: !traits.contains(Traits::CHANGED) }
 }
 
 /// The characters of a text that gave certain bytes of its folded view.

@@ -20,6 +20,7 @@ mod element;
 mod notation;
 mod stops;
 mod table;
+mod ways;
 mod words;
 
 use chain::Chain;
@@ -69,11 +70,16 @@ static WORDS: LazyLock<Words> = LazyLock::new(Words::of_table);
 ///
 /// `hits` has a place for each pattern, as [`no_hits`] gives it.
 pub(crate) fn find(view: &[u8], scope: Scope, hits: &mut Hits) {
+    find_among(view, scope, |_| true, hits);
+}
+
+/// Does the same for those patterns only whose place in the table `is_wanted`.
+pub(crate) fn find_among(view: &[u8], scope: Scope, is_wanted: impl Fn(usize) -> bool, hits: &mut Hits) {
     let automaton = &WORDS.automaton;
     let Ok(mut state) = automaton.start_state(Anchored::No) else {
         return;
     };
-    let mut search = Search { view, chains: Chain::of_table(scope, hits), stops: Stops::default() };
+    let mut search = Search { view, chains: Chain::of_table(scope, is_wanted, hits), stops: Stops::default() };
     for (at, byte) in view.iter().enumerate() {
         state = automaton.next_state(Anchored::No, state, WORD_LETTERS[usize::from(*byte)]);
         if automaton.is_special(state) {
@@ -105,8 +111,8 @@ impl Search<'_> {
         for index in 0..automaton.match_len(state) {
             let word = WORDS.at(automaton.match_pattern(state, index));
             let found = end - word.length..end;
-            for phrase in &word.phrases {
-                self.chains[phrase.pattern].visit(phrase, self.view, &found, &mut self.stops);
+            for part in &word.parts {
+                self.chains[part.pattern].visit(part, self.view, &found, &mut self.stops);
             }
         }
     }

@@ -28,12 +28,19 @@ pub(crate) fn hits(text: &str, scope: Scope) -> Vec<Hit> {
         return raw_hits(hits).collect();
     }
     let views = fold::views(text);
-    patterns::find(&views.raw, scope, &mut hits);
-    let mut all = hits.clone();
-    if views.folded != views.raw {
-        patterns::find(&views.folded, scope, &mut all);
+    let mut folded = patterns::no_hits();
+    if views.folded_has_all {
+        patterns::find(&views.folded, scope, &mut folded);
     }
-    let mut folded = all.clone();
+    if views.folded_has_all && folded.iter().all(Option::is_none) {
+        return invisible::find(text);
+    }
+    let may_be_raw = |pattern: usize| !views.folded_has_all || folded[pattern].is_some();
+    patterns::find_among(&views.raw, scope, may_be_raw, &mut hits);
+    if !views.folded_has_all {
+        folded.clone_from(&hits);
+        patterns::find(&views.folded, scope, &mut folded);
+    }
     folded.iter_mut().zip(&hits).filter(|(_, raw)| raw.is_some()).for_each(|(folded, _)| *folded = None);
     map_back(text, &mut folded);
     let merged = hits.into_iter().zip(folded).map(|(raw, folded)| (raw.is_none(), raw.or(folded)));

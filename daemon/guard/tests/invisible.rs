@@ -75,6 +75,46 @@ fn joiners_pass_where_the_script_uses_them() {
 }
 
 #[test]
+fn joiners_pass_at_the_end_of_a_word_of_such_a_script() {
+    for text in [
+        "می\u{200C} خواهم",
+        "می\u{200C}، نه",
+        "کتاب\u{200C}PDF",
+        "ه\u{200D}",
+        "ه\u{200D}.",
+        "ക്\u{200D}",
+        "ශ්\u{200D}රී",
+        "র‍্যাম",
+        "𑄇𑄳\u{200D}", // Chakma, beyond the first plane
+        "ـ\u{200D}",
+    ] {
+        assert_eq!(ids(text), [""; 0], "{text:?}");
+    }
+}
+
+#[test]
+fn joiners_pass_in_every_kind_of_emoji_sequence() {
+    for text in [
+        "🏃🏽\u{200D}♀\u{FE0F}",
+        "🏃\u{200D}♂",
+        "👩🏽\u{200D}⚕\u{FE0F}",
+        "👩\u{200D}⚕\u{FE0E}",
+        "👩🏻\u{200D}🤝\u{200D}👨🏿",
+        "👩\u{200D}❤\u{FE0F}\u{200D}💋\u{200D}👨",
+        "🏴\u{200D}☠\u{FE0F}",
+        "🏳\u{FE0F}\u{200D}⚧\u{FE0F}",
+        "🏳\u{FE0E}\u{200D}🌈",
+        "👁\u{FE0F}\u{200D}🗨\u{FE0F}",
+        "🧑\u{200D}🧑\u{200D}🧒\u{200D}🧒",
+        "🐻\u{200D}❄\u{FE0F}",
+        "🏃\u{200D}➡\u{FE0F}",
+        "1\u{FE0F}\u{20E3} 🇩🇪 ❤\u{FE0E}",
+    ] {
+        assert_eq!(ids(text), [""; 0], "{text:?}");
+    }
+}
+
+#[test]
 fn joiners_pass_inside_an_emoji_sequence() {
     for text in ["👨‍👩‍👧‍👦", "a family: 👩🏽‍🚒!", "❤️\u{200D}🔥 🏳️\u{200D}🌈", "🐦\u{200D}⬛", "🙂\u{200D}↔️"]
     {
@@ -106,6 +146,19 @@ fn joiners_are_findings_everywhere_else() {
         ("🙂\u{200C}🙂", ZWNJ),
         ("🙂\u{200D}", ZWJ),
         ("،\u{200C}م", ZWNJ),
+        ("1\u{200D}2", ZWJ),
+        ("1\u{FE0F}\u{20E3}\u{200D}2", ZWJ),
+        ("۱\u{200C}۲", ZWNJ),
+        ("#\u{200D}*", ZWJ),
+        ("a©\u{200D}b", ZWJ),
+        ("©\u{200D}®", ZWJ),
+        ("™\u{FE0F}\u{200D}🙂", ZWJ),
+        ("🇩\u{200D}🇪", ZWJ),
+        ("שלום\u{200D}", ZWJ),
+        ("한\u{200C}글", ZWNJ),
+        ("ไทย\u{200D}", ZWJ),
+        ("ελ\u{200C}λ", ZWNJ),
+        ("🙂 \u{200D}🙂", ZWJ),
     ] {
         assert_eq!(ids(text), [expect], "{text:?}");
     }

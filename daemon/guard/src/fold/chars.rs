@@ -23,6 +23,11 @@ pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
         folded.extend(u8::try_from(c));
     } else if let Some(sign) = sign(c) {
         folded.push(sign);
+    } else if is_of_arabic_form(c) {
+        folded.push(opaque(c));
+    } else if matches!(c, 'ϲ' | 'Ϲ') {
+        // Unicode reads the lunate sigma as another sigma, which looks like no c.
+        fold_part(c, folded);
     } else if is_seen(c) {
         let start = folded.len();
         let without_brackets = matches!(c, '\u{249C}'..='\u{24B5}' | '\u{1F110}'..='\u{1F129}');
@@ -36,6 +41,11 @@ pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
             folded.push(opaque(c));
         }
     }
+}
+
+/// Whether the character is a form of Arabic letters. Some stand for a whole sentence.
+fn is_of_arabic_form(c: char) -> bool {
+    matches!(c, '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
 }
 
 /// Appends a part of a character's compatibility form.

@@ -6,6 +6,7 @@ use regex::Regex;
 use unicode_normalization::char::is_combining_mark;
 
 use super::chars;
+use crate::view::{is_space, is_word};
 
 /// Characters of one page.
 const PAGE: u32 = 256;
@@ -26,6 +27,14 @@ impl Traits {
     pub(crate) const BORROWED: Self = Self(4);
     /// It may be part of an emoji sequence.
     pub(crate) const EMOJI: Self = Self(8);
+    /// Its folded form is of another kind than the character itself, so that a pattern may be in
+    /// the raw text and not in the folded one.
+    pub(crate) const CHANGED: Self = Self(16);
+
+    /// The traits of both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 
     pub(crate) fn contains(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -98,7 +107,10 @@ impl Page {
             let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
             chars::fold(c, &mut folded);
             let length = u8::try_from(folded.len() - usize::from(start)).unwrap_or(u8::MAX);
-            rows.push(Row { start, length, raw: chars::raw(c), traits: classes.traits(c) });
+            let raw = chars::raw(c);
+            let changed =
+                if keeps_kind(raw, &folded[usize::from(start)..]) { Traits::default() } else { Traits::CHANGED };
+            rows.push(Row { start, length, raw, traits: classes.traits(c).and(changed) });
         }
         Self { rows: rows.into(), folded }
     }
@@ -108,6 +120,12 @@ impl Page {
         let start = usize::from(row.start);
         Entry { raw: row.raw, folded: &self.folded[start..start + usize::from(row.length)], traits: row.traits }
     }
+}
+
+/// Whether a folded form says to every pattern what the character itself says, or more.
+fn keeps_kind(raw: u8, folded: &[u8]) -> bool {
+    let is_same = |byte: &u8| *byte != b'>' && is_word(*byte) == is_word(raw) && is_space(*byte) == is_space(raw);
+    !folded.is_empty() && folded.iter().all(is_same)
 }
 
 /// The characters of a page that are in each class.
@@ -127,7 +145,7 @@ impl Classes {
         let classes = self.0.iter().filter(|(_, members)| members.contains(c));
         let is_mark = is_combining_mark(c) || matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}');
         let own = if is_mark { Traits::MARK } else { Traits::default() };
-        classes.fold(own, |all, (one, _)| Traits(all.0 | one.0))
+        classes.fold(own, |all, (one, _)| all.and(*one))
     }
 }
 

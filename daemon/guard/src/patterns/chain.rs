@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::element::Phrase;
 use super::stops::Stops;
+use super::words::Part;
 use super::{Gap, Hits, Pattern, table};
 use crate::Scope;
 use crate::view::is_space;
@@ -11,7 +11,8 @@ use crate::view::is_space;
 /// The state of one pattern during a search: the parts found so far.
 ///
 /// It keeps the first chance for the start and for each next part; an earlier one serves wherever
-/// a later one would, since the gap goes on over both.
+/// a later one would, since the gap goes on over both. Only a gap of letters ends at the start of
+/// the next chance, which is then taken.
 pub(super) struct Chain {
     /// What lies between the parts.
     gap: Gap,
@@ -26,10 +27,14 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The chains of all patterns. Those outside `scope` and those with a hit are at their end.
-    pub(super) fn of_table(scope: Scope, hits: &Hits) -> Vec<Self> {
-        let patterns = table::PATTERNS.iter().zip(hits);
-        patterns.map(|(pattern, hit)| Self::new(pattern, pattern.scope <= scope && hit.is_none())).collect()
+    /// The chains of all patterns. Those outside `scope`, those not wanted, told by their place in
+    /// the table, and those with a hit are at their end.
+    pub(super) fn of_table(scope: Scope, is_wanted: impl Fn(usize) -> bool, hits: &Hits) -> Vec<Self> {
+        let patterns = table::PATTERNS.iter().zip(hits).enumerate();
+        let chain = |(at, (pattern, hit)): (usize, (&Pattern, &Option<Range<usize>>))| {
+            Self::new(pattern, pattern.scope <= scope && hit.is_none() && is_wanted(at))
+        };
+        patterns.map(chain).collect()
     }
 
     fn new(pattern: &Pattern, is_wanted: bool) -> Self {
@@ -42,33 +47,39 @@ impl Chain {
         (self.found == self.parts && self.end > self.start).then_some(self.start..self.end)
     }
 
-    /// Tries to go on with a phrase whose word was found at the bytes `word`.
-    pub(super) fn visit(&mut self, phrase: &Phrase, view: &[u8], word: &Range<usize>, stops: &mut Stops) {
-        if self.found == self.parts || phrase.part > self.found {
+    /// Tries to go on with a part whose word was found at the bytes `word`.
+    pub(super) fn visit(&mut self, part: &Part, view: &[u8], word: &Range<usize>, stops: &mut Stops) {
+        if self.found == self.parts || part.part > self.found {
             return;
         }
-        stops.read_to(view, word.start);
-        let is_first = phrase.part == 0;
+        if self.found > 0 {
+            stops.read_to(view, word.start);
+        }
         let goes_on = self.found > 0 && !stops.ended(self.gap, self.end);
-        let is_wanted = if is_first { !goes_on } else { goes_on && phrase.part == self.found };
+        let is_wanted = match part.part {
+            0 => !goes_on || self.gap == Gap::Letters,
+            part => goes_on && part == self.found,
+        };
         if !is_wanted {
             return;
         }
-        let Some(bytes) = phrase.match_round(word, view, stops.word_start()) else {
+        let places = part.phrases.iter().filter_map(|phrase| phrase.match_round(word, view, stops.word_start()));
+        let Some(bytes) = { places }.find(|bytes| self.fits(part.part, bytes, view)) else {
             return;
         };
-        if !is_first && !self.is_in_reach(bytes.start, view) {
-            return;
-        }
-        let is_last = phrase.part + 1 == self.parts;
-        if self.gap == Gap::Words && !is_last && !view.get(bytes.end).is_some_and(|byte| is_space(*byte)) {
-            return;
-        }
-        if is_first {
+        if part.part == 0 {
             self.start = bytes.start;
         }
         self.end = bytes.end;
-        self.found = phrase.part + 1;
+        self.found = part.part + 1;
+    }
+
+    /// Whether a part at these bytes is behind the one before it, and has white space round it as
+    /// far as the gaps ask for that.
+    fn fits(&self, part: usize, bytes: &Range<usize>, view: &[u8]) -> bool {
+        let is_behind = part == 0 || self.is_in_reach(bytes.start, view);
+        let asks_for_space = self.gap == Gap::Words && part + 1 < self.parts;
+        is_behind && (!asks_for_space || view.get(bytes.end).is_some_and(|byte| is_space(*byte)))
     }
 
     /// Whether a part that begins at byte `start` is behind the last one, and behind white space

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::view::{is_blank, is_space, is_word, reads_as};
+use super::ways::Ways;
+use crate::view::{STROKE, is_blank, is_space, is_word, reads_as};
 
 /// The smallest piece of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +23,11 @@ pub(super) enum Element {
     /// `$` or `${` and the beginning of the name that goes on here.
     Variable,
     /// The first of some ways that matches.
-    Choice(Vec<Vec<Element>>),
+    Choice(Ways),
     /// The same, but not counted as part of the hit.
-    Ahead(Vec<Vec<Element>>),
+    Ahead(Ways),
     /// The same behind up to three words.
-    Near(Vec<Vec<Element>>),
+    Near(Ways),
 }
 
 /// A kind of byte.
@@ -51,10 +52,6 @@ const NEAR: usize = 3;
 /// One way to write a part of a pattern.
 #[derive(Debug)]
 pub(super) struct Phrase {
-    /// The place of the pattern in the table.
-    pub(super) pattern: usize,
-    /// The place of the part in the pattern.
-    pub(super) part: usize,
     /// What stands before the word that the automaton finds, and what behind it.
     pub(super) before: Vec<Element>,
     pub(super) behind: Vec<Element>,
@@ -69,19 +66,21 @@ impl Phrase {
         if !reads(&view[word.clone()], &self.word) {
             return None;
         }
-        let start = self.before.iter().rev().try_fold(word.start, |at, element| element.back(view, at, word_start))?;
+        let start = backward(&self.before, view, word.start, word_start)?;
         let end = forward(&self.behind, view, word.end)?;
         Some(start..end)
     }
 }
 
 /// Where elements end that begin at byte `at`.
-fn forward(elements: &[Element], view: &[u8], at: usize) -> Option<usize> {
+pub(super) fn forward(elements: &[Element], view: &[u8], at: usize) -> Option<usize> {
     elements.iter().try_fold(at, |at, element| element.forward(view, at))
 }
 
-fn first_of(ways: &[Vec<Element>], view: &[u8], at: usize) -> Option<usize> {
-    ways.iter().find_map(|way| forward(way, view, at))
+/// Where elements begin that end at byte `at`. The run of letters round the word of the phrase
+/// begins at `word_start`.
+pub(super) fn backward(elements: &[Element], view: &[u8], at: usize, word_start: usize) -> Option<usize> {
+    elements.iter().rev().try_fold(at, |at, element| element.backward(view, at, word_start))
 }
 
 impl Element {
@@ -89,10 +88,7 @@ impl Element {
     fn forward(&self, view: &[u8], at: usize) -> Option<usize> {
         let rest = &view[at..];
         match self {
-            Self::Literal(letters) => {
-                let here = rest.get(..letters.len())?;
-                reads(here, letters).then_some(at + letters.len())
-            }
+            Self::Literal(letters) => literal_behind(letters, view, at),
             Self::Run(kind, least) => {
                 let length = rest.iter().take_while(|byte| kind.has(**byte)).count();
                 (length >= *least).then_some(at + length)
@@ -101,20 +97,17 @@ impl Element {
             Self::WordStart | Self::WordEnd => is_edge(self, view, at).then_some(at),
             Self::TextEnd => rest.is_empty().then_some(at),
             Self::Variable => None,
-            Self::Choice(ways) => first_of(ways, view, at),
-            Self::Ahead(ways) => first_of(ways, view, at).map(|_| at),
+            Self::Choice(ways) => ways.forward(view, at),
+            Self::Ahead(ways) => ways.forward(view, at).map(|_| at),
             Self::Near(ways) => near(ways, view, at),
         }
     }
 
     /// Where the element begins that ends at byte `at`.
-    fn back(&self, view: &[u8], at: usize, word_start: usize) -> Option<usize> {
+    fn backward(&self, view: &[u8], at: usize, word_start: usize) -> Option<usize> {
         let rest = &view[..at];
         match self {
-            Self::Literal(letters) => {
-                let start = at.checked_sub(letters.len())?;
-                reads(&rest[start..], letters).then_some(start)
-            }
+            Self::Literal(letters) => literal_before(letters, view, at),
             Self::Run(kind, least) => {
                 let length = rest.iter().rev().take_while(|byte| kind.has(**byte)).count();
                 (length >= *least).then_some(at - length)
@@ -125,10 +118,33 @@ impl Element {
                 let sigil = view[..word_start].strip_suffix(b"{").unwrap_or(&view[..word_start]);
                 sigil.ends_with(b"$").then(|| sigil.len() - 1)
             }
-            Self::Choice(ways) => ways
-                .iter()
-                .find_map(|way| way.iter().rev().try_fold(at, |at, element| element.back(view, at, word_start))),
+            Self::Choice(ways) => ways.backward(view, at, word_start),
             Self::TextEnd | Self::Ahead(_) | Self::Near(_) => None,
+        }
+    }
+}
+
+impl Element {
+    /// Whether the element may match where this byte comes next. Only a no is certain.
+    pub(super) fn may_begin_with(&self, byte: u8) -> bool {
+        match self {
+            Self::Literal(letters) => letters.first().is_some_and(|letter| reads_as(byte, *letter)),
+            Self::Run(kind, 1..) | Self::One(kind) => kind.has(byte),
+            Self::WordEnd => !is_word(byte),
+            Self::TextEnd => false,
+            Self::Choice(ways) | Self::Ahead(ways) => ways.may_begin_with(byte),
+            Self::Run(_, 0) | Self::WordStart | Self::Variable | Self::Near(_) => true,
+        }
+    }
+
+    /// Whether the element may match where this byte comes last. Only a no is certain.
+    pub(super) fn may_end_with(&self, byte: u8) -> bool {
+        match self {
+            Self::Literal(letters) => letters.last().is_some_and(|letter| reads_as(byte, *letter)),
+            Self::Run(kind, 1..) | Self::One(kind) => kind.has(byte),
+            Self::WordStart => !is_word(byte),
+            Self::Choice(ways) => ways.may_end_with(byte),
+            Self::Run(_, 0) | Self::WordEnd | Self::TextEnd | Self::Variable | Self::Ahead(_) | Self::Near(_) => true,
         }
     }
 }
@@ -139,20 +155,23 @@ impl Kind {
             Self::Space => is_space(byte),
             Self::Blank => is_blank(byte),
             Self::Word => is_word(byte),
-            Self::Set(members) => byte.is_ascii() && members >> byte & 1 == 1,
+            Self::Set(members) => {
+                let letter = if byte == STROKE { b'l' } else { byte };
+                letter.is_ascii() && members >> letter & 1 == 1
+            }
         }
     }
 }
 
-fn near(ways: &[Vec<Element>], view: &[u8], mut at: usize) -> Option<usize> {
+fn near(ways: &Ways, view: &[u8], mut at: usize) -> Option<usize> {
     const WORD: [Element; 2] = [Element::Run(Kind::Word, 1), Element::Run(Kind::Space, 1)];
     for _ in 0..NEAR {
-        match first_of(ways, view, at) {
+        match ways.forward(view, at) {
             Some(end) => return Some(end),
             None => at = forward(&WORD, view, at)?,
         }
     }
-    first_of(ways, view, at)
+    ways.forward(view, at)
 }
 
 fn is_edge(edge: &Element, view: &[u8], at: usize) -> bool {
@@ -163,6 +182,19 @@ fn is_edge(edge: &Element, view: &[u8], at: usize) -> bool {
     !neighbour.is_some_and(|byte| is_word(*byte))
 }
 
+/// Where the letters end if they stand behind byte `at`.
+pub(super) fn literal_behind(letters: &[u8], view: &[u8], at: usize) -> Option<usize> {
+    let end = at + letters.len();
+    reads(view.get(at..end)?, letters).then_some(end)
+}
+
+/// Where the letters begin if they stand before byte `at`.
+pub(super) fn literal_before(letters: &[u8], view: &[u8], at: usize) -> Option<usize> {
+    let start = at.checked_sub(letters.len())?;
+    reads(&view[start..at], letters).then_some(start)
+}
+
+/// Whether as many bytes as there are letters are to be read as these.
 fn reads(bytes: &[u8], letters: &[u8]) -> bool {
     bytes.iter().zip(letters).all(|(byte, letter)| reads_as(*byte, *letter))
 }

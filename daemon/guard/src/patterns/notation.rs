@@ -15,6 +15,7 @@ use std::mem;
 use std::str::Chars;
 
 use super::element::{Element, Kind};
+use super::ways::Ways;
 
 /// The length that `{20,}` asks for.
 const LONG: usize = 20;
@@ -59,7 +60,7 @@ fn group(rest: &mut Peekable<Chars<'_>>) -> Element {
         Some(_) => Element::Near,
         None => Element::Choice,
     };
-    group(alternatives(rest))
+    group(Ways::new(alternatives(rest)))
 }
 
 fn escape(rest: &mut Peekable<Chars<'_>>) -> Element {

@@ -21,18 +21,17 @@ pub(super) struct Stops {
 impl Stops {
     /// Reads on to byte `to`; does nothing if that is read already.
     pub(super) fn read_to(&mut self, view: &[u8], to: usize) {
-        for at in self.read..to {
-            let byte = view[at];
-            if is_word(byte) {
+        for (behind, byte) in (self.read + 1..).zip(view.get(self.read..to).unwrap_or_default()) {
+            if is_word(*byte) {
                 continue;
             }
-            self.word = at + 1;
-            if !is_space(byte) {
-                self.sign = at + 1;
+            self.word = behind;
+            if !is_space(*byte) {
+                self.sign = behind;
             }
             match byte {
-                b'\n' => self.line = at + 1,
-                b'>' => self.tag = at + 1,
+                b'\n' => self.line = behind,
+                b'>' => self.tag = behind,
                 _ => {}
             }
         }

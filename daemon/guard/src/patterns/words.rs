@@ -21,7 +21,17 @@ pub(super) struct Words {
 pub(super) struct Word {
     /// Its bytes.
     pub(super) length: usize,
-    /// The phrases that are found by it, in the order of the table.
+    /// The parts that are found by it, in the order of the table.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A part of a pattern, as far as it is found by one word.
+pub(super) struct Part {
+    /// The place of the pattern in the table.
+    pub(super) pattern: usize,
+    /// The place of the part in the pattern.
+    pub(super) part: usize,
+    /// The ways to write it that have the word.
     pub(super) phrases: Vec<Phrase>,
 }
 
@@ -33,13 +43,16 @@ impl Words {
 
     #[expect(clippy::expect_used, reason = "two hundred short constants are far below the automaton's limits")]
     pub(super) fn of_table() -> Self {
-        let mut by_word: BTreeMap<Vec<u8>, Vec<Phrase>> = BTreeMap::new();
+        let mut by_word: BTreeMap<Vec<u8>, Vec<Part>> = BTreeMap::new();
         for (pattern, row) in table::PATTERNS.iter().enumerate() {
             for (part, expression) in row.parts.iter().enumerate() {
-                for way in notation::parse(expression) {
-                    let phrase = phrase(pattern, part, way);
+                for phrase in notation::parse(expression).into_iter().map(phrase) {
                     let word = phrase.word.iter().map(|byte| WORD_LETTERS[usize::from(*byte)]).collect();
-                    by_word.entry(word).or_default().push(phrase);
+                    let parts = by_word.entry(word).or_default();
+                    match parts.last_mut().filter(|last| last.pattern == pattern && last.part == part) {
+                        Some(last) => last.phrases.push(phrase),
+                        None => parts.push(Part { pattern, part, phrases: vec![phrase] }),
+                    }
                 }
             }
         }
@@ -47,13 +60,13 @@ impl Words {
             .start_kind(StartKind::Unanchored)
             .build(by_word.keys())
             .expect("the words fit into an automaton");
-        let words = by_word.into_iter().map(|(word, phrases)| Word { length: word.len(), phrases });
+        let words = by_word.into_iter().map(|(word, parts)| Word { length: word.len(), parts });
         Self { automaton, words: words.collect() }
     }
 }
 
 /// Splits a way to write a part at its longest literal, the first of several.
-fn phrase(pattern: usize, part: usize, mut way: Vec<Element>) -> Phrase {
+fn phrase(mut way: Vec<Element>) -> Phrase {
     let length = |element: &Element| match element {
         Element::Literal(letters) => letters.len(),
         _ => 0,
@@ -65,5 +78,5 @@ fn phrase(pattern: usize, part: usize, mut way: Vec<Element>) -> Phrase {
         Some(Element::Literal(letters)) => letters,
         _ => Vec::new(),
     };
-    Phrase { pattern, part, before: way, behind, word }
+    Phrase { before: way, behind, word }
 }

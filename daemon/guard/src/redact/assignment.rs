@@ -1,11 +1,20 @@
 //! Pass 2: `SOME_TOKEN=value`, as in the environment and in shell scripts.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::{memchr_iter, memchr2};
 
 use super::{Edit, byte_before, disjoint, mask, run_start};
 
 /// A variable whose name contains one of these holds a secret.
 const SECRET_NAMES: [&str; 8] = ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
+
+#[expect(clippy::expect_used, reason = "eight short constants are far below the automaton's limits")]
+static SECRET_NAME: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let automaton = AhoCorasick::builder().prefilter(false).kind(Some(AhoCorasickKind::DFA)).build(SECRET_NAMES);
+    automaton.expect("the names fit into an automaton")
+});
 
 /// White space that may stand round the `=`; a line's end may not.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -22,7 +31,7 @@ fn assignment(text: &str, equals: usize) -> Option<Edit> {
     let name_end = text[..equals].trim_end_matches(BLANKS).len();
     let name_start = run_start(text, name_end, is_upper_name_byte);
     let name = &text[name_start..name_end];
-    if !SECRET_NAMES.iter().any(|secret| name.contains(secret)) {
+    if name.is_empty() || !SECRET_NAME.is_match(name) {
         return None;
     }
     let before = byte_before(text, name_start);

@@ -1,0 +1,73 @@
+//! MB/s of the scan and the redaction, over everyday texts and over texts made to be slow.
+//!
+//! `cargo bench -p herma-guard` prints one line for each text: the rate over [`SIZE`] bytes and how
+//! many times as long twice as much takes. The last line names the slowest and the largest ratio.
+
+#![expect(clippy::print_stdout, reason = "the figures are the purpose")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use herma_guard::{RedactOptions, Scope, redact, scan};
+
+mod texts;
+
+use texts::{TEXTS, Text};
+
+/// Bytes of the shorter form of each text, about.
+const SIZE: usize = 1 << 20;
+
+/// Each text is read so many times; the fastest counts.
+const ROUNDS: usize = 5;
+
+/// What a scan and a redaction of any text are to reach, in MB/s.
+const LEAST_RATE: f64 = 60.0;
+
+/// What twice the text may take at most, as a multiple.
+const LARGEST_RATIO: f64 = 2.5;
+
+/// What was measured for one text and one function.
+#[derive(Clone, Copy)]
+struct Measure {
+    /// MB/s over the longer form.
+    rate: f64,
+    /// The time for the longer form over the time for the shorter one.
+    ratio: f64,
+}
+
+fn main() {
+    println!("{:<26} {:>10} {:>7} {:>10} {:>7}", "text", "scan MB/s", "x2", "redact", "x2");
+    let mut all: Vec<(String, Measure)> = Vec::new();
+    for text in &TEXTS {
+        let scanned = measure(text, |text| drop(black_box(scan(text, Scope::Strict))));
+        let redacted = measure(text, |text| {
+            drop(black_box(redact(text, RedactOptions::default())));
+        });
+        let (name, Measure { rate, ratio }) = (text.name, scanned);
+        println!("{name:<26} {rate:>10.0} {ratio:>7.2} {:>10.0} {:>7.2}", redacted.rate, redacted.ratio);
+        all.extend([(format!("scan of {name}"), scanned), (format!("redaction of {name}"), redacted)]);
+    }
+    let slowest = all.iter().min_by(|(_, a), (_, b)| a.rate.total_cmp(&b.rate));
+    let steepest = all.iter().max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio));
+    if let (Some((slow, Measure { rate, .. })), Some((steep, Measure { ratio, .. }))) = (slowest, steepest) {
+        println!(
+            "slowest: {slow}, {rate:.0} MB/s (limit {LEAST_RATE}); largest ratio: {steep}, {ratio:.2} (limit {LARGEST_RATIO})"
+        );
+    }
+}
+
+fn measure(text: &Text, work: impl Fn(&str)) -> Measure {
+    let (short, long) = (text.of_size(SIZE), text.of_size(2 * SIZE));
+    let (mut once, mut twice) = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        once = once.min(time(&short, &work));
+        twice = twice.min(time(&long, &work));
+    }
+    Measure { rate: long.len() as f64 / 1e6 / twice.as_secs_f64(), ratio: twice.as_secs_f64() / once.as_secs_f64() }
+}
+
+fn time(text: &str, work: impl Fn(&str)) -> Duration {
+    let start = Instant::now();
+    work(text);
+    start.elapsed()
+}
