@@ -150,7 +150,7 @@ fn reads(daemon: &Daemon, client: &mut Client) {
     let after = daemon.read_calls();
     println!("\n{rounds} times memory.list of an unchanged store:");
     println!("  {} bytes read from the disk by the daemon", after.1 - before.1);
-    println!("  {} read calls, of which {rounds} are the requests themselves", after.0 - before.0);
+    println!("  {} reads of a file", after.0 - before.0);
 }
 
 struct Client {
@@ -227,7 +227,8 @@ impl Daemon {
         Self { child, socket }
     }
 
-    /// Read calls and bytes read from the disk, of the daemon so far.
+    /// Read calls (those on sockets are not among them) and bytes read from the disk,
+    /// of the daemon so far.
     fn read_calls(&self) -> (u64, u64) {
         let text = std::fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap_or_default();
         let value = |name: &str| {

@@ -267,6 +267,9 @@ impl Keeper {
     }
 
     fn watch(&self) {
+        if self.is_writing {
+            return;
+        }
         self.post.watch.ensure(self.post.paths.folder());
     }
 

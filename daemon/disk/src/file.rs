@@ -162,12 +162,7 @@ pub fn stage<'a>(path: &Path, content: &'a [u8], temporary: Temporary) -> Result
 }
 
 fn begin<'a>(path: &Path, temporary: Temporary) -> Result<Staged<'a>, DiskError> {
-    let real = resolve_links(path)?;
-    let before = match fs::metadata(&real) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error).at("inspect", &real),
-    };
+    let (real, before) = resolve_links(path)?;
     let file = new_temporary(parent(&real), temporary)?;
     if let Some(before) = &before {
         keep_owner_and_mode(file.as_file(), before).at("set the mode of", file.path())?;
@@ -297,12 +292,18 @@ pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn resolve_links(path: &Path) -> Result<PathBuf, DiskError> {
+/// Where a file really is, and what is there now.
+fn resolve_links(path: &Path) -> Result<(PathBuf, Option<fs::Metadata>), DiskError> {
     let mut real = path.to_owned();
     for _ in 0..LINKS {
-        match fs::read_link(&real) {
-            Ok(target) => real = parent(&real).join(target),
-            Err(_) => return Ok(real),
+        match fs::symlink_metadata(&real) {
+            Ok(metadata) if metadata.is_symlink() => {
+                let target = fs::read_link(&real).at("follow", &real)?;
+                real = parent(&real).join(target);
+            }
+            Ok(metadata) => return Ok((real, Some(metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((real, None)),
+            Err(error) => return Err(error).at("inspect", &real),
         }
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links")).at("follow", path)
@@ -321,6 +322,9 @@ fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Result<()> {
     let now = file.metadata()?;
     if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
         std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()))?;
+    }
+    if now.mode() & 0o7777 == before.mode() & 0o7777 {
+        return Ok(());
     }
     file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))
 }

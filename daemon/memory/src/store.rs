@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use herma_disk::file::{self, Placed, Temporary};
 use herma_disk::lock::Lock;
 use herma_disk::stamp::Stamp;
-use herma_disk::{DiskError, folder};
+use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
 
 use crate::change;
@@ -251,8 +251,14 @@ impl Store {
     /// # Errors
     /// A folder or lock that can't be made, or a file that can't be read.
     pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
-        folder::create(self.paths.folder())?;
-        let Some(lock) = Lock::try_now(&self.paths.lock())? else { return Ok(None) };
+        let lock = match Lock::try_now(&self.paths.lock()) {
+            Err(error) if error.cause() == Cause::Missing => {
+                folder::create(self.paths.folder())?;
+                Lock::try_now(&self.paths.lock())
+            }
+            tried => tried,
+        };
+        let Some(lock) = lock? else { return Ok(None) };
         if !self.swept {
             self.sweep()?;
         }
