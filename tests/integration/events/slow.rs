@@ -1,0 +1,66 @@
+//! Subscribers that don't read.
+
+use std::sync::Barrier;
+
+use super::*;
+
+/// Writes that swap two texts in a store, `count` in all.
+fn write_much(daemon: &Daemon, count: u64) {
+    let barrier = Barrier::new(2);
+    std::thread::scope(|scope| {
+        for target in [Target::Memory, Target::User] {
+            let (mut client, barrier) = (daemon.client(), &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                client.memory_add(add(target, "zero", Some(&"s".repeat(1000)))).unwrap();
+                for _ in 1..count / 2 {
+                    let session = Some("s".repeat(1000));
+                    let params = UndoParams { target, session, agent: None, expected_revision: None };
+                    assert!(client.memory_undo(params).unwrap().success);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_subscriber_that_does_not_read_hinders_nobody() {
+    let home = Home::configured("[memory]\njournal_revisions = 10\n");
+    let mut daemon = Daemon::start(&home);
+    let mut deaf: Vec<Raw> = (0..20).map(|_| subscriber(&daemon)).collect();
+    let mut listening = daemon.client();
+    listening.subscribe(SubscribeParams { topics: vec![CHANGES.into()] }).unwrap();
+    let (before, _) = daemon.memory_when_warm();
+    let count = 3000;
+    std::thread::scope(|scope| {
+        let all = scope.spawn(|| {
+            let mut last = [0; 2];
+            while last != [count / 2; 2] {
+                let Notification::MemoryChanged(told) = listening.next_notification().unwrap();
+                let last = &mut last[usize::from(told.target == Target::User)];
+                assert_eq!(told.revision, *last + 1, "one was missed");
+                *last = told.revision;
+            }
+        });
+        write_much(&daemon, count);
+        all.join().unwrap();
+    });
+    daemon.assert_serves();
+    let (_, most) = daemon.memory();
+    // 20 × 3,000 × 1 KB would be 60 MB.
+    assert!(most < before + (24 << 20), "{before} bytes before, {most} at most");
+    // Whoever begins to read again gets what was kept for it, in order, up to the newest.
+    let raw = &mut deaf[0];
+    let mut last = [0; 2];
+    while last != [count / 2; 2] {
+        let told = told(raw);
+        let last = &mut last[usize::from(told["target"] == "user")];
+        let revision = told["revision"].as_u64().unwrap();
+        assert!(revision > *last, "{told} after {last}");
+        *last = revision;
+    }
+    assert_eq!(raw.result("ping", &json!({})), json!({}));
+    // The others don't keep it from stopping.
+    daemon.terminate();
+    assert!(daemon.ended().success());
+}
