@@ -17,4 +17,7 @@ mod history;
 mod life;
 mod memory;
 mod outputs;
+mod profiles;
 mod sessions;
+mod severity;
+mod snapshots;

@@ -61,6 +61,6 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
     }
     assert_eq!(raw.result("ping", &json!({})), json!({}));
     // The others don't keep it from stopping.
-    daemon.terminate();
+    assert_eq!(raw.result("shutdown", &json!({ "drain_ms": 100 })), json!({}));
     assert!(daemon.ended().success());
 }
