@@ -9,6 +9,7 @@ mod bad_messages;
 mod bad_requests;
 mod bad_stores;
 mod both_codecs;
+mod cli;
 mod compression;
 mod crash;
 mod events;
