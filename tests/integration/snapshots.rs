@@ -115,8 +115,8 @@ fn a_store_over_its_limit_is_shown_up_to_it_and_listed_whole() {
     // It may only shrink.
     let grown = raw.result("memory.add", &json!({ "target": "memory", "content": "more" }));
     assert_eq!((&grown["success"], &grown["over_by"]), (&json!(false), &json!(119)), "{grown}");
-    for at in 0..3 {
-        let removed = raw.result("memory.remove", &json!({ "target": "memory", "old_text": entries[at] }));
+    for entry in &entries[..3] {
+        let removed = raw.result("memory.remove", &json!({ "target": "memory", "old_text": entry }));
         assert_eq!(removed["success"], true, "{removed}");
     }
     let fits = raw.result("session.refresh", &json!({ "session": "s" }));
