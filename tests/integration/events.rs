@@ -141,8 +141,8 @@ fn an_unknown_topic_is_refused_with_the_nearest_one() {
     let daemon = Daemon::start(&home);
     let mut raw = subscriber(&daemon);
     for (topics, words) in [
-        (json!(["memory.change"]), "memory.changed"),
-        (json!([CHANGES, "compresion.done"]), "compression.done"),
+        (json!(["memory.change"]), "did you mean \"memory.changed\""),
+        (json!([CHANGES, "compresion.done"]), "did you mean \"compression.done\""),
         (json!(["*"]), "memory.changed"),
         (json!([7]), "topics"),
         (json!(CHANGES), "topics"),
