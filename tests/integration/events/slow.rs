@@ -1,6 +1,7 @@
 //! Subscribers that don't read.
 
 use std::sync::Barrier;
+use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -23,6 +24,19 @@ fn write_much(daemon: &Daemon, count: u64) {
     });
 }
 
+/// Reads what was kept for a subscriber: in order, up to the newest.
+fn catch_up(raw: &mut Raw, newest: u64) {
+    let mut last = [0; 2];
+    while last != [newest; 2] {
+        let told = told(raw);
+        let last = &mut last[usize::from(told["target"] == "user")];
+        let revision = told["revision"].as_u64().unwrap();
+        assert!(revision > *last, "{told} after {last}");
+        *last = revision;
+    }
+    assert_eq!(raw.result("ping", &json!({})), json!({}));
+}
+
 #[test]
 fn a_subscriber_that_does_not_read_hinders_nobody() {
     let home = Home::configured("[memory]\njournal_revisions = 10\n");
@@ -31,7 +45,7 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
     let mut listening = daemon.client();
     listening.subscribe(SubscribeParams { topics: vec![CHANGES.into()] }).unwrap();
     let (before, _) = daemon.memory_when_warm();
-    let count = 3000;
+    let (count, began) = (2400, Instant::now());
     std::thread::scope(|scope| {
         let all = scope.spawn(|| {
             let mut last = [0; 2];
@@ -47,20 +61,13 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
     });
     daemon.assert_serves();
     let (_, most) = daemon.memory();
-    // 20 × 3,000 × 1 KB would be 60 MB.
+    // 20 × 2,400 × 1 KB would be 50 MB.
     assert!(most < before + (24 << 20), "{before} bytes before, {most} at most");
-    // Whoever begins to read again gets what was kept for it, in order, up to the newest.
-    let raw = &mut deaf[0];
-    let mut last = [0; 2];
-    while last != [count / 2; 2] {
-        let told = told(raw);
-        let last = &mut last[usize::from(told["target"] == "user")];
-        let revision = told["revision"].as_u64().unwrap();
-        assert!(revision > *last, "{told} after {last}");
-        *last = revision;
+    // Whoever reads nothing at all for 30 s is given up, which a slow machine may come to.
+    if began.elapsed() < Duration::from_secs(20) {
+        catch_up(&mut deaf[0], count / 2);
     }
-    assert_eq!(raw.result("ping", &json!({})), json!({}));
     // The others don't keep it from stopping.
-    assert_eq!(raw.result("shutdown", &json!({ "drain_ms": 100 })), json!({}));
+    assert_eq!(daemon.raw().result("shutdown", &json!({ "drain_ms": 100 })), json!({}));
     assert!(daemon.ended().success());
 }
