@@ -1,6 +1,7 @@
 //! What the integration tests share: homes of their own, real daemons on them,
 //! raw connections, and the one way to wait.
 //!
+//! * [`cli`] runs the real `herma`.
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
@@ -9,6 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
+pub mod cli;
 pub mod daemon;
 pub mod home;
 pub mod python;
@@ -16,6 +18,7 @@ pub mod random;
 pub mod raw;
 pub mod wait;
 
+pub use cli::{Cli, Ran, Running};
 pub use daemon::{Daemon, Exit};
 pub use home::{Held, Home};
 pub use raw::{Raw, kind};

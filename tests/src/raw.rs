@@ -95,6 +95,16 @@ impl Raw {
         reply
     }
 
+    /// Calls a method that is expected to succeed, and gives back its result.
+    ///
+    /// # Panics
+    /// An error, another answer, or none.
+    pub fn result(&mut self, method: &str, params: &Value) -> Value {
+        let mut reply = self.call(method, params);
+        assert!(reply["error"].is_null() && !reply["result"].is_null(), "{method} {params}: {reply}");
+        reply["result"].take()
+    }
+
     /// Sends a line and waits for the next one.
     pub fn ask(&mut self, line: &str) -> Value {
         self.line(line);

@@ -1,0 +1,73 @@
+//! Subscribers that don't read.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Writes that swap two texts in a store, `count` in all.
+fn write_much(daemon: &Daemon, count: u64) {
+    let barrier = Barrier::new(2);
+    std::thread::scope(|scope| {
+        for target in [Target::Memory, Target::User] {
+            let (mut client, barrier) = (daemon.client(), &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                client.memory_add(add(target, "zero", Some(&"s".repeat(1000)))).unwrap();
+                for _ in 1..count / 2 {
+                    let session = Some("s".repeat(1000));
+                    let params = UndoParams { target, session, agent: None, expected_revision: None };
+                    assert!(client.memory_undo(params).unwrap().success);
+                }
+            });
+        }
+    });
+}
+
+/// Reads what was kept for a subscriber: in order, up to the newest.
+fn catch_up(raw: &mut Raw, newest: u64) {
+    let mut last = [0; 2];
+    while last != [newest; 2] {
+        let told = told(raw);
+        let last = &mut last[usize::from(told["target"] == "user")];
+        let revision = told["revision"].as_u64().unwrap();
+        assert!(revision > *last, "{told} after {last}");
+        *last = revision;
+    }
+    assert_eq!(raw.result("ping", &json!({})), json!({}));
+}
+
+#[test]
+fn a_subscriber_that_does_not_read_hinders_nobody() {
+    let home = Home::configured("[memory]\njournal_revisions = 10\n");
+    let mut daemon = Daemon::start(&home);
+    let mut deaf: Vec<Raw> = (0..20).map(|_| subscriber(&daemon)).collect();
+    let mut listening = daemon.client();
+    listening.subscribe(SubscribeParams { topics: vec![CHANGES.into()] }).unwrap();
+    let (before, _) = daemon.memory_when_warm();
+    let (count, began) = (2400, Instant::now());
+    std::thread::scope(|scope| {
+        let all = scope.spawn(|| {
+            let mut last = [0; 2];
+            while last != [count / 2; 2] {
+                let Notification::MemoryChanged(told) = listening.next_notification().unwrap();
+                let last = &mut last[usize::from(told.target == Target::User)];
+                assert_eq!(told.revision, *last + 1, "one was missed");
+                *last = told.revision;
+            }
+        });
+        write_much(&daemon, count);
+        all.join().unwrap();
+    });
+    daemon.assert_serves();
+    let (_, most) = daemon.memory();
+    // 20 × 2,400 × 1 KB would be 50 MB.
+    assert!(most < before + (24 << 20), "{before} bytes before, {most} at most");
+    // Whoever reads nothing at all for 30 s is given up, which a slow machine may come to.
+    if began.elapsed() < Duration::from_secs(20) {
+        catch_up(&mut deaf[0], count / 2);
+    }
+    // The others don't keep it from stopping.
+    assert_eq!(daemon.raw().result("shutdown", &json!({ "drain_ms": 100 })), json!({}));
+    assert!(daemon.ended().success());
+}
