@@ -15,3 +15,4 @@ mod life;
 mod memory;
 mod outputs;
 mod sessions;
+mod writer;

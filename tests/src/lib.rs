@@ -3,6 +3,7 @@
 //!
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
+//! * [`journal`] reads a journal without herma's code.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
 //! * [`python`] runs the other programs that share a home with it.
@@ -11,6 +12,7 @@
 
 pub mod daemon;
 pub mod home;
+pub mod journal;
 pub mod python;
 pub mod random;
 pub mod raw;
@@ -18,5 +20,6 @@ pub mod wait;
 
 pub use daemon::{Daemon, Exit};
 pub use home::{Held, Home};
+pub use journal::Journal;
 pub use raw::{Raw, kind};
 pub use wait::eventually;
