@@ -10,6 +10,7 @@ mod bad_stores;
 mod both_codecs;
 mod compression;
 mod crash;
+mod faults;
 mod golden;
 mod life;
 mod memory;

@@ -3,6 +3,8 @@
 //!
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
+//! * [`injection`] makes system calls of a daemon fail.
+//! * [`mounts`] gives a home a file system of its own.
 //! * [`journal`] reads a journal without herma's code.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
@@ -12,7 +14,9 @@
 
 pub mod daemon;
 pub mod home;
+pub mod injection;
 pub mod journal;
+pub mod mounts;
 pub mod python;
 pub mod random;
 pub mod raw;
@@ -20,6 +24,7 @@ pub mod wait;
 
 pub use daemon::{Daemon, Exit};
 pub use home::{Held, Home};
+pub use injection::{Injection, Where};
 pub use journal::Journal;
 pub use raw::{Raw, kind};
 pub use wait::eventually;
