@@ -7,6 +7,7 @@ mod bad_homes;
 mod bad_messages;
 mod bad_requests;
 mod bad_stores;
+mod beside_hermes;
 mod both_codecs;
 mod compression;
 mod crash;
