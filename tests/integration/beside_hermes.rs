@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use herma_client::{Client, ClientError};
 use herma_protocol::memory::{AddParams, ListParams, Target, WriteResult};
@@ -125,18 +126,19 @@ fn no_update_is_lost_when_hermes_and_the_daemon_add_and_remove_at_once_and_the_d
         let kills = round < ROUNDS;
         let written = AtomicU64::new(0);
         std::thread::scope(|scope| {
-            for writer in &mut writers {
+            let write = |writer| {
                 let (client, written) = (client(&serving), &written);
-                scope.spawn(move || write(writer, client, written, kills));
-            }
+                scope.spawn(move || write(writer, client, written, kills))
+            };
+            let threads: Vec<_> = writers.iter_mut().map(write).collect();
             if kills {
-                while written.load(Ordering::Relaxed) < WRITES {
+                while written.load(Ordering::Relaxed) < WRITES && !threads.iter().any(ScopedJoinHandle::is_finished) {
                     std::thread::yield_now();
                 }
-                assert_eq!(hermes.try_wait().unwrap(), None, "Hermes gave up in round {round}");
                 serving.take().unwrap().kill();
             }
         });
+        assert_eq!(hermes.try_wait().unwrap(), None, "Hermes gave up in round {round}");
         if kills {
             others += check_files(&home, &mut writers, &mut seen);
             serving = Some(Daemon::start(&home));
