@@ -48,6 +48,17 @@ impl World {
         paths(self.folder.path())
     }
 
+    /// What is locked by whoever writes.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.paths().file.with_extension("md.lock")
+    }
+
+    /// A killed store, opened again.
+    pub(crate) fn open_again(&mut self) {
+        self.store = open(self.folder.path());
+        self.store.tidy().unwrap();
+    }
+
     /// What the file holds.
     pub(crate) fn text(&self) -> String {
         fs::read_to_string(self.paths().file).unwrap_or_default()
