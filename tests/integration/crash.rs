@@ -4,33 +4,37 @@ use std::fs;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use herma_client::{Client, ClientError};
-use herma_protocol::daemon::{StatusParams, StoreState};
-use herma_protocol::memory::{AddParams, ListParams, ReplaceParams, Target};
+use herma_protocol::daemon::{JournalState, StatusParams, StoreState};
+use herma_protocol::memory::{ListParams, LogParams, Target};
 use herma_protocol::output::{AdmitParams, ReadParams};
 use herma_protocol::session::{OpenParams, Snapshot, SnapshotParams};
 use herma_protocol::value::{Content, Size};
 use herma_tests::random::Random;
-use herma_tests::{Daemon, Home};
+use herma_tests::{Daemon, Home, Journal};
 
-const WRITERS: usize = 4;
-const ROUNDS: u64 = 15;
+use crate::writer::Writer;
 
-/// What one writer was promised.
-#[derive(Debug, Default)]
-struct Writer {
-    number: usize,
-    /// Its note in MEMORY.md says at least this, and at most one more.
-    count: u64,
-    /// Highest revision of MEMORY.md that it was told.
-    revision: u64,
-    notes: Vec<String>,
+const AGENTS: u64 = 8;
+const ROUNDS: u64 = 200;
+
+/// Revisions that the journals keep: few, so that they are often shortened.
+const KEPT: usize = 150;
+
+/// One client that writes to both stores, and what it was promised.
+#[derive(Debug)]
+struct Agent {
+    number: u64,
+    stores: [Writer; 2],
+    steps: u64,
     outputs: Vec<(String, String)>,
     snapshots: Vec<(String, Snapshot)>,
 }
 
-impl Writer {
-    fn note(&self, count: u64) -> String {
-        format!("writer {} is at {count}.", self.number)
+impl Agent {
+    fn new(number: u64) -> Self {
+        let writer = |target| Writer::new(&format!("a{number}"), target, number);
+        let stores = [writer(Target::Memory), writer(Target::User)];
+        Self { number, stores, steps: 0, outputs: vec![], snapshots: vec![] }
     }
 
     /// Writes until the daemon is gone.
@@ -46,32 +50,10 @@ impl Writer {
     }
 
     fn step(&mut self, client: &mut Client) -> Result<(), ClientError> {
-        let next = self.count + 1;
-        let replaced = client.memory_replace(ReplaceParams {
-            target: Target::Memory,
-            old_text: format!("writer {} is", self.number),
-            content: self.note(next),
-            session: None,
-            agent: None,
-            expected_revision: None,
-            allow_drift: None,
-        })?;
-        assert!(replaced.success, "{replaced:?}");
-        self.count = next;
-        self.revision = replaced.revision.unwrap();
-        let name = format!("w{}-{next}", self.number);
-        if next.is_multiple_of(3) {
-            let params = AddParams {
-                target: Target::User,
-                content: name.clone(),
-                session: None,
-                agent: None,
-                expected_revision: None,
-            };
-            assert!(client.memory_add(params)?.success);
-            self.notes.push(name.clone());
-        }
-        if next.is_multiple_of(4) {
+        self.steps += 1;
+        self.stores[usize::from(self.steps.is_multiple_of(3))].step(client)?;
+        let name = format!("w{}-{}", self.number, self.steps);
+        if (self.steps + self.number).is_multiple_of(24) {
             let text = format!("output {name} ").repeat(200);
             let admitted = client.output_admit(AdmitParams {
                 session: format!("w{}", self.number),
@@ -83,27 +65,11 @@ impl Writer {
             })?;
             self.outputs.push((admitted.handle.unwrap(), text));
         }
-        if next.is_multiple_of(5) {
+        if (self.steps + self.number).is_multiple_of(40) {
             let opened = client.session_open(OpenParams { session: name.clone(), ..OpenParams::default() })?;
             self.snapshots.push((name, opened.snapshot));
         }
         Ok(())
-    }
-
-    /// Looks at the files, without any daemon.
-    fn check_files(&mut self, home: &Home) {
-        let entries = home.entries(Target::Memory);
-        let start = format!("writer {} is", self.number);
-        let own: Vec<&String> = entries.iter().filter(|entry| entry.starts_with(&start)).collect();
-        let [note] = own[..] else { panic!("{entries:?}") };
-        assert!(*note == self.note(self.count) || *note == self.note(self.count + 1), "{note} after {}", self.count);
-        if *note == self.note(self.count + 1) {
-            self.count += 1;
-        }
-        let notes = home.entries(Target::User);
-        for note in &self.notes {
-            assert_eq!(notes.iter().filter(|other| *other == note).count(), 1, "{note} in {notes:?}");
-        }
     }
 
     /// Asks the next daemon for what was promised since the last time.
@@ -121,10 +87,11 @@ impl Writer {
     }
 }
 
-/// Waits for some acknowledged steps, and every other time until a file is
-/// just being written. False when there is nothing to wait for.
+/// Waits for some acknowledged steps, and then for a bit more: nothing, until a
+/// file is just being written, or as long as it takes to count. False when there
+/// is nothing to wait for.
 fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
-    for _ in 0..=random.below(25) {
+    for _ in 0..=random.below(40) {
         if told.recv().is_err() {
             return false;
         }
@@ -135,55 +102,98 @@ fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
             entries.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"))
         })
     };
-    if random.below(2) == 0 {
-        for _ in 0..5000 {
-            if half_written() {
-                return true;
-            }
-        }
+    match random.below(3) {
+        0 => {}
+        1 => drop((0..2000).find(|_| half_written())),
+        _ => (0..random.below(400_000)).for_each(|at| assert_eq!(std::hint::black_box(at), at)),
     }
     true
 }
 
-#[test]
-fn what_was_acknowledged_survives_fifteen_kills_under_load() {
-    let home = Home::configured("[memory]\nuser_limit = 100_000\n");
-    let mut random = Random::seeded(20_261_121);
-    let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer { number, ..Writer::default() }).collect();
-    let mut daemon = Daemon::start(&home);
-    for writer in &writers {
-        let content = writer.note(0);
-        let params = AddParams { target: Target::Memory, content, session: None, agent: None, expected_revision: None };
-        assert!(daemon.client().memory_add(params).unwrap().success);
+/// Looks at the files of a store, without any daemon: what was acknowledged is in
+/// them, nothing is torn but the journal's last line, and nothing is left out. `last` is the
+/// highest revision that was acknowledged.
+fn check_files(home: &Home, target: Target, agents: &mut [Agent], last: &mut u64) -> Journal {
+    let text = home.read_store(target);
+    let entries = home.entries(target);
+    assert_eq!(entries.join("\n§\n"), text);
+    let journal = Journal::read(home, target);
+    let (newest, after) = journal.newest();
+    // The file is at the newest revision, or at one just before it that nobody was told.
+    let is_behind = after != entries;
+    let before = *last;
+    let kept_from = journal.rows.first().map_or(0, |row| row.revision);
+    assert!(journal.rows.len() >= KEPT || kept_from == 1, "from {kept_from} to {newest}");
+    for writer in agents.iter_mut().flat_map(|agent| &mut agent.stores).filter(|writer| writer.target() == target) {
+        writer.check(&entries);
+        for (revision, told) in writer.take_told() {
+            assert!(revision > before && revision <= newest, "{revision} of {newest} after {before}");
+            match journal.row(revision) {
+                Some(row) => assert_eq!(row.after, told, "{row:?}"),
+                None => assert!(revision < kept_from, "{revision} is not in {journal:?}"),
+            }
+            *last = revision.max(*last);
+        }
     }
+    if is_behind {
+        let row = journal.rows.iter().rev().find(|row| row.before == entries).unwrap();
+        assert!(row.revision > *last, "{target:?} is before {}, told {last}", row.revision);
+    }
+    journal
+}
+
+/// Asks the next daemon, which must need no help. Gives back the store's revision.
+fn check_store(home: &Home, client: &mut Client, target: Target, agents: &mut [Agent], journal: Journal) -> u64 {
+    let listed = client.memory_list(ListParams { target: Some(target), raw: Some(true) }).unwrap();
+    let view = listed.memory.or(listed.user).unwrap();
+    assert_eq!(view.entries, home.entries(target));
+    for writer in agents.iter_mut().flat_map(|agent| &mut agent.stores).filter(|writer| writer.target() == target) {
+        writer.check_finally(&view.entries);
+    }
+    assert_eq!(journal.newest(), (view.revision, view.entries));
+    let params = LogParams { target: Some(target), limit: Some(7), before: None, raw: Some(true) };
+    let log = client.memory_log(params).unwrap();
+    assert_eq!(log.damaged, 0);
+    let logged = log.rows.into_iter().map(|row| (row.revision, row.action, row.before, row.after));
+    let written = journal.rows.into_iter().rev().map(|row| (row.revision, row.action, row.before, row.after));
+    assert_eq!(logged.collect::<Vec<_>>(), written.take(7).collect::<Vec<_>>());
+    view.revision
+}
+
+#[test]
+fn what_was_acknowledged_survives_two_hundred_kills_under_load() {
+    let home = Home::configured(&format!("[memory]\njournal_revisions = {KEPT}\n"));
+    let mut random = Random::seeded(20_261_121);
+    let mut agents: Vec<Agent> = (0..AGENTS).map(Agent::new).collect();
+    let mut daemon = Daemon::start(&home);
+    let mut revisions = [0, 0];
     for round in 0..ROUNDS {
         let (tell, told) = channel();
         std::thread::scope(|scope| {
-            for writer in &mut writers {
+            for agent in &mut agents {
                 let (client, tell) = (daemon.client(), tell.clone());
-                scope.spawn(move || writer.write(client, &tell));
+                scope.spawn(move || agent.write(client, &tell));
             }
             drop(tell);
             let heard = right_moment(&told, &home, &mut random);
             daemon.kill();
-            assert!(heard, "all writers gave up");
+            assert!(heard, "all writers gave up in round {round}");
         });
-        for writer in &mut writers {
-            writer.check_files(&home);
-        }
+        let [memory, user] = &mut revisions;
+        let memory_journal = check_files(&home, Target::Memory, &mut agents, memory);
+        let user_journal = check_files(&home, Target::User, &mut agents, user);
         daemon = Daemon::start(&home);
         let mut client = daemon.client();
-        let told = writers.iter().map(|writer| writer.revision).max().unwrap();
-        let view =
-            client.memory_list(ListParams { target: Some(Target::Memory), raw: Some(true) }).unwrap().memory.unwrap();
-        assert_eq!(view.entries, home.entries(Target::Memory), "round {round}");
-        assert!(view.revision >= told, "round {round}: {} after {told}", view.revision);
+        *memory = check_store(&home, &mut client, Target::Memory, &mut agents, memory_journal);
+        *user = check_store(&home, &mut client, Target::User, &mut agents, user_journal);
         let status = client.status(StatusParams {}).unwrap();
-        assert!(status.stores.iter().all(|store| store.state == StoreState::Ok), "{status:?}");
+        let is_fine = |state, journal| (state, journal) == (StoreState::Ok, JournalState::Ok);
+        assert!(status.stores.iter().all(|store| is_fine(store.state, store.journal)), "round {round}: {status:?}");
         assert_eq!(status.archive.state, "ok");
-        for writer in &mut writers {
-            writer.check_served(&mut client);
-        }
+        agents.iter_mut().for_each(|agent| agent.check_served(&mut client));
     }
-    assert!(writers.iter().map(|writer| writer.count).sum::<u64>() > ROUNDS, "{writers:?}");
+    let writes: u64 = agents.iter().flat_map(|agent| &agent.stores).map(Writer::writes).sum();
+    assert!(writes > 10 * ROUNDS, "{writes}");
+    let [memory, user] = revisions;
+    assert!(memory > 300 && user > 300, "the journals were never shortened: {revisions:?}");
 }

@@ -205,7 +205,7 @@ pub fn program() -> PathBuf {
 }
 
 fn command(home: &Home) -> Command {
-    let mut command = Command::new(program());
+    let mut command = home.command(program().as_os_str());
     for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG"] {
         command.env_remove(name);
     }

@@ -1,13 +1,16 @@
 //! A home of a test's own.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use herma_client::Place;
 use herma_protocol::memory::Target;
 use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
+use crate::mounts::Mounts;
 use crate::wait::eventually;
 
 /// A fresh folder with a short path, so that its socket's path is short too. It
@@ -15,6 +18,8 @@ use crate::wait::eventually;
 #[derive(Debug)]
 pub struct Home {
     folder: TempDir,
+    path: PathBuf,
+    mounts: Option<Mounts>,
 }
 
 impl Default for Home {
@@ -27,7 +32,23 @@ impl Home {
     /// An empty home.
     #[must_use]
     pub fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("h").tempdir_in("/tmp").unwrap() }
+        let folder = tempfile::Builder::new().prefix("h").tempdir_in("/tmp").unwrap();
+        Self { path: folder.path().to_owned(), folder, mounts: None }
+    }
+
+    /// An empty home on a file system of its own with this room; `None` where
+    /// nothing may be mounted.
+    #[must_use]
+    pub fn small(bytes: u64) -> Option<Self> {
+        let home = Self::new();
+        let mounts = Mounts::small(home.folder.path(), bytes)?;
+        Some(Self { path: mounts.seen(home.folder.path()), mounts: Some(mounts), ..home })
+    }
+
+    /// A program that sees this home, to be started.
+    #[must_use]
+    pub fn command(&self, program: &OsStr) -> Command {
+        self.mounts.as_ref().map_or_else(|| Command::new(program), |mounts| mounts.command(program))
     }
 
     /// A home with this config.toml.
@@ -42,7 +63,7 @@ impl Home {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     /// Where its socket is.

@@ -4,6 +4,9 @@
 //! * [`cli`] runs the real `herma`.
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
+//! * [`injection`] makes system calls of a daemon fail.
+//! * [`mounts`] gives a home a file system of its own.
+//! * [`journal`] reads a journal without herma's code.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
 //! * [`python`] runs the other programs that share a home with it.
@@ -13,6 +16,9 @@
 pub mod cli;
 pub mod daemon;
 pub mod home;
+pub mod injection;
+pub mod journal;
+pub mod mounts;
 pub mod python;
 pub mod random;
 pub mod raw;
@@ -21,5 +27,7 @@ pub mod wait;
 pub use cli::{Cli, Ran, Running};
 pub use daemon::{Daemon, Exit};
 pub use home::{Held, Home};
+pub use injection::{Injection, Where};
+pub use journal::Journal;
 pub use raw::{Raw, kind};
 pub use wait::eventually;

@@ -1,0 +1,106 @@
+//! System calls of a running daemon that fail on command, by way of strace.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::daemon::Daemon;
+use crate::wait::eventually;
+
+/// Which calls fail.
+#[derive(Debug, Clone, Copy)]
+pub enum Where<'a> {
+    /// Those of the thread with this name.
+    Thread(&'a str),
+    /// Those on this file, whoever makes them.
+    File(&'a Path),
+}
+
+/// A running strace. The calls fail until it ends, and it ends with this value.
+#[derive(Debug)]
+pub struct Injection {
+    child: Child,
+    folder: TempDir,
+}
+
+impl Injection {
+    /// Makes calls fail from now on; `rule` is what strace takes as `inject=`.
+    ///
+    /// # Panics
+    /// strace is missing, or neither this user nor root may trace the daemon.
+    #[must_use]
+    pub fn attach(daemon: &Daemon, place: Where<'_>, rule: &str) -> Self {
+        let attempts =
+            [&["strace"][..], &["sudo", "-n", "strace"]].map(|command| Self::try_with(command, daemon, place, rule));
+        let mut words = Vec::new();
+        for attempt in attempts {
+            match attempt {
+                Ok(injection) => return injection,
+                Err(why) => words.push(why),
+            }
+        }
+        panic!("this test makes system calls fail by way of strace, which must be installed and allowed: {words:?}");
+    }
+
+    fn try_with(command: &[&str], daemon: &Daemon, place: Where<'_>, rule: &str) -> Result<Self, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut strace = Command::new(command[0]);
+        strace.args(&command[1..]).arg("-o").arg(folder.path().join("log"));
+        strace.args(["-y", "-e", &format!("inject={rule}")]);
+        match place {
+            Where::Thread(name) => strace.args(["-p", &thread(daemon, name)]),
+            Where::File(path) => strace.arg("-P").arg(path).args(["-f", "-p", &daemon.pid().to_string()]),
+        };
+        let spawned = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut child = spawned.map_err(|error| format!("{}: {error}", command.join(" ")))?;
+        let mut words = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while words.read_line(&mut said).unwrap() > 0 {
+            if said.contains(" attached") {
+                // Nobody may stop it because its words are not read.
+                std::thread::spawn(move || words.lines().count());
+                return Ok(Self { child, folder });
+            }
+        }
+        child.wait().unwrap();
+        Err(said)
+    }
+
+    /// The calls that failed so far, as strace writes them.
+    ///
+    /// # Panics
+    /// It doesn't.
+    #[must_use]
+    pub fn hits(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.folder.path().join("log")).unwrap();
+        log.lines().filter(|line| line.contains("(INJECTED)")).map(str::to_owned).collect()
+    }
+
+    /// Lets the daemon go.
+    pub fn end(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Injection {
+    fn drop(&mut self) {
+        // It ends by itself with the daemon, and is then only waited for.
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
+        let _ = kill_process(pid, Signal::TERM);
+        eventually("strace to end", || self.child.try_wait().unwrap());
+    }
+}
+
+/// The id of a daemon's thread.
+fn thread(daemon: &Daemon, name: &str) -> String {
+    let named = |task: PathBuf| {
+        let is_it = fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim_end() == name);
+        is_it.then(|| task.file_name().unwrap().to_string_lossy().into_owned())
+    };
+    let tasks = format!("/proc/{}/task", daemon.pid());
+    eventually(name, || fs::read_dir(&tasks).unwrap().flatten().find_map(|task| named(task.path())))
+}
