@@ -15,6 +15,7 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Approvals {
     profiles: Mutex<HashMap<String, Arc<Mutex<Pending>>>>,
     staged: Mutex<HashMap<(String, String), u64>>,
+    deciding: tokio::sync::Mutex<()>,
 }
 
 impl Approvals {
@@ -27,6 +28,11 @@ impl Approvals {
         let pending = Arc::new(Mutex::new(Pending::new(folder.join("pending/memory"))));
         profiles.insert(profile.to_owned(), Arc::clone(&pending));
         pending
+    }
+
+    /// Waits until nobody else decides: what two approve at the same time is done once.
+    pub(crate) async fn deciding(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.deciding.lock().await
     }
 
     /// Remembers on which connection a write was staged.

@@ -7,6 +7,7 @@
 
 mod codec;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -51,6 +52,12 @@ const KEPT: usize = 64 << 10;
 /// How often a peer that has sent everything is looked after, while requests of
 /// it are under way.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a peer has to say which codec it speaks.
+const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
+
+/// How long a subscriber that reads nothing is waited for when the daemon stops.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves one connection until its peer is done or the daemon stops.
 pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
@@ -112,6 +119,8 @@ struct Connection {
     share_wanted: Option<WaitForShare>,
     order: Order,
     subscription: Option<Subscription>,
+    /// How long a peer may make no progress.
+    patience: Duration,
     answers: mpsc::Sender<Answer>,
     answered: mpsc::Receiver<Answer>,
     tasks: JoinSet<()>,
@@ -136,6 +145,7 @@ impl Connection {
             share_wanted: None,
             order: Order::default(),
             subscription: None,
+            patience: Duration::from_secs(limits::STALL_S),
             answers,
             answered,
             tasks: JoinSet::new(),
@@ -164,8 +174,8 @@ impl Connection {
             }
             let may_read = self.inward == Inward::Open && self.share_wanted.is_none() && self.has_room();
             let waiting = writing || may_read && self.decoder.partial().is_some();
-            let patience = if self.decoder.codec().is_none() { limits::HANDSHAKE_S } else { limits::STALL_S };
-            let patience = self.progress + Duration::from_secs(patience);
+            let patience = if self.decoder.codec().is_none() { HANDSHAKE } else { self.patience };
+            let patience = self.progress + patience;
             let patience = self.frame_due.filter(|_| self.share.is_some()).map_or(patience, |due| due.min(patience));
             tokio::select! {
                 biased;
@@ -185,7 +195,8 @@ impl Connection {
                     self.frame_due = Some(self.progress + Duration::from_secs(limits::FRAME_S));
                 }
                 () = stopping(&mut stop), if self.inward == Inward::Open || self.subscription.is_some() => {
-                    (self.inward, self.subscription) = (Inward::Closed, None);
+                    self.inward = Inward::Closed;
+                    self.end_subscription();
                 }
                 told = told(&mut self.subscription), if self.subscription.is_some() && self.out.len() < OUT => {
                     match told {
@@ -309,13 +320,29 @@ impl Connection {
         let started = Instant::now();
         let topics =
             params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| fail::invalid("topics", error)));
-        let outcome = topics.collect::<Outcome<Vec<Topic>>>().map(|topics| {
+        let outcome = topics.collect::<Outcome<BTreeSet<Topic>>>().map(|topics| {
+            if topics.contains(&Topic::MemoryChanged) {
+                self.state.serve_all();
+            }
             let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
             self.subscription = (!topics.is_empty()).then(|| self.state.events.subscribe(topics));
             Reply::Subscribe(SubscribeResult { topics: names })
         });
         self.state.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
         outcome
+    }
+
+    /// Tells what there is still to tell. A peer that doesn't read it is not waited
+    /// for as long as for the answers that somebody asked for.
+    fn end_subscription(&mut self) {
+        if let Some(mut subscription) = self.subscription.take() {
+            while self.out.len() < OUT
+                && let Some(notification) = subscription.next_now()
+            {
+                self.tell(notification);
+            }
+            self.patience = LAST_WORDS;
+        }
     }
 
     fn queue(&mut self, bytes: &[u8]) {

@@ -1,10 +1,12 @@
 //! What connections are told without asking.
 
+use std::collections::BTreeSet;
+
 use herma_memory::{Action, Event, Target};
 use herma_protocol::Topic;
 use herma_protocol::notification::{Cause, MemoryChanged, Notification};
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::handler::wire_target;
 
@@ -44,7 +46,7 @@ impl Events {
     }
 
     /// Notifications of these topics from now on.
-    pub(crate) fn subscribe(&self, topics: Vec<Topic>) -> Subscription {
+    pub(crate) fn subscribe(&self, topics: BTreeSet<Topic>) -> Subscription {
         Subscription { topics, receiver: self.sender.subscribe() }
     }
 }
@@ -52,11 +54,22 @@ impl Events {
 /// What one connection wants to be told.
 #[derive(Debug)]
 pub(crate) struct Subscription {
-    topics: Vec<Topic>,
+    topics: BTreeSet<Topic>,
     receiver: broadcast::Receiver<Notification>,
 }
 
 impl Subscription {
+    /// The next notification, if there is one already.
+    pub(crate) fn next_now(&mut self) -> Option<Notification> {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(notification) if self.topics.contains(&notification.topic()) => return Some(notification),
+                Ok(_) | Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+            }
+        }
+    }
+
     /// The next notification; `None` when there will be none any more.
     pub(crate) async fn next(&mut self) -> Option<Notification> {
         loop {

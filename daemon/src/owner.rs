@@ -193,6 +193,7 @@ impl Keeper {
         if let Err(error) = self.store.tidy() {
             tracing::warn!(target = %self.post.target, profile = self.post.profile, "{error}");
         }
+        self.tell();
         while let Some(job) = self.next(jobs) {
             if catch_unwind(AssertUnwindSafe(|| self.take(job, jobs))).is_err() {
                 tracing::error!(target = %self.post.target, "a request panicked in the store's thread; the file will be read again");
@@ -290,7 +291,12 @@ impl Keeper {
                     waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(fail::store(&error)))));
                     return Vec::new();
                 }
-                Ok(Some(transaction)) => return serve_group(transaction, waiting, jobs),
+                Ok(Some(transaction)) => {
+                    let group = Group::commit(transaction, waiting, jobs);
+                    // Whoever is answered may ask what was told.
+                    self.tell();
+                    return group.answer();
+                }
                 Ok(None) => {}
             }
             waiting.retain(|(write, _)| !write.claim.is_given_up());
@@ -317,32 +323,45 @@ fn store(post: &Post) -> Store {
     Store::new(post.paths.clone(), post.target, post.limits, Arc::clone(&post.policy))
 }
 
-/// Applies all writes that wait, puts them on the disk together, and answers. Gives
-/// back what came along and is no write.
-fn serve_group(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) -> Vec<Job> {
-    let mut views = Vec::new();
-    let mut answers = Vec::new();
-    let mut later = Vec::new();
-    let late = jobs.try_iter().take(GROUP);
-    for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
-        match job {
-            Job::View(answer) => views.push((answer, transaction.view())),
-            // Whoever went away, or ran out of time, wants no change any more.
-            Job::Write(write, _) if !write.claim.take() => {}
-            Job::Write(write, answer) => answers.push((answer, apply(&mut transaction, &write))),
-            Job::Hint | Job::Look => {}
-            other => later.push(other),
+/// Writes that were put on the disk together, and whoever asked meanwhile.
+struct Group {
+    failure: Option<RpcError>,
+    views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
+    answers: Vec<(oneshot::Sender<Outcome<Written>>, Outcome<Written>)>,
+    /// What came along and is no write.
+    later: Vec<Job>,
+}
+
+impl Group {
+    /// Applies all writes that wait, and puts them on the disk together.
+    fn commit(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) -> Self {
+        let mut group = Self { failure: None, views: Vec::new(), answers: Vec::new(), later: Vec::new() };
+        let late = jobs.try_iter().take(GROUP);
+        for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
+            match job {
+                Job::View(answer) => group.views.push((answer, transaction.view())),
+                // Whoever went away, or ran out of time, wants no change any more.
+                Job::Write(write, _) if !write.claim.take() => {}
+                Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
+                Job::Hint | Job::Look => {}
+                other => group.later.push(other),
+            }
         }
+        group.failure = transaction.commit().err().map(|error| fail::store(&error));
+        group
     }
-    let failure = transaction.commit().err().map(|error| fail::store(&error));
-    // A send fails when the caller went away after its change was applied.
-    for (answer, view) in views {
-        drop(answer.send(failure.clone().map_or(Ok(view), Err)));
+
+    /// Answers everybody, and gives back what is left to do.
+    fn answer(self) -> Vec<Job> {
+        // A send fails when the caller went away after its change was applied.
+        for (answer, view) in self.views {
+            drop(answer.send(self.failure.clone().map_or(Ok(view), Err)));
+        }
+        for (answer, written) in self.answers {
+            drop(answer.send(self.failure.clone().map_or(written, Err)));
+        }
+        self.later
     }
-    for (answer, written) in answers {
-        drop(answer.send(failure.clone().map_or(written, Err)));
-    }
-    later
 }
 
 fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {

@@ -91,15 +91,22 @@ impl State {
     /// The owner of a store. A profile that doesn't exist is not made here, for
     /// a typo in a write would make one.
     pub(crate) fn store(&self, profile: &str, target: Target) -> Outcome<Owner> {
+        let profile_folder = self.existing_profile(profile);
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (profile.to_owned(), target);
+        let folder = match profile_folder {
+            Ok(folder) => folder.join("memories"),
+            Err(error) => {
+                stores.remove(&key);
+                return Err(error);
+            }
+        };
         if let Some(served) = stores.get(&key) {
             return Ok(served.owner.clone());
         }
         if stores.len() >= STORES {
             return Err(fail::busy("the daemon, which serves as many profiles as it can,"));
         }
-        let folder = self.existing_profile(profile)?.join("memories");
         let file = folder.join(target.file_name());
         let post = Post {
             profile: profile.to_owned(),
@@ -135,6 +142,18 @@ impl State {
         keys
     }
 
+    /// Serves the stores of all profiles, so that edits by other programs are seen in
+    /// those too that nobody asked for yet.
+    pub(crate) fn serve_all(&self) {
+        for profile in self.profiles().unwrap_or_default() {
+            for target in Target::ALL {
+                if let Err(error) = self.store(&profile, target) {
+                    tracing::warn!(profile, %target, "edits by others are not told: {error}");
+                }
+            }
+        }
+    }
+
     /// Closes all stores in peace, as far as that is done within `patience` each.
     pub(crate) fn settle_stores(&self, patience: Duration) {
         let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +163,7 @@ impl State {
     /// Makes a profile's folder; false when it was there before.
     pub(crate) fn create_profile(&self, profile: &str) -> Outcome<bool> {
         let folder = self.profile_folder(profile)?.join("memories");
-        let is_new = !folder.is_dir();
+        let is_new = profile != DEFAULT_PROFILE && !folder.is_dir();
         folder::create(&folder).map(|()| is_new).map_err(|error| fail::disk(&error))
     }
 

@@ -223,7 +223,6 @@ fn subscriptions_end_with_the_daemon() {
 }
 
 #[test]
-#[ignore = "a known bug: only the stores of the default profile are watched from the start"]
 fn an_edit_of_a_profile_that_nobody_used_since_the_start_is_told_too() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -189,8 +189,12 @@ impl Staged<'_> {
         let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
         match self.file.persist(&self.real) {
             Ok(file) => {
-                if !self.replaces {
-                    sync_folder(parent(&self.real))?;
+                if !self.replaces
+                    && let Err(error) = sync_folder(parent(&self.real))
+                {
+                    // Nobody may find what its writer was told is not there.
+                    remove(&self.real)?;
+                    return Err(error);
                 }
                 Ok(Placed { stamp, held: Some(file) })
             }

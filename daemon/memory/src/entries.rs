@@ -11,12 +11,23 @@ pub type Entry = Arc<str>;
 pub const DELIMITER: &str = "\n§\n";
 
 /// Reads a store's text: a byte order mark is dropped, CRLF becomes LF, pieces
-/// are trimmed, empty ones and later duplicates are dropped.
+/// are trimmed, a delimiter that hangs at the end of one, empty ones and later
+/// duplicates are dropped.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Entry> {
     let text = with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
-    let pieces = text.split(DELIMITER).map(str::trim).filter(|piece| !piece.is_empty());
+    let pieces = text.split(DELIMITER).map(without_hanging).filter(|piece| !piece.is_empty());
     without_duplicates(pieces.map(Entry::from).collect())
+}
+
+/// A piece, trimmed, without the lines at its end that are only `§`: they would
+/// swallow the next entry.
+fn without_hanging(piece: &str) -> &str {
+    let mut piece = piece.trim();
+    while let Some(shorter) = piece.strip_suffix("\n§") {
+        piece = shorter.trim();
+    }
+    piece
 }
 
 /// The text of these entries: joined, without a final newline.
@@ -88,6 +99,8 @@ mod tests {
             ("one\n§\none\n§\ntwo", &["one", "two"]),
             ("costs § 5\nand more", &["costs § 5\nand more"]),
             ("§", &["§"]),
+            ("one\n§", &["one"]),
+            ("one\n§ \n§\ntwo\n§\n§", &["one", "two", "§"]),
         ] {
             let read: Vec<String> = parse(text).iter().map(|entry| entry.to_string()).collect();
             assert_eq!(read, entries, "{text:?}");

@@ -140,7 +140,9 @@ impl Journal {
             return self.row_at(&self.marks[at]).map(|row| Some(row.after));
         }
         match self.marks.front() {
-            Some(oldest) if oldest.revision == revision + 1 => self.row_at(oldest).map(|row| Some(row.before)),
+            Some(oldest) if oldest.revision.checked_sub(1) == Some(revision) => {
+                self.row_at(oldest).map(|row| Some(row.before))
+            }
             _ => Ok(None),
         }
     }

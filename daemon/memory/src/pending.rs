@@ -55,8 +55,8 @@ pub struct PendingWrite {
     /// Who wants it: the agent.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The write itself: the arguments of the memory tool, `allow_empty` and
-    /// `allow_drift`.
+    /// The write itself: the arguments of the memory tool, `allow_empty`,
+    /// `allow_drift` and `expected_revision`.
     pub payload: Map<String, Value>,
 }
 
@@ -71,16 +71,29 @@ impl PendingWrite {
     ///
     /// # Errors
     /// A payload that says nothing that can be done.
-    pub fn call(&self) -> Result<(Call, Drift), Refusal> {
+    pub fn call(&self) -> Result<StagedCall, Refusal> {
         let mut arguments = self.payload.clone();
+        let expected_revision = arguments.remove("expected_revision").and_then(|value| value.as_u64());
         let mut allowed = |name| arguments.remove(name).and_then(|value| value.as_bool()).unwrap_or(false);
         let (empty, drift) = (allowed("allow_empty"), allowed("allow_drift"));
         let mut call = tool::read(&Value::Object(arguments).to_string())?;
         if let Changes::Batch { emptying, .. } = &mut call.changes {
             *emptying = if empty { Emptying::Allowed } else { Emptying::Refused };
         }
-        Ok((call, if drift { Drift::Allowed } else { Drift::Refused }))
+        let drift = if drift { Drift::Allowed } else { Drift::Refused };
+        Ok(StagedCall { call, drift, expected_revision })
     }
+}
+
+/// What is to be done once a person approves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StagedCall {
+    /// The changes.
+    pub call: Call,
+    /// What a drifted store means for them.
+    pub drift: Drift,
+    /// The revision that their author saw.
+    pub expected_revision: Option<u64>,
 }
 
 /// The writes of a profile that wait.
@@ -109,14 +122,25 @@ impl Pending {
         Self { folder, known: None, writes: Vec::new() }
     }
 
+    /// The writes that wait, as their files say now; otherwise as
+    /// [`Pending::list`].
+    ///
+    /// # Errors
+    /// A folder that can't be read.
+    pub fn list_anew(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
+        self.known = None;
+        self.list(now)
+    }
+
     /// The writes that wait, oldest first; expired ones are thrown away. The folder
-    /// is read only when it changed. Files that are no pending writes are left out.
+    /// is read only when files came or went. Files that are no pending writes are left
+    /// out.
     ///
     /// # Errors
     /// A folder that can't be read.
     pub fn list(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
         let stamp = Stamp::now(&self.folder)?;
-        if stamp != self.known || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
+        if self.known.is_none() || stamp != self.known || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
             self.writes = read(&self.folder)?;
             self.known = stamp;
         }
@@ -136,18 +160,18 @@ impl Pending {
     ///
     /// # Errors
     /// Too many wait, or it can't be kept.
-    pub fn stage(&mut self, call: &Call, drift: Drift, author: &Author, now: SystemTime) -> Result<String, StageError> {
+    pub fn stage(&mut self, call: &StagedCall, author: &Author, now: SystemTime) -> Result<String, StageError> {
         if self.list(now)?.len() >= WAITING {
             return Err(StageError::Full);
         }
         folder::create(&self.folder)?;
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let payload = payload(call, drift);
+        let payload = payload(call);
         let mut write = PendingWrite {
             id: String::new(),
             subsystem: "memory".into(),
             action: payload.get("action").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            summary: summary(call),
+            summary: summary(&call.call),
             origin: foreground(),
             created_at: since.as_secs_f64(),
             session: author.session.clone(),
@@ -207,7 +231,8 @@ fn is_id(name: &str) -> bool {
     name.len() == ID && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn payload(call: &Call, drift: Drift) -> Map<String, Value> {
+fn payload(staged: &StagedCall) -> Map<String, Value> {
+    let StagedCall { call, drift, expected_revision } = staged;
     let fields = |change: &Change| match change {
         Change::Add { content } => json!({ "action": "add", "content": content }),
         Change::Replace { old_text, content } => {
@@ -224,8 +249,11 @@ fn payload(call: &Call, drift: Drift) -> Map<String, Value> {
         }),
     };
     payload["target"] = call.target.name().into();
-    if drift == Drift::Allowed {
+    if *drift == Drift::Allowed {
         payload["allow_drift"] = true.into();
+    }
+    if let Some(revision) = expected_revision {
+        payload["expected_revision"] = (*revision).into();
     }
     match payload {
         Value::Object(payload) => payload,
@@ -260,17 +288,18 @@ mod tests {
 
     use super::*;
 
-    fn call(content: &str) -> Call {
-        Call { target: Target::User, changes: Changes::Single(Change::Add { content: content.into() }) }
+    fn call(content: &str) -> StagedCall {
+        let changes = Changes::Single(Change::Add { content: content.into() });
+        StagedCall { call: Call { target: Target::User, changes }, drift: Drift::Refused, expected_revision: None }
     }
 
     fn now() -> SystemTime {
         SystemTime::now()
     }
 
-    fn stage(pending: &mut Pending, call: &Call, now: SystemTime) -> String {
+    fn stage(pending: &mut Pending, call: &StagedCall, now: SystemTime) -> String {
         let author = Author { session: Some("s".into()), agent: None };
-        pending.stage(call, Drift::Refused, &author, now).unwrap()
+        pending.stage(call, &author, now).unwrap()
     }
 
     #[test]
@@ -287,11 +316,11 @@ mod tests {
         let singles = changes.iter().cloned().map(|change| (Target::Memory, Changes::Single(change)));
         let batch = Changes::Batch { changes: changes.clone(), emptying: Emptying::Allowed };
         for (target, changes) in singles.chain([(Target::User, batch)]) {
-            let call = Call { target, changes };
-            let id = pending.stage(&call, Drift::Allowed, &Author::default(), now()).unwrap();
+            let call = StagedCall { call: Call { target, changes }, drift: Drift::Allowed, expected_revision: Some(7) };
+            let id = pending.stage(&call, &Author::default(), now()).unwrap();
             let mut again = Pending::new(folder.clone());
             let write = again.list(now()).unwrap().iter().find(|write| write.id == id).cloned().unwrap();
-            assert_eq!((write.target(), write.call()), (target, Ok((call, Drift::Allowed))));
+            assert_eq!((write.target(), write.call()), (target, Ok(call)));
         }
     }
 
@@ -329,15 +358,16 @@ mod tests {
         let mut pending = Pending::new(home.path().to_owned());
         let writes = pending.list(now()).unwrap();
         assert_eq!(writes.len(), 1);
-        let expected = Call { target: Target::Memory, changes: Changes::Single(Change::Add { content: "tea".into() }) };
-        assert_eq!(writes[0].call(), Ok((expected, Drift::Refused)));
+        let changes = Changes::Single(Change::Add { content: "tea".into() });
+        let call = Call { target: Target::Memory, changes };
+        assert_eq!(writes[0].call(), Ok(StagedCall { call, drift: Drift::Refused, expected_revision: None }));
         assert!(!pending.discard("../../x").unwrap());
     }
 
     #[test]
     fn summaries_are_short() {
         let long = "x".repeat(200);
-        assert_eq!(summary(&call(&long)), format!("add to user profile: {}", "x".repeat(120)));
+        assert_eq!(summary(&call(&long).call), format!("add to user profile: {}", "x".repeat(120)));
         let replaced = Changes::Single(Change::Replace { old_text: "old".into(), content: "new".into() });
         let replaced = Call { target: Target::Memory, changes: replaced };
         assert_eq!(summary(&replaced), "replace in memory: old\nnew");

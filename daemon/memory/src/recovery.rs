@@ -45,9 +45,31 @@ pub(crate) fn judge<E>(
     })
 }
 
+/// What two changes of `base` come to together: what `theirs` has, without what
+/// `ours` took out, and then what `ours` put in.
+pub(crate) fn merge(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Vec<Entry> {
+    let kept = theirs.iter().filter(|entry| ours.contains(entry) || !base.contains(entry));
+    let added = ours.iter().filter(|entry| !base.contains(entry) && !theirs.contains(entry));
+    kept.chain(added).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_changes_come_together() {
+        let list = |text: &str| text.split_whitespace().map(Entry::from).collect::<Vec<_>>();
+        for (base, ours, theirs, both) in [
+            ("a", "a b", "a c", "a c b"),
+            ("a b", "b", "a b c", "b c"),
+            ("a b", "a b", "b", "b"),
+            ("a", "x", "", "x"),
+            ("a", "a b", "a b", "a b"),
+        ] {
+            assert_eq!(merge(&list(base), &list(ours), &list(theirs)), list(both), "{base} | {ours} | {theirs}");
+        }
+    }
 
     #[test]
     fn files_are_judged_by_what_can_have_happened() {

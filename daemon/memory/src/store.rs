@@ -20,7 +20,7 @@ use crate::entries::{Entry, chars, join, parse};
 use crate::journal::line::{Action, Author, Row};
 use crate::journal::{self, Journal};
 use crate::legacy;
-use crate::recovery::{Found, Verdict, judge};
+use crate::recovery::{Found, Verdict, judge, merge};
 use crate::render::shown;
 use crate::target::Target;
 use crate::usage::Usage;
@@ -163,6 +163,9 @@ pub struct Store {
     /// Files that were replaced; forgetting them can wait.
     replaced: Vec<Placed>,
     swept: bool,
+    /// The newest revision that was ever known: none is given twice, even when the
+    /// journal is gone.
+    newest: u64,
 }
 
 #[derive(Debug)]
@@ -197,6 +200,7 @@ impl Store {
             events: Vec::new(),
             replaced: Vec::new(),
             swept: false,
+            newest: 0,
         }
     }
 
@@ -338,6 +342,7 @@ impl Store {
     }
 
     fn forget(&mut self) {
+        self.newest = self.known.as_ref().map_or(self.newest, |known| known.revision);
         self.known = None;
         self.journal = None;
     }
@@ -388,8 +393,10 @@ impl Store {
         let known = match before {
             Some(mut known) => {
                 (known.stamp, known.settled, known.placed) = (stamp, settled, None);
-                if *known.behind.as_ref().unwrap_or(&known.entries).as_ref() != *found {
-                    self.take_external(&mut known, found);
+                match known.behind.clone() {
+                    Some(held) if *held != *found => self.take_merged(&mut known, &held, found),
+                    None if *known.entries != *found => self.take_external(&mut known, found),
+                    _ => {}
                 }
                 known
             }
@@ -441,7 +448,10 @@ impl Store {
         match journal.newest() {
             None => {
                 let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
-                known.revision = counted.max(journal.revision());
+                // A journal that is gone took the past with it, so nobody can say that the
+                // text is still the same.
+                let lost = if self.newest > 0 { self.newest + 1 } else { 0 };
+                known.revision = counted.max(journal.revision()).max(lost);
                 if !found.is_empty() {
                     known.revision = known.revision.max(1);
                     known.entries = found.into();
@@ -450,7 +460,7 @@ impl Store {
             }
             Some(newest) => {
                 known.entries = Arc::clone(&newest.after);
-                known.revision = journal.revision();
+                known.revision = journal.revision().max(self.newest);
                 if *known.entries != *found {
                     match self.judge(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
                         Verdict::Replay => known.behind = Some(found.into()),
@@ -498,6 +508,15 @@ impl Store {
         known.entries = found;
         known.behind = None;
         self.events.push(Event { revision: known.revision, action: Action::External, session: None });
+    }
+
+    /// Somebody changed the file before the newest revision could be put in its place:
+    /// both changes count.
+    fn take_merged(&mut self, known: &mut Known, held: &[Entry], found: Vec<Entry>) {
+        let merged = merge(held, &known.entries, &found);
+        let found: Arc<[Entry]> = found.into();
+        self.take_external(known, merged);
+        known.behind = (known.entries != found).then_some(found);
     }
 
     /// Puts the newest revision in the place of a file that is behind it. The lock

@@ -52,7 +52,6 @@ proptest! {
 
 /// `g\n§` is read as one entry; what is added behind it is read back as `§\na`.
 #[test]
-#[ignore = "entries::parse keeps entries that entries::join can't write"]
 fn an_entry_that_is_added_behind_a_last_line_that_is_only_a_sign_stays_an_entry() {
     for text in ["g\n§", "g\n§ \n§\nh"] {
         let mut world = World::new();
@@ -67,7 +66,6 @@ fn an_entry_that_is_added_behind_a_last_line_that_is_only_a_sign_stays_an_entry(
 /// Killed between journal and file, and started while another program has the lock:
 /// what is shown then is taken back by that program, which never saw it.
 #[test]
-#[ignore = "Store::view shows the revision that is to be put in place before it is there"]
 fn what_is_shown_after_a_crash_does_not_vanish_when_another_program_had_the_lock() {
     let mut world = World::new();
     for text in ["a", "b"] {

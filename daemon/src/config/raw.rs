@@ -241,7 +241,8 @@ fn policy(
     for (name, severity) in severities {
         let id: FindingId = name.parse().map_err(|_| {
             let near = FindingId::all().max_by(|one, other| {
-                let likeness = |id: &FindingId| strsim::jaro_winkler(&name, id.as_str());
+                let lower = name.to_lowercase();
+                let likeness = |id: &FindingId| strsim::jaro_winkler(&lower, &id.as_str().to_lowercase());
                 likeness(one).total_cmp(&likeness(other))
             });
             let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));

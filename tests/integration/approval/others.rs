@@ -177,7 +177,6 @@ fn the_files_are_private() {
 }
 
 #[test]
-#[ignore = "a known bug: approve lists, replays and discards without a lock"]
 fn of_several_who_approve_the_same_write_one_does_it() {
     let home = strict_home();
     let daemon = Daemon::start(&home);
@@ -204,7 +203,6 @@ fn of_several_who_approve_the_same_write_one_does_it() {
 }
 
 #[test]
-#[ignore = "a known bug: an approval that is cancelled between a write and its discarding leaves the write waiting"]
 fn a_write_that_was_done_waits_no_more_although_its_approver_went_away() {
     let home = Home::configured("[memory]\napproval = true\nmemory_limit = 100000\n");
     let daemon = Daemon::start(&home);
@@ -231,7 +229,6 @@ fn a_write_that_was_done_waits_no_more_although_its_approver_went_away() {
 }
 
 #[test]
-#[ignore = "a known bug: expected_revision is checked when a write is staged and then forgotten"]
 fn a_write_that_expected_another_revision_is_not_done_later() {
     let home = strict_home();
     let daemon = Daemon::start(&home);
@@ -244,7 +241,6 @@ fn a_write_that_expected_another_revision_is_not_done_later() {
 }
 
 #[test]
-#[ignore = "a known bug: a file that is changed in its place is not read again"]
 fn what_is_approved_is_what_the_file_says() {
     let home = strict_home();
     let daemon = Daemon::start(&home);

@@ -105,7 +105,6 @@ fn what_was_there_before_the_daemon_is_the_oldest_revision() {
 }
 
 #[test]
-#[ignore = "a known bug: the revision is added to without a check, which panics where overflows are checked"]
 fn the_largest_number_is_no_revision() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -4,8 +4,6 @@ use herma_memory::change::{Changes, Drift, Emptying};
 use herma_memory::{Change, Edit};
 use proptest::prelude::*;
 
-use super::rules::parsed;
-
 /// One thing that happens to a store.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
@@ -75,10 +73,6 @@ fn file() -> impl Strategy<Value = String> {
     let ends = prop::sample::select(&[("", ""), ("\u{feff}", "\n"), ("\n§\n", ""), ("", "\r\r\n")][..]);
     (prop::collection::vec(text(), 0..4), delimiter, ends)
         .prop_map(|(texts, delimiter, (start, end))| format!("{start}{}{end}", texts.join(delimiter)))
-        // See `an_entry_that_is_added_behind_a_last_line_that_is_only_a_sign_stays_an_entry`.
-        .prop_filter("an entry that ends with a delimiter", |text| {
-            parsed(text).iter().all(|entry| !entry.ends_with("\n§"))
-        })
 }
 
 fn drift() -> impl Strategy<Value = Drift> {

@@ -17,7 +17,10 @@ pub(crate) fn parsed(text: &str) -> Vec<String> {
     let text = line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
     let mut entries = Vec::new();
     for piece in text.split(DELIMITER) {
-        let piece = piece.trim().to_owned();
+        let mut piece = piece.trim().to_owned();
+        while let Some(shorter) = piece.strip_suffix("\n§") {
+            piece = shorter.trim().to_owned();
+        }
         if !piece.is_empty() && !entries.contains(&piece) {
             entries.push(piece);
         }

@@ -82,7 +82,7 @@ impl World {
                 self.seen(parsed(text));
             }
             Operation::Compact => {
-                self.store.compact().unwrap();
+                self.store.rest().unwrap();
                 if self.rows.len() >= 2 * KEPT {
                     self.rows.drain(..self.rows.len() - KEPT);
                 }

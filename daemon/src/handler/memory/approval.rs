@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use herma_memory::change::{self, Rules};
-use herma_memory::pending::{Pending, PendingWrite, StageError};
+use herma_memory::change::{self, Change, Changes, Rules};
+use herma_memory::entries::normalised;
+use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::render::shown;
 use herma_memory::tool::Call;
-use herma_memory::{Author, Edit, Refusal};
+use herma_memory::{Author, Edit, Refusal, View};
 use herma_protocol::memory::{
     self as wire, ApproveParams, ApproveResult, Decided, PendingResult, RejectParams, RejectResult, WriteResult,
 };
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::{WriteRequest, pending_count, refused, warnings, wire_target, write};
 use crate::caller::Caller;
+use crate::claim::Claim;
 use crate::fail::{self, Outcome};
 use crate::handler::blocking;
 use crate::owner;
@@ -33,17 +35,19 @@ pub(super) async fn stage(state: &Arc<State>, caller: &Caller, request: WriteReq
     };
     let view = state.store(caller.profile(), target)?.view().await?;
     owner::check_revision(expected_revision, &view)?;
+    if let Some(refusal) = too_long(&changes, &view) {
+        return Ok(refused(&refusal, Some(&view)));
+    }
     let waiting = waiting(state, caller)?;
     if !caller.claim.take() {
         return Err(RpcError::new(ErrorKind::Cancelled, "nobody waits for the write any more"));
     }
-    let call = Call { target, changes };
-    let staged =
-        blocking("staging a write", move || match lock(&waiting).stage(&call, drift, &author, SystemTime::now()) {
-            Ok(id) => Ok(Ok(id)),
-            Err(StageError::Disk(error)) => Err(fail::disk(&error)),
-            Err(full @ StageError::Full) => Ok(Err(Refusal::NotStaged(full.to_string()))),
-        });
+    let call = StagedCall { call: Call { target, changes }, drift, expected_revision };
+    let staged = blocking("staging a write", move || match lock(&waiting).stage(&call, &author, SystemTime::now()) {
+        Ok(id) => Ok(Ok(id)),
+        Err(StageError::Disk(error)) => Err(fail::disk(&error)),
+        Err(full @ StageError::Full) => Ok(Err(Refusal::NotStaged(full.to_string()))),
+    });
     Ok(match staged.await? {
         Ok(id) => {
             state.approvals.staged(caller.profile(), &id, caller.connection);
@@ -63,6 +67,19 @@ pub(super) async fn stage(state: &Arc<State>, caller: &Caller, request: WriteReq
     })
 }
 
+/// A text that is longer than a whole store fits into none.
+fn too_long(changes: &Changes, view: &View) -> Option<Refusal> {
+    let (Changes::Single(Change::Add { content } | Change::Replace { content, .. }), View { target, limit, .. }) =
+        (changes, view)
+    else {
+        return None;
+    };
+    let total = normalised(content).chars().count();
+    let adding = matches!(changes, Changes::Single(Change::Add { .. }));
+    let current = view.usage().chars;
+    (total > *limit).then_some(Refusal::Overflow { target: *target, current, total, limit: *limit, adding })
+}
+
 pub(in crate::handler) async fn pending(state: &Arc<State>, caller: &Caller) -> Outcome<PendingResult> {
     let waiting = waiting(state, caller)?;
     let policy = Arc::clone(&state.config.policy);
@@ -76,10 +93,10 @@ pub(in crate::handler) async fn pending(state: &Arc<State>, caller: &Caller) -> 
             summary: shown(&policy, target, &write.summary),
             payload: Json::from_value(&payload).map_err(|_| fail::internal("memory.pending"))?,
             id: write.id,
-            action: write.action,
+            action: shown(&policy, target, &write.action),
             created_at: write.created_at,
-            session: write.session,
-            agent: write.agent,
+            session: write.session.map(|session| shown(&policy, target, &session)),
+            agent: write.agent.map(|agent| shown(&policy, target, &agent)),
         })
     };
     Ok(PendingResult { pending: writes.into_iter().map(wire).collect::<Outcome<_>>()? })
@@ -90,6 +107,11 @@ pub(in crate::handler) async fn approve(
     caller: &Caller,
     params: ApproveParams,
 ) -> Outcome<ApproveResult> {
+    let (shared, caller) = (Arc::clone(state), undisturbed(caller));
+    to_the_end(state, async move { approve_now(&shared, &caller, params).await }).await
+}
+
+async fn approve_now(state: &State, caller: &Caller, params: ApproveParams) -> Outcome<ApproveResult> {
     let waiting = waiting(state, caller)?;
     let writes = chosen(listed(Arc::clone(&waiting)).await?, params.ids, params.all)?;
     let profile = caller.profile();
@@ -99,9 +121,11 @@ pub(in crate::handler) async fn approve(
     }
     let mut result = ApproveResult { approved: Vec::new(), failed: Vec::new() };
     for staged in writes {
-        let outcome = replay(state, caller, &staged)
+        let mut outcome = replay(state, caller, &staged)
             .await
             .unwrap_or_else(|error| WriteResult { error: Some(error.message), ..WriteResult::default() });
+        // What another program staged may be repeated in the words of a refusal.
+        outcome.error = outcome.error.map(|words| shown(&state.config.policy, staged.target(), &words));
         let decided = Decided { id: staged.id, result: outcome };
         if decided.result.success {
             discard(state, caller, &waiting, &decided.id).await?;
@@ -120,6 +144,11 @@ pub(in crate::handler) async fn reject(
     caller: &Caller,
     params: RejectParams,
 ) -> Outcome<RejectResult> {
+    let (shared, caller) = (Arc::clone(state), undisturbed(caller));
+    to_the_end(state, async move { reject_now(&shared, &caller, params).await }).await
+}
+
+async fn reject_now(state: &State, caller: &Caller, params: RejectParams) -> Outcome<RejectResult> {
     let waiting = waiting(state, caller)?;
     let mut rejected = Vec::new();
     for write in chosen(listed(Arc::clone(&waiting)).await?, params.ids, params.all)? {
@@ -129,11 +158,30 @@ pub(in crate::handler) async fn reject(
     Ok(RejectResult { rejected })
 }
 
+/// The caller, whose going away changes nothing.
+fn undisturbed(caller: &Caller) -> Caller {
+    Caller { claim: Claim::default(), ..caller.clone() }
+}
+
+/// Decides alone, and to the end also when the caller goes away: a write that was
+/// done must not go on waiting.
+async fn to_the_end<T: Send + 'static>(
+    state: &Arc<State>,
+    decide: impl Future<Output = Outcome<T>> + Send + 'static,
+) -> Outcome<T> {
+    let state = Arc::clone(state);
+    let work = tokio::spawn(async move {
+        let _alone = state.approvals.deciding().await;
+        decide.await
+    });
+    work.await.unwrap_or_else(|_| Err(fail::internal("deciding about pending writes")))
+}
+
 async fn replay(state: &State, caller: &Caller, staged: &PendingWrite) -> Outcome<WriteResult> {
     match staged.call() {
-        Ok((Call { target, changes }, drift)) => {
+        Ok(StagedCall { call: Call { target, changes }, drift, expected_revision }) => {
             let author = Author { session: staged.session.clone(), agent: staged.agent.clone() };
-            write(state, caller, target, Edit::Change { changes, drift }, None, author).await
+            write(state, caller, target, Edit::Change { changes, drift }, expected_revision, author).await
         }
         Err(refusal) => Ok(refused(&refusal, None)),
     }
@@ -145,7 +193,7 @@ fn waiting(state: &State, caller: &Caller) -> Outcome<Arc<Mutex<Pending>>> {
 }
 
 async fn listed(waiting: Arc<Mutex<Pending>>) -> Outcome<Vec<PendingWrite>> {
-    blocking("pending writes", move || match lock(&waiting).list(SystemTime::now()) {
+    blocking("pending writes", move || match lock(&waiting).list_anew(SystemTime::now()) {
         Ok(writes) => Ok(writes.to_vec()),
         Err(error) => Err(fail::disk(&error)),
     })
@@ -180,7 +228,13 @@ fn sanitise(value: &mut Value, render: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => *text = render(text),
         Value::Array(items) => items.iter_mut().for_each(|item| sanitise(item, render)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| sanitise(field, render)),
+        Value::Object(fields) => {
+            let old = std::mem::take(fields);
+            fields.extend(old.into_iter().map(|(name, mut field)| {
+                sanitise(&mut field, render);
+                (render(&name), field)
+            }));
+        }
         _ => {}
     }
 }

@@ -33,12 +33,11 @@ pub(in crate::handler) async fn log(state: &Arc<State>, caller: &Caller, params:
         if params.target.is_none_or(|wanted| domain_target(wanted) == target) {
             let owner = state.store(caller.profile(), target)?;
             let Log { rows: found, more, damaged } = owner.log(Page { before: params.before, limit }).await?;
-            rows.extend(found.into_iter().map(|row| (target, row)));
+            rows = merged(rows, found.into_iter().map(|row| (target, row)).collect());
             result.more |= more;
             result.damaged += damaged;
         }
     }
-    rows.sort_by(|one, other| other.1.time.total_cmp(&one.1.time).then(other.1.revision.cmp(&one.1.revision)));
     result.more |= rows.len() > limit;
     rows.truncate(limit);
     let (policy, raw) = (Arc::clone(&state.config.policy), params.raw.unwrap_or(false));
@@ -61,6 +60,17 @@ pub(in crate::handler) async fn restore(state: &State, caller: &Caller, params: 
     let mut result = write(state, caller, target, edit, params.expected_revision, author).await?;
     result.pending_count = pending_count(state, caller);
     Ok(result)
+}
+
+/// Both, the newest first, each in its own order: a clock may have been set back.
+fn merged(one: Vec<(Target, Row)>, other: Vec<(Target, Row)>) -> Vec<(Target, Row)> {
+    let (mut one, mut other) = (one.into_iter().peekable(), other.into_iter().peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some((_, first)), Some((_, second))) if second.time > first.time => other.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => other.next(),
+    })
+    .collect()
 }
 
 /// Renders entries, each text once: rows share most of theirs.
