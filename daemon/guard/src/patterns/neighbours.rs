@@ -1,33 +1,25 @@
 //! What stands round a word, as far as it rules out most ways to write a part at once.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::element::{Element, Kind, Phrase};
 use crate::view::{STROKE, is_space, is_word, reads_as};
 
-/// For each byte the phrases that may be beside it, one bit for each.
-pub(super) type Table = [u8; 256];
+/// For each of the [`LOOKS`] and each byte, the phrases that may be beside it, one bit for each.
+type Tables = [[u8; 256]; LOOKS.len()];
 
 /// Phrases from this number on share the last bit.
 const LAST_BIT: usize = 7;
 
-/// Stands for the edge of a view. No view has such a byte.
+/// Stands for the edge of a view. No view has such a byte, nor any other beyond [`STROKE`].
 const EDGE: u8 = 0xFF;
 
-/// The places whose bytes are looked at.
-const PLACES: [(Side, Look); 6] = [
-    (Side::Before, Look::Next),
-    (Side::Behind, Look::Next),
-    (Side::Before, Look::PastSpace),
-    (Side::Behind, Look::PastSpace),
-    (Side::Before, Look::Second),
-    (Side::Behind, Look::Second),
-];
+/// Which bytes of a side are looked at.
+const LOOKS: [Look; 3] = [Look::Next, Look::PastSpace, Look::Second];
 
 /// The side of a word or way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Before,
     Behind,
@@ -44,59 +36,78 @@ pub(super) enum Look {
     Second,
 }
 
-/// The bytes at the [`PLACES`] round a word.
-pub(super) struct Neighbours([u8; PLACES.len()]);
+/// The bytes round a word.
+pub(super) struct Neighbours {
+    before: [u8; LOOKS.len()],
+    behind: [u8; LOOKS.len()],
+}
 
 impl Neighbours {
     pub(super) fn of(word: &Range<usize>, view: &[u8]) -> Self {
-        let (head, tail) = (&view[..word.start], &view[word.end..]);
-        let [before, before_second] = past_space(head.iter().rev());
-        let [behind, behind_second] = past_space(tail.iter());
-        let or_edge = |byte: Option<&u8>| byte.copied().unwrap_or(EDGE);
-        Self([or_edge(head.last()), or_edge(tail.first()), before, behind, before_second, behind_second])
+        Self { before: looks(view[..word.start].iter().rev()), behind: looks(view[word.end..].iter()) }
     }
 }
 
-/// The first byte that is no white space, and the next one if the first is of a word.
-fn past_space<'a>(mut bytes: impl Iterator<Item = &'a u8>) -> [u8; 2] {
-    let first = bytes.find(|byte| !is_space(**byte)).copied().unwrap_or(EDGE);
-    let second = if is_word(first) { bytes.next().copied().unwrap_or(EDGE) } else { EDGE };
-    [first, second]
+/// The bytes of the [`LOOKS`].
+fn looks<'a>(mut bytes: impl Iterator<Item = &'a u8>) -> [u8; LOOKS.len()] {
+    let mut next = || bytes.next().copied().unwrap_or(EDGE);
+    let adjoining = next();
+    let mut past_space = adjoining;
+    while is_space(past_space) {
+        past_space = next();
+    }
+    [adjoining, past_space, if is_word(past_space) { next() } else { EDGE }]
 }
 
 /// Tells which phrases of a part are possible between given neighbours.
 #[derive(Debug)]
-pub(super) struct Filter([Arc<Table>; PLACES.len()]);
+pub(super) struct Filter {
+    before: Arc<Tables>,
+    behind: Arc<Tables>,
+}
 
 impl Filter {
-    /// Of phrases whose own elements have the elements `around` before and behind them. `tables`
-    /// keeps equal ones once.
-    pub(super) fn of(phrases: &[Phrase], around: &[Vec<Element>; 2], tables: &mut BTreeSet<Arc<Table>>) -> Self {
+    /// Of phrases whose own elements have the elements `around` before and behind them.
+    pub(super) fn of(phrases: &[Phrase], around: &[Vec<Element>; 2], known: &mut Known) -> Self {
         let [first, last] = around;
-        let before = phrases.iter().map(|phrase| [first.as_slice(), &phrase.before].concat()).collect::<Vec<_>>();
-        let behind = phrases.iter().map(|phrase| [phrase.behind.as_slice(), last].concat()).collect::<Vec<_>>();
-        Self(PLACES.map(|(side, look)| {
-            let sides = match side {
-                Side::Before => &before,
-                Side::Behind => &behind,
-            };
-            let table = table(|byte| {
-                let possible = sides.iter().map(|elements| byte > STROKE || side.may_adjoin(elements, byte, look));
-                possible.enumerate().fold(0, |bits, (number, is)| bits | u8::from(is) << number.min(LAST_BIT))
-            });
-            let known = tables.get(&table).cloned();
-            known.unwrap_or_else(|| {
-                let table = Arc::new(table);
-                tables.insert(Arc::clone(&table));
-                table
-            })
-        }))
+        let before = phrases.iter().map(|phrase| [first.as_slice(), &phrase.before].concat());
+        let behind = phrases.iter().map(|phrase| [phrase.behind.as_slice(), last].concat());
+        Self {
+            before: known.tables(Side::Before, before.collect()),
+            behind: known.tables(Side::Behind, behind.collect()),
+        }
     }
 
     /// What is possible between these neighbours.
     pub(super) fn possible(&self, neighbours: &Neighbours) -> Possible {
-        let tables = self.0.iter().zip(neighbours.0);
-        Possible(tables.fold(u8::MAX, |bits, (table, byte)| bits & table[usize::from(byte)]))
+        let bits = |tables: &Tables, [next, past_space, second]: [u8; LOOKS.len()]| {
+            tables[0][usize::from(next)] & tables[1][usize::from(past_space)] & tables[2][usize::from(second)]
+        };
+        Possible(bits(&self.before, neighbours.before) & bits(&self.behind, neighbours.behind))
+    }
+}
+
+/// The tables made so far, since many parts have equal ones.
+#[derive(Debug, Default)]
+pub(super) struct Known(Vec<(Side, Vec<Vec<Element>>, Arc<Tables>)>);
+
+impl Known {
+    /// The tables of phrases that have these elements on this side.
+    fn tables(&mut self, side: Side, phrases: Vec<Vec<Element>>) -> Arc<Tables> {
+        let mut known = self.0.iter();
+        if let Some((.., tables)) = known.find(|known| known.0 == side && known.1 == phrases) {
+            return Arc::clone(tables);
+        }
+        let mut tables = [[u8::MAX; 256]; LOOKS.len()];
+        for (look, table) in LOOKS.into_iter().zip(&mut tables) {
+            for (byte, bits) in (0..=STROKE).zip(table) {
+                let possible = phrases.iter().map(|elements| side.may_adjoin(elements, byte, look));
+                *bits = possible.enumerate().fold(0, |bits, (at, is)| bits | u8::from(is) << at.min(LAST_BIT));
+            }
+        }
+        let tables = Arc::new(tables);
+        self.0.push((side, phrases, Arc::clone(&tables)));
+        tables
     }
 }
 
@@ -113,12 +124,6 @@ impl Possible {
         let phrases = phrases.iter().enumerate();
         phrases.filter(move |(number, _)| self.0 >> number.min(&LAST_BIT) & 1 == 1).map(|(_, phrase)| phrase)
     }
-}
-
-fn table(bits: impl Fn(u8) -> u8) -> Table {
-    let mut table = [0; 256];
-    (0..=u8::MAX).for_each(|byte| table[usize::from(byte)] = bits(byte));
-    table
 }
 
 impl Side {
@@ -151,7 +156,7 @@ impl Side {
             Element::WordStart => (!is_next || matches!(self, Self::Behind) || !is_word(byte)) && rest(look),
             Element::WordEnd => (!is_next || matches!(self, Self::Before) || !is_word(byte)) && rest(look),
             Element::TextEnd => false,
-            Element::Variable => true,
+            Element::Variable => !is_next || is_word(byte) || matches!(byte, b'$' | b'{'),
             Element::Choice(ways) => ways.all().iter().any(|way| self.may_go_on(way, byte, look, &rest)),
             Element::Ahead(ways) => ways.all().iter().any(|way| self.may_adjoin(way, byte, look)),
             Element::Near(_) if look == Look::Second => true,

@@ -1,13 +1,13 @@
 //! The words by which the parts of patterns are found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use aho_corasick::dfa::DFA;
 use aho_corasick::{PatternID, StartKind};
 
 use super::element::{Element, Kind, Phrase};
-use super::neighbours::Filter;
+use super::neighbours::{Filter, Known};
 use super::{Gap, Pattern, notation, table};
 use crate::view::{WORD_LETTERS, is_word};
 
@@ -88,9 +88,9 @@ impl Words {
             .prefilter(false)
             .build(by_word.keys().map(|shape| &shape.letters))
             .expect("the words fit into an automaton");
-        let mut tables = BTreeSet::new();
+        let mut known = Known::default();
         let mut part = |(pattern, part, phrases): Place| {
-            let filter = Filter::of(&phrases, &space_round(&table::PATTERNS[pattern], part), &mut tables);
+            let filter = Filter::of(&phrases, &space_round(&table::PATTERNS[pattern], part), &mut known);
             Part { pattern, part, phrases, filter }
         };
         let word =
