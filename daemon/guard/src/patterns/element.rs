@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::ways::Ways;
-use crate::view::{STROKE, is_blank, is_space, is_word, reads_as};
+use crate::view::{SPACE, STROKE, is_blank, is_space, is_word, reads_as};
 
 /// The smallest piece of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,12 @@ impl Kind {
             Self::Blank => is_blank(byte),
             Self::Word => is_word(byte),
             Self::Set(members) => {
-                let letter = if byte == STROKE { b'l' } else { byte };
+                let letter = match byte {
+                    STROKE => b'l',
+                    // A set that has a vertical tab has all white space.
+                    SPACE => b'\x0B',
+                    byte => byte,
+                };
                 letter.is_ascii() && members >> letter & 1 == 1
             }
         }
