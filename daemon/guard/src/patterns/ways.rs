@@ -40,6 +40,9 @@ impl Ways {
     /// Where the first way ends that begins at byte `at` and matches.
     pub(super) fn forward(&self, view: &[u8], at: usize) -> Option<usize> {
         let possible = ways_at(&self.first, view.get(at)) & ways_at(&self.second, view.get(at + 1));
+        if possible == 0 {
+            return None;
+        }
         self.possible(possible).find_map(|way| match way {
             [Element::Literal(letters)] => literal_behind(letters, view, at),
             way => forward(way, view, at),
@@ -50,6 +53,9 @@ impl Ways {
     pub(super) fn backward(&self, view: &[u8], at: usize, word_start: usize) -> Option<usize> {
         let mut before = view[..at].iter().rev();
         let possible = ways_at(&self.last, before.next()) & ways_at(&self.second_last, before.next());
+        if possible == 0 {
+            return None;
+        }
         self.possible(possible).find_map(|way| match way {
             [Element::Literal(letters)] => literal_before(letters, view, at),
             way => backward(way, view, at, word_start),
