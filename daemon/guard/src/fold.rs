@@ -17,26 +17,40 @@ pub(crate) use pages::{Traits, traits};
 /// Bytes that are tested together for being ASCII.
 const BLOCK: usize = 16;
 
-/// Both views of one text.
-pub(crate) struct Views {
-    /// One byte for each character.
-    pub(crate) raw: Vec<u8>,
+/// A text as a reader sees it.
+pub(crate) struct Folded {
     /// No byte, one or several for each character; see [`places`].
-    pub(crate) folded: Vec<u8>,
+    pub(crate) view: Vec<u8>,
     /// Whether every pattern that is in the raw view is in the folded one too.
-    pub(crate) folded_has_all: bool,
+    pub(crate) has_all: bool,
 }
 
-/// Reads a text once and gives its views.
-pub(crate) fn views(text: &str) -> Views {
-    let mut raw = Vec::with_capacity(text.len());
-    let mut folded = Vec::with_capacity(text.len());
+/// The folded view of a text.
+pub(crate) fn folded(text: &str) -> Folded {
     let mut traits = Traits::default();
+    let mut view = view(text, |entry, view| {
+        traits = traits.and(entry.traits);
+        match *entry.folded {
+            [one] => view.push(one),
+            ref several => view.extend_from_slice(several),
+        }
+    });
+    settle(&mut view);
+    Folded { view, has_all: !traits.contains(Traits::CHANGED) }
+}
+
+/// The raw view of a text: one byte for each character.
+pub(crate) fn raw(text: &str) -> Vec<u8> {
+    view(text, |entry, view| view.push(entry.raw))
+}
+
+/// A view to which ASCII is copied and each other character is added by `push`.
+fn view(text: &str, mut push: impl FnMut(pages::Entry<'_>, &mut Vec<u8>)) -> Vec<u8> {
+    let mut view = Vec::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
         let (ascii, other) = rest.split_at(ascii_length(rest.as_bytes()));
-        raw.extend_from_slice(ascii.as_bytes());
-        folded.extend_from_slice(ascii.as_bytes());
+        view.extend_from_slice(ascii.as_bytes());
         rest = "";
         let mut reader = pages::Reader::default();
         for (at, c) in other.char_indices() {
@@ -44,17 +58,10 @@ pub(crate) fn views(text: &str) -> Views {
                 rest = &other[at..];
                 break;
             }
-            let entry = reader.entry(c);
-            raw.push(entry.raw);
-            traits = traits.and(entry.traits);
-            match *entry.folded {
-                [one] => folded.push(one),
-                ref several => folded.extend_from_slice(several),
-            }
+            push(reader.entry(c), &mut view);
         }
     }
-    settle(&mut folded);
-    Views { raw, folded, folded_has_all: !traits.contains(Traits::CHANGED) }
+    view
 }
 
 /// The characters of a text that gave certain bytes of its folded view.

@@ -17,6 +17,7 @@ use crate::{FindingId, Scope};
 
 mod chain;
 mod element;
+mod neighbours;
 mod notation;
 mod stops;
 mod table;
@@ -24,6 +25,7 @@ mod ways;
 mod words;
 
 use chain::Chain;
+use neighbours::{Neighbours, Possible};
 use stops::Stops;
 use words::Words;
 
@@ -79,11 +81,22 @@ pub(crate) fn find_among(view: &[u8], scope: Scope, is_wanted: impl Fn(usize) ->
     let Ok(mut state) = automaton.start_state(Anchored::No) else {
         return;
     };
-    let mut search = Search { view, chains: Chain::of_table(scope, is_wanted, hits), stops: Stops::default() };
+    let chains = Chain::of_table(scope, is_wanted, hits);
+    let open = chains.iter().filter(|chain| !chain.is_done()).count();
+    let mut search = Search { view, chains, open, stops: Stops::default() };
+    let mut last = 0;
     for (at, byte) in view.iter().enumerate() {
-        state = automaton.next_state(Anchored::No, state, WORD_LETTERS[usize::from(*byte)]);
+        let letter = WORD_LETTERS[usize::from(*byte)];
+        if letter == b' ' && last == b' ' {
+            continue;
+        }
+        last = letter;
+        state = automaton.next_state(Anchored::No, state, letter);
         if automaton.is_special(state) {
             search.visit(state, at + 1);
+            if search.open == 0 {
+                break;
+            }
         }
     }
     for (hit, chain) in hits.iter_mut().zip(search.chains) {
@@ -96,6 +109,8 @@ struct Search<'a> {
     view: &'a [u8],
     /// One for each pattern.
     chains: Vec<Chain>,
+    /// How many of them are not done.
+    open: usize,
     stops: Stops,
 }
 
@@ -110,9 +125,19 @@ impl Search<'_> {
         }
         for index in 0..automaton.match_len(state) {
             let word = WORDS.at(automaton.match_pattern(state, index));
-            let found = end - word.length..end;
+            let found = word.bytes(end);
+            let mut neighbours = None;
             for part in &word.parts {
-                self.chains[part.pattern].visit(part, self.view, &found, &mut self.stops);
+                let chain = &mut self.chains[part.pattern];
+                if !chain.may_use(part) {
+                    continue;
+                }
+                let neighbours = neighbours.get_or_insert_with(|| Neighbours::of(&found, self.view));
+                let possible = part.filter.possible(neighbours);
+                if possible != Possible::NOTHING {
+                    chain.visit(part, possible, self.view, &found, &mut self.stops);
+                    self.open -= usize::from(chain.is_done());
+                }
             }
         }
     }

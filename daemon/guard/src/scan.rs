@@ -27,19 +27,19 @@ pub(crate) fn hits(text: &str, scope: Scope) -> Vec<Hit> {
         patterns::find(text.as_bytes(), scope, &mut hits);
         return raw_hits(hits).collect();
     }
-    let views = fold::views(text);
+    let fold::Folded { view, has_all } = fold::folded(text);
     let mut folded = patterns::no_hits();
-    if views.folded_has_all {
-        patterns::find(&views.folded, scope, &mut folded);
+    if has_all {
+        patterns::find(&view, scope, &mut folded);
     }
-    if views.folded_has_all && folded.iter().all(Option::is_none) {
+    if has_all && folded.iter().all(Option::is_none) {
         return invisible::find(text);
     }
-    let may_be_raw = |pattern: usize| !views.folded_has_all || folded[pattern].is_some();
-    patterns::find_among(&views.raw, scope, may_be_raw, &mut hits);
-    if !views.folded_has_all {
+    let may_be_raw = |pattern: usize| !has_all || folded[pattern].is_some();
+    patterns::find_among(&fold::raw(text), scope, may_be_raw, &mut hits);
+    if !has_all {
         folded.clone_from(&hits);
-        patterns::find(&views.folded, scope, &mut folded);
+        patterns::find(&view, scope, &mut folded);
     }
     folded.iter_mut().zip(&hits).filter(|(_, raw)| raw.is_some()).for_each(|(folded, _)| *folded = None);
     map_back(text, &mut folded);

@@ -36,7 +36,8 @@ const IS_SPACE: u8 = 2;
 /// What each byte of a view is.
 static KINDS: [u8; 256] = kinds();
 
-/// Each byte as the search for words sees it: small letters, and `i`, `l` and [`STROKE`] as one.
+/// Each byte as the search for words sees it: small letters, `i`, `l` and [`STROKE`] as one, and all
+/// white space as one.
 pub(crate) static WORD_LETTERS: [u8; 256] = word_letters();
 
 /// Whether the byte stands for a letter, mark, digit or underscore.
@@ -84,6 +85,7 @@ const fn word_letters() -> [u8; 256] {
         let code = byte as u8;
         letters[byte] = match code.to_ascii_lowercase() {
             b'l' | STROKE => b'i',
+            b'\t'..=b'\r' | SPACE => b' ',
             other => other,
         };
         byte += 1;

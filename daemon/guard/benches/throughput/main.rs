@@ -2,9 +2,11 @@
 //!
 //! `cargo bench -p herma-guard` prints one line for each text: the rate over [`SIZE`] bytes and how
 //! many times as long twice as much takes. The last line names the slowest and the largest ratio.
+//! `cargo bench -p herma-guard -- framework` measures the texts that have the word in their name.
 
 #![expect(clippy::print_stdout, reason = "the figures are the purpose")]
 
+use std::env;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -37,8 +39,10 @@ struct Measure {
 
 fn main() {
     println!("{:<26} {:>10} {:>7} {:>10} {:>7}", "text", "scan MB/s", "x2", "redact", "x2");
+    let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_asked_for = |text: &&Text| words.is_empty() || words.iter().any(|word| text.name.contains(word.as_str()));
     let mut all: Vec<(String, Measure)> = Vec::new();
-    for text in &TEXTS {
+    for text in TEXTS.iter().filter(is_asked_for) {
         let scanned = measure(text, |text| drop(black_box(scan(text, Scope::Strict))));
         let redacted = measure(text, |text| {
             drop(black_box(redact(text, RedactOptions::default())));

@@ -20,7 +20,7 @@ impl Text {
     }
 }
 
-pub(crate) const TEXTS: [Text; 92] = [
+pub(crate) const TEXTS: [Text; 128] = [
     // Everyday texts.
     Text::new("prose", PROSE, ""),
     Text::new("log", LOG, ""),
@@ -96,6 +96,43 @@ pub(crate) const TEXTS: [Text; 92] = [
     Text::new("agent files", "edit .hermes/agents.md\n", ""),
     Text::new("hardcoded_secret", "token = \"0123456789\" ", ""),
     Text::new("hardcoded_secret 2", "token=", ""),
+    // Words that come close to several patterns, and chains that never close.
+    Text::new("framework words, soft hyphens", "praxis\u{AD} ", ""),
+    Text::new("framework words, alternating", "praxis havoc mythic sliver ", "™"),
+    Text::new("framework words, verbs", "use the praxis a use the sliver t ", "™"),
+    Text::new("framework words, kinds", "framework praxis_ beacons sliver_ praxis agent_ ", "™"),
+    Text::new("c2 alone", "c2 ", "™"),
+    Text::new("c2 and a letter", "c2 s c2 b ", "™"),
+    Text::new("you", "you ", "™"),
+    Text::new("you are", "you are now an", "™"),
+    Text::new("keys behind verbs", KEYS, "™"),
+    Text::new("keys and dollars", "curl wget $key_ $api_ ${key", "™"),
+    Text::new("api", "api", "™"),
+    Text::new("forced_action, fillers", "you must a b c ", "™"),
+    Text::new("forced_action, near misses", "you must r c b you must rep con ", "™"),
+    Text::new("ignore a", "ignore a ", "™"),
+    Text::new("act as if you act", "act as if you don't ", "™"),
+    Text::new("translate into and", "translate into and ", "™"),
+    Text::new("comments", "<!-- ", "™"),
+    Text::new("curl $", "curl $ ", "™"),
+    Text::new("send to send to", "send to send to http", "™"),
+    Text::new("http", "http://", "™"),
+    Text::new("verbs of change", "add to edit write append ", "™"),
+    Text::new("check in", "check in beacon to_ ", "™"),
+    Text::new("register", "register as a node_ register a nod", "™"),
+    Text::new("pull", "pull tasks_ ", "™"),
+    Text::new("name yourself", "name yourself- ", "™"),
+    Text::new("pretend to be", "pretend to be_ you are_ ", "™"),
+    Text::new("respond", "respond without reply withou ", "™"),
+    Text::new("output prompt", "output system promp initial prompt_ ", "™"),
+    Text::new("output full", "output chat full previous entire ", "™"),
+    Text::new("system prompt system", "system prompt ", "™"),
+    Text::new("secret =", "secret='0123456789abcdefgh' ", "™"),
+    Text::new("all words, marks", MARKED_WORDS, ""),
+    Text::new("all words, zero width", SPLIT_WORDS, ""),
+    Text::new("all words, trade marks", SIGNED_WORDS, ""),
+    Text::new("all words, soft hyphens", HYPHENED_WORDS, ""),
+    Text::new("all words, disguised", DISGUISED_WORDS, "™"),
     // The redaction.
     Text::new("assignments", "A_TOKEN=", ""),
     Text::new("short assignments", "A_TOKEN=x ", ""),
@@ -147,3 +184,52 @@ only use one-liners. command and control. c2 server. metasploit. cat .env author
 
 /// The words that most patterns have in common.
 const SHORT_WORDS: &str = "to be you all any now the user not ";
+
+/// A mark on every letter.
+const MARKED_WORDS: &str = "i\u{301}g\u{301}n\u{301}o\u{301}r\u{301}e\u{301} a\u{301}l\u{301}l\u{301} \
+i\u{301}n\u{301}s\u{301}t\u{301}r\u{301}u\u{301}c\u{301}t\u{301}i\u{301}o\u{301}n\u{301}s\u{301} \
+a\u{301}c\u{301}t\u{301} a\u{301}s\u{301} i\u{301}f\u{301} y\u{301}o\u{301}u\u{301} \
+m\u{301}u\u{301}s\u{301}t\u{301} t\u{301}e\u{301}l\u{301}l\u{301} \
+u\u{301}s\u{301}e\u{301}r\u{301} p\u{301}r\u{301}a\u{301}x\u{301}i\u{301}s\u{301} \
+b\u{301}e\u{301}a\u{301}c\u{301}o\u{301}n\u{301} c\u{301}2\u{301} \
+r\u{301}e\u{301}g\u{301}i\u{301}s\u{301}t\u{301}e\u{301}r\u{301} \
+n\u{301}o\u{301}d\u{301}e\u{301} \n";
+
+/// Something that cannot be seen behind every letter.
+const SPLIT_WORDS: &str = "i\u{200B}g\u{200B}n\u{200B}o\u{200B}r\u{200B}e\u{200B} a\u{200B}l\u{200B}l\u{200B} \
+i\u{200B}n\u{200B}s\u{200B}t\u{200B}r\u{200B}u\u{200B}c\u{200B}t\u{200B}i\u{200B}o\u{200B}n\u{200B}s\u{200B} \
+a\u{200B}c\u{200B}t\u{200B} a\u{200B}s\u{200B} i\u{200B}f\u{200B} y\u{200B}o\u{200B}u\u{200B} \
+m\u{200B}u\u{200B}s\u{200B}t\u{200B} t\u{200B}e\u{200B}l\u{200B}l\u{200B} \
+u\u{200B}s\u{200B}e\u{200B}r\u{200B} p\u{200B}r\u{200B}a\u{200B}x\u{200B}i\u{200B}s\u{200B} \
+b\u{200B}e\u{200B}a\u{200B}c\u{200B}o\u{200B}n\u{200B} c\u{200B}2\u{200B} \
+r\u{200B}e\u{200B}g\u{200B}i\u{200B}s\u{200B}t\u{200B}e\u{200B}r\u{200B} \
+n\u{200B}o\u{200B}d\u{200B}e\u{200B} \n";
+
+/// Every word behind a sign that reads as letters.
+const SIGNED_WORDS: &str = "™ ignore ™ instructions ™ prompt ™ override ™ disregard ™ act ™ limits ™ <!-- ™ --> ™ style ™ \
+display ™ translate ™ tell ™ user ™ you ™ now ™ pretend ™ output ™ without ™ safety ™ updated ™ \
+yourself ™ register ™ node ™ heartbeat ™ beacon ™ check ™ pull ™ task ™ connect ™ network ™ \
+must ™ report ™ liner ™ never ™ disk ™ unset ™ praxis ™ c2 ™ command ™ control ™ curl ™ wget ™ \
+$ ™ credentials ™ http ™ send ™ include ™ history ™ /.ssh ™ ~ ™ agents.md ™ .hermes/config.yaml \
+™ key ™ token \n";
+
+/// Every word with a soft hyphen at its end.
+const HYPHENED_WORDS: &str = "ignore\u{AD} instructions\u{AD} prompt\u{AD} override\u{AD} disregard\u{AD} act\u{AD} \
+limits\u{AD} <!--\u{AD} -->\u{AD} style\u{AD} display\u{AD} translate\u{AD} tell\u{AD} \
+user\u{AD} you\u{AD} now\u{AD} pretend\u{AD} output\u{AD} without\u{AD} safety\u{AD} \
+updated\u{AD} yourself\u{AD} register\u{AD} node\u{AD} heartbeat\u{AD} beacon\u{AD} check\u{AD} \
+pull\u{AD} task\u{AD} connect\u{AD} network\u{AD} must\u{AD} report\u{AD} liner\u{AD} \
+never\u{AD} disk\u{AD} unset\u{AD} praxis\u{AD} c2\u{AD} command\u{AD} control\u{AD} curl\u{AD} \
+wget\u{AD} $\u{AD} credentials\u{AD} http\u{AD} send\u{AD} include\u{AD} history\u{AD} \
+/.ssh\u{AD} ~\u{AD} agents.md\u{AD} .hermes/config.yaml\u{AD} key\u{AD} token\u{AD} \n";
+
+/// Every word with Cyrillic letters.
+const DISGUISED_WORDS: &str = "іgnоrе іnѕtruсtіоnѕ рrоmрt оvеrrіdе dіѕrеgаrd асt lіmіtѕ <!-- --> ѕtуlе dіѕрlау trаnѕlаtе tеll \
+uѕеr уоu nоw рrеtеnd оutрut wіthоut ѕаfеtу uрdаtеd уоurѕеlf rеgіѕtеr nоdе hеаrtbеаt bеасоn \
+сhесk рull tаѕk соnnесt nеtwоrk muѕt rероrt lіnеr nеvеr dіѕk unѕеt рrахіѕ с2 соmmаnd соntrоl \
+сurl wgеt $ сrеdеntіаlѕ httр ѕеnd іnсludе hіѕtоrу /.ѕѕh ~ аgеntѕ.md .hеrmеѕ/соnfіg.уаml kеу \
+tоkеn \n";
+
+/// Verbs that wait for names on their line, and the names.
+const KEYS: &str = "curl wget cat send edit <div style=\"x key api token secret password key api key \
+api key api key api key api key api key api key api key api key api key api key api ";

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::neighbours::Possible;
 use super::stops::Stops;
 use super::words::Part;
 use super::{Gap, Hits, Pattern, table};
@@ -44,26 +45,41 @@ impl Chain {
 
     /// Where the whole pattern was found.
     pub(super) fn hit(&self) -> Option<Range<usize>> {
-        (self.found == self.parts && self.end > self.start).then_some(self.start..self.end)
+        (self.is_done() && self.end > self.start).then_some(self.start..self.end)
     }
 
-    /// Tries to go on with a part whose word was found at the bytes `word`.
-    pub(super) fn visit(&mut self, part: &Part, view: &[u8], word: &Range<usize>, stops: &mut Stops) {
-        if self.found == self.parts || part.part > self.found {
-            return;
-        }
+    /// Whether nothing is to be done any more.
+    pub(super) fn is_done(&self) -> bool {
+        self.found == self.parts
+    }
+
+    /// Whether the part may be of use here, as long as its gap has not ended.
+    pub(super) fn may_use(&self, part: &Part) -> bool {
+        !self.is_done() && (part.part == 0 || part.part == self.found)
+    }
+
+    /// Tries to go on with a part that it [may use](Self::may_use), written in one of the
+    /// `possible` ways, whose word was found at the bytes `word`.
+    pub(super) fn visit(
+        &mut self,
+        part: &Part,
+        possible: Possible,
+        view: &[u8],
+        word: &Range<usize>,
+        stops: &mut Stops,
+    ) {
         if self.found > 0 {
             stops.read_to(view, word.start);
         }
         let goes_on = self.found > 0 && !stops.ended(self.gap, self.end);
         let is_wanted = match part.part {
             0 => !goes_on || self.gap == Gap::Letters,
-            part => goes_on && part == self.found,
+            _ => goes_on,
         };
         if !is_wanted {
             return;
         }
-        let places = part.phrases.iter().filter_map(|phrase| phrase.match_round(word, view, stops.word_start()));
+        let places = possible.of(&part.phrases).filter_map(|phrase| phrase.match_round(word, view, stops.word_start()));
         let Some(bytes) = { places }.find(|bytes| self.fits(part.part, bytes, view)) else {
             return;
         };

@@ -1,9 +1,10 @@
 //! Matching one part of a pattern round its word.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::ways::Ways;
-use crate::view::{STROKE, is_blank, is_space, is_word, reads_as};
+use crate::view::{SPACE, STROKE, is_blank, is_space, is_word, reads_as};
 
 /// The smallest piece of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +24,11 @@ pub(super) enum Element {
     /// `$` or `${` and the beginning of the name that goes on here.
     Variable,
     /// The first of some ways that matches.
-    Choice(Ways),
+    Choice(Arc<Ways>),
     /// The same, but not counted as part of the hit.
-    Ahead(Ways),
+    Ahead(Arc<Ways>),
     /// The same behind up to three words.
-    Near(Ways),
+    Near(Arc<Ways>),
 }
 
 /// A kind of byte.
@@ -55,20 +56,18 @@ pub(super) struct Phrase {
     /// What stands before the word that the automaton finds, and what behind it.
     pub(super) before: Vec<Element>,
     pub(super) behind: Vec<Element>,
-    /// The word itself, which the automaton does not find exactly.
-    pub(super) word: Vec<u8>,
+    /// The word itself, if the automaton does not find it exactly.
+    pub(super) word: Option<Vec<u8>>,
 }
 
 impl Phrase {
     /// The bytes of the whole phrase if its word is at the bytes `word`. `word_start` is where the
     /// run of letters round the word begins.
     pub(super) fn match_round(&self, word: &Range<usize>, view: &[u8], word_start: usize) -> Option<Range<usize>> {
-        if !reads(&view[word.clone()], &self.word) {
-            return None;
-        }
         let start = backward(&self.before, view, word.start, word_start)?;
         let end = forward(&self.behind, view, word.end)?;
-        Some(start..end)
+        let is_word = self.word.as_ref().is_none_or(|letters| reads(&view[word.clone()], letters));
+        is_word.then_some(start..end)
     }
 }
 
@@ -124,52 +123,52 @@ impl Element {
     }
 }
 
-impl Element {
-    /// Whether the element may match where this byte comes next. Only a no is certain.
-    pub(super) fn may_begin_with(&self, byte: u8) -> bool {
-        match self {
-            Self::Literal(letters) => letters.first().is_some_and(|letter| reads_as(byte, *letter)),
-            Self::Run(kind, 1..) | Self::One(kind) => kind.has(byte),
-            Self::WordEnd => !is_word(byte),
-            Self::TextEnd => false,
-            Self::Choice(ways) | Self::Ahead(ways) => ways.may_begin_with(byte),
-            Self::Run(_, 0) | Self::WordStart | Self::Variable | Self::Near(_) => true,
-        }
-    }
-
-    /// Whether the element may match where this byte comes last. Only a no is certain.
-    pub(super) fn may_end_with(&self, byte: u8) -> bool {
-        match self {
-            Self::Literal(letters) => letters.last().is_some_and(|letter| reads_as(byte, *letter)),
-            Self::Run(kind, 1..) | Self::One(kind) => kind.has(byte),
-            Self::WordStart => !is_word(byte),
-            Self::Choice(ways) => ways.may_end_with(byte),
-            Self::Run(_, 0) | Self::WordEnd | Self::TextEnd | Self::Variable | Self::Ahead(_) | Self::Near(_) => true,
-        }
-    }
-}
-
 impl Kind {
-    fn has(self, byte: u8) -> bool {
+    /// Whether the byte is of this kind.
+    pub(super) fn has(self, byte: u8) -> bool {
         match self {
             Self::Space => is_space(byte),
             Self::Blank => is_blank(byte),
             Self::Word => is_word(byte),
             Self::Set(members) => {
-                let letter = if byte == STROKE { b'l' } else { byte };
+                let letter = match byte {
+                    STROKE => b'l',
+                    // A set that has a vertical tab has all white space.
+                    SPACE => b'\x0B',
+                    byte => byte,
+                };
                 letter.is_ascii() && members >> letter & 1 == 1
             }
         }
     }
+
+    /// Whether some letter, digit or underscore is of this kind.
+    pub(super) fn has_word(self) -> bool {
+        match self {
+            Self::Space | Self::Blank => false,
+            Self::Word => true,
+            Self::Set(_) => (0..STROKE).any(|byte| is_word(byte) && self.has(byte)),
+        }
+    }
+
+    /// Whether some white space is of this kind.
+    pub(super) fn has_space(self) -> bool {
+        matches!(self, Self::Space | Self::Blank) || b"\t\n\x0B\x0C\r ".iter().any(|byte| self.has(*byte))
+    }
 }
 
 fn near(ways: &Ways, view: &[u8], mut at: usize) -> Option<usize> {
-    const WORD: [Element; 2] = [Element::Run(Kind::Word, 1), Element::Run(Kind::Space, 1)];
     for _ in 0..NEAR {
-        match ways.forward(view, at) {
-            Some(end) => return Some(end),
-            None => at = forward(&WORD, view, at)?,
+        if let Some(end) = ways.forward(view, at) {
+            return Some(end);
         }
+        let word = view[at..].iter().position(|byte| !is_word(*byte)).filter(|length| *length > 0)?;
+        let behind = &view[at + word..];
+        let space = behind.iter().position(|byte| !is_space(*byte)).unwrap_or(behind.len());
+        if space == 0 {
+            return None;
+        }
+        at += word + space;
     }
     ways.forward(view, at)
 }

@@ -13,6 +13,7 @@
 use std::iter::Peekable;
 use std::mem;
 use std::str::Chars;
+use std::sync::Arc;
 
 use super::element::{Element, Kind};
 use super::ways::Ways;
@@ -60,7 +61,7 @@ fn group(rest: &mut Peekable<Chars<'_>>) -> Element {
         Some(_) => Element::Near,
         None => Element::Choice,
     };
-    group(Ways::new(alternatives(rest)))
+    group(Arc::new(Ways::new(alternatives(rest))))
 }
 
 fn escape(rest: &mut Peekable<Chars<'_>>) -> Element {

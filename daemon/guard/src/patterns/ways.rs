@@ -1,6 +1,8 @@
 //! Several ways to go on, of which the first that matches is taken.
 
 use super::element::{Element, backward, forward, literal_before, literal_behind};
+use super::neighbours::{Look, Side};
+use crate::view::reads_as;
 
 /// At most so many ways are told apart by a byte.
 const MOST: usize = u64::BITS as usize;
@@ -13,19 +15,34 @@ pub(super) struct Ways {
     first: Vec<u64>,
     /// For each byte, the ways that may end with it.
     last: Vec<u64>,
+    /// For each byte, the ways that may have it behind their first byte.
+    second: Vec<u64>,
+    /// For each byte, the ways that may have it before their last byte.
+    second_last: Vec<u64>,
 }
 
 impl Ways {
     pub(super) fn new(ways: Vec<Vec<Element>>) -> Self {
         debug_assert!(ways.len() <= MOST, "a way beyond the last bit would never be tried");
-        let first = candidates(&ways, |way, byte| way.first().is_none_or(|element| element.may_begin_with(byte)));
-        let last = candidates(&ways, |way, byte| way.last().is_none_or(|element| element.may_end_with(byte)));
-        Self { ways, first, last }
+        let first = candidates(&ways, |way, byte| Side::Behind.may_adjoin(way, byte, Look::Next));
+        let last = candidates(&ways, |way, byte| Side::Before.may_adjoin(way, byte, Look::Next));
+        let second = candidates(&ways, |way, byte| match way.first() {
+            Some(Element::Literal(letters)) => letters.get(1).is_none_or(|letter| reads_as(byte, *letter)),
+            _ => true,
+        });
+        let second_last = candidates(&ways, |way, byte| match way.last() {
+            Some(Element::Literal(letters)) => letters.iter().nth_back(1).is_none_or(|letter| reads_as(byte, *letter)),
+            _ => true,
+        });
+        Self { ways, first, last, second, second_last }
     }
 
     /// Where the first way ends that begins at byte `at` and matches.
     pub(super) fn forward(&self, view: &[u8], at: usize) -> Option<usize> {
-        let possible = view.get(at).map_or(u64::MAX, |byte| self.first[usize::from(*byte)]);
+        let possible = ways_at(&self.first, view.get(at)) & ways_at(&self.second, view.get(at + 1));
+        if possible == 0 {
+            return None;
+        }
         self.possible(possible).find_map(|way| match way {
             [Element::Literal(letters)] => literal_behind(letters, view, at),
             way => forward(way, view, at),
@@ -34,21 +51,20 @@ impl Ways {
 
     /// Where the first way begins that ends at byte `at` and matches.
     pub(super) fn backward(&self, view: &[u8], at: usize, word_start: usize) -> Option<usize> {
-        let possible = view[..at].last().map_or(u64::MAX, |byte| self.last[usize::from(*byte)]);
+        let mut before = view[..at].iter().rev();
+        let possible = ways_at(&self.last, before.next()) & ways_at(&self.second_last, before.next());
+        if possible == 0 {
+            return None;
+        }
         self.possible(possible).find_map(|way| match way {
             [Element::Literal(letters)] => literal_before(letters, view, at),
             way => backward(way, view, at, word_start),
         })
     }
 
-    /// Whether a way may begin with this byte.
-    pub(super) fn may_begin_with(&self, byte: u8) -> bool {
-        self.first[usize::from(byte)] != 0
-    }
-
-    /// Whether a way may end with this byte.
-    pub(super) fn may_end_with(&self, byte: u8) -> bool {
-        self.last[usize::from(byte)] != 0
+    /// All ways, in their order.
+    pub(super) fn all(&self) -> &[Vec<Element>] {
+        &self.ways
     }
 
     /// The ways whose bits are set.
@@ -59,6 +75,11 @@ impl Ways {
             Some(way.as_slice())
         })
     }
+}
+
+/// The ways that are possible with this byte; all of them beyond the edge of the view.
+fn ways_at(table: &[u64], byte: Option<&u8>) -> u64 {
+    byte.map_or(u64::MAX, |byte| table[usize::from(*byte)])
 }
 
 /// For each byte the ways that it may belong to.
