@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use herma_protocol::binary::ClientFrame;
@@ -410,10 +411,17 @@ impl Connection {
         if !is_busy && let Some(outcome) = dispatch::at_once(&self.state, &header, &request) {
             return self.answer(|out| encode(outcome, out));
         }
+        let is_alone = self.tasks.is_empty() && self.decoder.partial().is_none();
         let place = self.order.queue(key);
         let (state, number, answers) = (Arc::clone(&self.state), self.number, self.answers.clone());
+        let mut work = Box::pin(dispatch::in_time(state, number, header, request, place.turn()));
+        // Whoever asks one thing after the other gets what can be done at once
+        // without a task.
+        if is_alone && let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return self.answer(|out| encode(outcome, out));
+        }
         self.tasks.spawn(async move {
-            let outcome = dispatch::in_time(state, number, header, request, place.turn()).await;
+            let outcome = work.await;
             let mut bytes = Vec::new();
             encode(outcome, &mut bytes);
             // The receiver is gone when the connection is.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use herma_protocol::method::Effect;
 use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
 use sha2::{Digest, Sha256};
-use tokio::task::JoinSet;
 
 use crate::caller::Caller;
 use crate::claim::{Claim, GiveUpOnDrop};
 use crate::fail::{self, Outcome};
+use crate::guarded::Guarded;
 use crate::handler;
 use crate::idempotency::{Begin, Mutation};
 use crate::order::Turn;
@@ -44,9 +44,8 @@ pub(crate) fn order_key(request: &Request) -> Option<&str> {
     handler::session_of(request).or_else(|| request.method().name().starts_with("memory.").then_some("\0memory"))
 }
 
-/// Answers any request, when its turn comes and within its deadline. It runs in
-/// a task of its own, so that a panic is only its own; the task ends with whoever
-/// waits for it.
+/// Answers any request, when its turn comes and within its deadline. A panic in it
+/// is only its own.
 ///
 /// A write to a store that is being done when the deadline passes is waited for:
 /// whoever is told that time ran out can rely on it that nothing was written. One with
@@ -65,8 +64,7 @@ pub(crate) async fn in_time(
     let _unwanted = header.idempotency_key.is_none().then(|| GiveUpOnDrop(claim.clone()));
     let keyed_change = header.idempotency_key.is_some();
     let shared = Arc::clone(&state);
-    let mut work = JoinSet::new();
-    work.spawn({
+    let mut work = Guarded::new({
         let claim = claim.clone();
         async move {
             check(&header)?;
@@ -74,13 +72,13 @@ pub(crate) async fn in_time(
             keyed(shared, connection, header, request, claim).await
         }
     });
-    let done = match tokio::time::timeout(deadline, work.join_next()).await {
-        Err(_) if !keyed_change && !claim.give_up() => Ok(work.join_next().await),
+    let done = match tokio::time::timeout(deadline, &mut work).await {
+        Err(_) if !keyed_change && !claim.give_up() => Ok(work.await),
         done => done,
     };
     let outcome = match done {
-        Ok(Some(Ok(outcome))) => outcome,
-        Ok(_) => {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => {
             tracing::error!(method = method.name(), "a request panicked");
             Err(fail::internal(method.name()))
         }

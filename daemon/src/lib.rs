@@ -15,6 +15,7 @@ mod connection;
 mod dispatch;
 mod events;
 mod fail;
+mod guarded;
 mod handler;
 mod idempotency;
 mod in_flight;

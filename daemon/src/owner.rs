@@ -3,8 +3,9 @@
 //! it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_disk::watch::Watch;
@@ -28,6 +29,13 @@ const GROUP: usize = 256;
 /// Pause between two looks at a lock that another program holds.
 const PAUSE: Duration = Duration::from_micros(500);
 
+/// How long writers do not go ahead alone after several wrote at the same time, in
+/// milliseconds.
+const CROWD_MS: u64 = 20;
+
+/// Writes after which the store's thread is woken for what can wait.
+const UNRESTED: usize = 16;
+
 /// How long after a hint the file is looked at: an editor that writes in place has
 /// finished by then, and one's own writes in a row cost one look.
 const CALM: Duration = Duration::from_millis(60);
@@ -48,6 +56,8 @@ enum Job {
     Hint,
     /// It is time to look at its file.
     Look,
+    /// There is something to do that nobody waits for.
+    Rest,
     /// The daemon stops; what its last word was.
     Settle(SyncSender<()>),
 }
@@ -113,10 +123,39 @@ pub(crate) struct Post {
     pub watch: Arc<Watch>,
 }
 
-/// Sends jobs to a store's thread.
+/// Sends jobs to a store's thread, or does a write itself while the store has
+/// nothing else to do: a single writer then waits for no other thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Owner {
     jobs: SyncSender<Job>,
+    keeper: Arc<Mutex<Keeper>>,
+    crowd: Arc<Crowd>,
+}
+
+/// Whether several write at the same time; then they are better off together.
+#[derive(Debug)]
+struct Crowd {
+    since: Instant,
+    /// When it was last seen, in milliseconds of `since`.
+    seen_ms: AtomicU64,
+}
+
+impl Crowd {
+    fn new() -> Self {
+        Self { since: Instant::now(), seen_ms: AtomicU64::new(0) }
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX) + CROWD_MS
+    }
+
+    fn seen(&self) {
+        self.seen_ms.store(self.now_ms(), Ordering::Relaxed);
+    }
+
+    fn is_here(&self) -> bool {
+        self.now_ms() - self.seen_ms.load(Ordering::Relaxed) < CROWD_MS
+    }
 }
 
 impl Owner {
@@ -124,10 +163,12 @@ impl Owner {
     /// done.
     pub(crate) fn start(post: Post) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(QUEUE);
-        std::thread::Builder::new()
-            .name(format!("store-{}", post.target))
-            .spawn(move || Keeper::new(post).serve(&receiver))?;
-        Ok(Self { jobs: sender })
+        let name = format!("store-{}", post.target);
+        let crowd = Arc::new(Crowd::new());
+        let keeper = Arc::new(Mutex::new(Keeper::new(post, Arc::clone(&crowd))));
+        let kept = Arc::clone(&keeper);
+        std::thread::Builder::new().name(name).spawn(move || serve(&kept, &receiver))?;
+        Ok(Self { jobs: sender, keeper, crowd })
     }
 
     /// What the store holds.
@@ -137,7 +178,29 @@ impl Owner {
 
     /// Changes the store. An answer means that the change is on the disk.
     pub(crate) async fn write(&self, write: Write) -> Outcome<Written> {
+        if let Some(written) = self.write_alone(&write) {
+            return written;
+        }
         self.ask(|answer| Job::Write(Box::new(write), answer)).await
+    }
+
+    /// Does a write here and now; `None` when somebody else is at the store, or the
+    /// lock of its file can't be had at once.
+    fn write_alone(&self, write: &Write) -> Option<Outcome<Written>> {
+        if self.crowd.is_here() {
+            return None;
+        }
+        let mut keeper = self.keeper.try_lock().ok()?;
+        let work = AssertUnwindSafe(|| keeper.write_alone(write));
+        let written = tokio::task::block_in_place(|| catch_unwind(work)).unwrap_or_else(|_| {
+            keeper.begin_anew();
+            Some(Err(fail::internal("the store")))
+        });
+        if keeper.wants_rest() {
+            drop(keeper);
+            drop(self.jobs.try_send(Job::Rest));
+        }
+        written
     }
 
     /// A part of the store's history.
@@ -172,48 +235,104 @@ impl Owner {
 /// A write that waits, and where its answer goes.
 type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
 
-/// The thread's own side.
+/// Does the jobs of a store as they come; ends when nobody can send any more.
+fn serve(keeper: &Mutex<Keeper>, jobs: &Receiver<Job>) {
+    lock(keeper).start();
+    loop {
+        let due = lock(keeper).look_at;
+        let job = match due {
+            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => jobs.recv_timeout(due.saturating_duration_since(Instant::now())),
+        };
+        let mut keeper = lock(keeper);
+        let job = match job {
+            Ok(job) => job,
+            Err(RecvTimeoutError::Timeout) if keeper.look_at.is_some_and(|due| due <= Instant::now()) => Job::Look,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        if catch_unwind(AssertUnwindSafe(|| keeper.take(job, jobs))).is_err() {
+            keeper.begin_anew();
+        }
+        keeper.watch();
+        keeper.tell();
+    }
+}
+
+fn lock(keeper: &Mutex<Keeper>) -> MutexGuard<'_, Keeper> {
+    keeper.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A store and what is to be done about it. Whoever has locked it owns the store.
+#[derive(Debug)]
 struct Keeper {
     post: Post,
     store: Store,
+    crowd: Arc<Crowd>,
     /// When to look at the file that may have changed.
     look_at: Option<Instant>,
     /// The folder is not watched, for this store writes to it.
     is_writing: bool,
+    /// Writes since the last rest.
+    unrested: usize,
 }
 
 impl Keeper {
-    fn new(post: Post) -> Self {
+    fn new(post: Post, crowd: Arc<Crowd>) -> Self {
         let store = store(&post);
-        Self { post, store, look_at: None, is_writing: false }
+        Self { post, store, crowd, look_at: None, is_writing: false, unrested: 0 }
     }
 
-    fn serve(&mut self, jobs: &Receiver<Job>) {
+    fn start(&mut self) {
         self.watch();
         if let Err(error) = self.store.tidy() {
             tracing::warn!(target = %self.post.target, profile = self.post.profile, "{error}");
         }
         self.tell();
-        while let Some(job) = self.next(jobs) {
-            if catch_unwind(AssertUnwindSafe(|| self.take(job, jobs))).is_err() {
-                tracing::error!(target = %self.post.target, "a request panicked in the store's thread; the file will be read again");
-                self.store = store(&self.post);
-            }
-            self.watch();
-            self.tell();
-        }
     }
 
-    /// The next job; looking at the file is one when its time has come.
-    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        loop {
-            let Some(due) = self.look_at else { return jobs.recv().ok() };
-            match jobs.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Ok(Job::Hint) => {}
-                Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Timeout) => return Some(Job::Look),
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
+    /// After a panic nothing is known of the store any more.
+    fn begin_anew(&mut self) {
+        tracing::error!(target = %self.post.target, "a request panicked in the store; the file will be read again");
+        self.store = store(&self.post);
+    }
+
+    fn write_alone(&mut self, write: &Write) -> Option<Outcome<Written>> {
+        let mut transaction = match self.store.begin() {
+            Ok(Some(transaction)) => transaction,
+            Ok(None) => return None,
+            Err(error) => return Some(Err(fail::store(&error))),
+        };
+        if !write.claim.take() {
+            return Some(Err(RpcError::new(ErrorKind::Cancelled, "nobody waits for the write any more")));
+        }
+        let written = apply(&mut transaction, write);
+        let committed = transaction.commit().map_err(|error| fail::store(&error));
+        self.tell();
+        self.wrote();
+        Some(committed.and(written))
+    }
+
+    /// A write is over: its events need not be seen, but its file looked at later.
+    fn wrote(&mut self) {
+        self.unrested += 1;
+        self.look_at = Some(Instant::now() + CALM);
+    }
+
+    /// Whether something waits that the store's thread should do.
+    fn wants_rest(&self) -> bool {
+        self.unrested >= UNRESTED || !self.is_writing || self.store.wants_rest()
+    }
+
+    /// Does what can wait until the writers are answered.
+    fn rest(&mut self) {
+        self.unrested = 0;
+        if let Err(error) = self.store.rest() {
+            tracing::warn!(target = %self.post.target, "the journal stays long: {error}");
+        }
+        if !self.is_writing {
+            self.is_writing = true;
+            self.post.watch.pause(self.post.paths.folder());
         }
     }
 
@@ -227,15 +346,10 @@ impl Keeper {
                 for job in self.serve_writes((write, answer), jobs) {
                     self.take(job, jobs);
                 }
-                if let Err(error) = self.store.rest() {
-                    tracing::warn!(target = %self.post.target, "the journal stays long: {error}");
-                }
-                self.look_at = Some(Instant::now() + CALM);
-                if !self.is_writing {
-                    self.is_writing = true;
-                    self.post.watch.pause(self.post.paths.folder());
-                }
+                self.wrote();
+                self.rest();
             }
+            Job::Rest => self.rest(),
             Job::Settle(done) => {
                 if let Err(error) = self.store.settle() {
                     tracing::warn!(target = %self.post.target, "not settled: {error}");
@@ -248,6 +362,9 @@ impl Keeper {
     /// Looks at the file, which nobody has written through this store for a while.
     fn look(&mut self) {
         self.look_at = None;
+        if self.unrested > 0 {
+            self.rest();
+        }
         if let Err(error) = self.store.look() {
             tracing::debug!(target = %self.post.target, "{error}");
         }
@@ -293,6 +410,9 @@ impl Keeper {
                 }
                 Ok(Some(transaction)) => {
                     let group = Group::commit(transaction, waiting, jobs);
+                    if group.answers.len() > 1 {
+                        self.crowd.seen();
+                    }
                     // Whoever is answered may ask what was told.
                     self.tell();
                     return group.answer();
@@ -308,7 +428,7 @@ impl Keeper {
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
-                Ok(Job::Hint | Job::Look) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Job::Hint | Job::Look | Job::Rest) | Err(RecvTimeoutError::Timeout) => {}
                 // Whoever waits here is waited for no longer than the daemon drains.
                 Ok(Job::Settle(done)) => {
                     let _ = done.send(());
@@ -343,7 +463,7 @@ impl Group {
                 // Whoever went away, or ran out of time, wants no change any more.
                 Job::Write(write, _) if !write.claim.take() => {}
                 Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
-                Job::Hint | Job::Look => {}
+                Job::Hint | Job::Look | Job::Rest => {}
                 other => group.later.push(other),
             }
         }

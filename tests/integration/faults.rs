@@ -4,10 +4,10 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use herma_protocol::memory::Target;
-use herma_tests::{Daemon, Home, Injection, Journal, Raw, Where, journal, kind};
+use herma_tests::{Daemon, Held, Home, Injection, Journal, Raw, Where, journal, kind};
 use serde_json::{Value, json};
 
 /// The thread that owns MEMORY.md.
@@ -58,6 +58,16 @@ fn assert_failed(reply: &Value, expected: &str, path: &str) {
     assert!(named.contains(path) && error["message"].as_str().unwrap().contains(named), "{path} in {reply}");
 }
 
+/// Asks for a write that has to wait, and so is done by the store's thread, to which
+/// strace is attached.
+fn ask_while_held(home: &Home, raw: &mut Raw) -> Held {
+    let held = home.hold(Target::Memory);
+    raw.request("memory.add", &json!({ "target": "memory", "content": "refused" }));
+    raw.request("ping", &json!({}));
+    assert_eq!(raw.read()["result"], json!({}));
+    held
+}
+
 /// Has one kind of call fail, twice: the first time the daemon goes on, the second
 /// time it is killed right after its answer.
 fn check_failing_call(place: impl Fn(&Path) -> Where<'_>, rule: &str, file: &str) {
@@ -68,8 +78,10 @@ fn check_failing_call(place: impl Fn(&Path) -> Where<'_>, rule: &str, file: &str
     assert_added(&mut raw, "two", 2);
     let path = journal::path(&home, Target::Memory);
     let refuse = |raw: &mut Raw| {
+        let held = ask_while_held(&home, raw);
         let failing = Injection::attach(&daemon, place(&path), rule);
-        assert_failed(&add(raw, "refused"), "storage_failed", file);
+        drop(held);
+        assert_failed(&raw.read(), "storage_failed", file);
         let hits = failing.hits();
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.contains(file)), "{file} in {hits:?}");
         failing
@@ -149,8 +161,10 @@ fn a_new_store_whose_folder_can_t_be_synced_does_not_keep_what_was_refused() {
     fs::remove_file(home.store(Target::Memory)).unwrap();
     let reply = raw.call("memory.list", &json!({ "target": "memory" }));
     assert_eq!(reply["result"]["memory"]["revision"], 2, "{reply}");
+    let held = ask_while_held(&home, &mut raw);
     let failing = Injection::attach(&daemon, STORE, "fsync:error=EIO:when=2");
-    assert_failed(&add(&mut raw, "refused"), "storage_failed", "memories");
+    drop(held);
+    assert_failed(&raw.read(), "storage_failed", "memories");
     assert!(failing.hits().iter().all(|hit| hit.contains("memories>")), "{:?}", failing.hits());
     failing.end();
     assert_holds(&home, &mut raw, &[], 2);
@@ -172,8 +186,13 @@ impl<'a> Cause<'a> {
         }
         let path = home.path().join("filler");
         let mut file = File::create(&path).unwrap();
-        let full = (0..ROOM).find_map(|_| file.write(&[0; 4096]).err()).unwrap();
-        assert_eq!(full.kind(), std::io::ErrorKind::StorageFull, "{full}");
+        let mut fill = || (0..ROOM).find_map(|_| file.write(&[0; 4096]).err()).unwrap().kind();
+        assert_eq!(fill(), std::io::ErrorKind::StorageFull);
+        // Once the daemon has been quiet for a while, it gives back what it kept open.
+        let given_back = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < given_back {
+            assert_eq!(fill(), std::io::ErrorKind::StorageFull);
+        }
         Self::Filler(path)
     }
 

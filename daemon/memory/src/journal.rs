@@ -255,13 +255,18 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether it has twice as many rows as are to be kept.
+    pub(crate) fn is_long(&self, keep: usize) -> bool {
+        self.marks.len() >= keep.saturating_mul(2).max(2)
+    }
+
     /// Shortens the journal to its newest `keep` rows once it has twice as many. A
     /// damaged one is kept as it is under another name.
     ///
     /// # Errors
     /// A step that failed; the journal is then as it was.
     pub(crate) fn compact(&mut self, keep: usize, seconds: u64) -> Result<(), DiskError> {
-        if self.marks.len() < keep.saturating_mul(2).max(2) {
+        if !self.is_long(keep) {
             return Ok(());
         }
         self.take_back()?;

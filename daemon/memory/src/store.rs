@@ -297,6 +297,12 @@ impl Store {
         Ok((rows, false))
     }
 
+    /// Whether the journal has grown so long that [`Store::rest`] shortens it.
+    #[must_use]
+    pub fn wants_rest(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.is_long(self.limits.revisions))
+    }
+
     /// Does what can wait until the writers are answered: forgets replaced files, and
     /// shortens a journal that has grown long.
     ///
@@ -387,8 +393,7 @@ impl Store {
             self.forget();
         }
         let before = self.known.take();
-        let held_something = before.as_ref().is_some_and(|known| !known.entries.is_empty());
-        let (text, stamp, settled) = self.read(held_something).map_err(StoreError::unreadable)?;
+        let (text, stamp, settled) = self.read().map_err(StoreError::unreadable)?;
         let found = parse(&text);
         let known = match before {
             Some(mut known) => {
@@ -416,14 +421,13 @@ impl Store {
     /// The file's text and stamp, and whether another write would have left another
     /// stamp. One that has just become empty is read again until it stays so: an
     /// editor that writes in place cuts it first.
-    fn read(&self, held_something: bool) -> Result<(String, Option<Stamp>, bool), DiskError> {
+    fn read(&self) -> Result<(String, Option<Stamp>, bool), DiskError> {
         loop {
             let reading = SystemTime::now();
             let read = file::read_text(&self.paths.file, FILE_LIMIT)?;
             let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
             let settled = stamp.is_none_or(|stamp| stamp.is_settled(reading));
-            let is_strange = held_something && text.is_empty() && !settled;
-            if !is_strange || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading)) {
+            if !text.is_empty() || settled || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading)) {
                 return Ok((text, stamp, settled));
             }
             std::thread::sleep(PAUSE);
