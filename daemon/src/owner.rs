@@ -33,6 +33,14 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// milliseconds.
 const CROWD_MS: u64 = 20;
 
+/// A write that takes less is done by whoever asks without handing the connections
+/// that its thread serves over to another, which takes longer than it spares them.
+const QUICK: Duration = Duration::from_millis(2);
+
+/// Held during such a write: one thread at a time may wait for a disk, so that a
+/// disk that suddenly hangs stops none of the others.
+static IN_PLACE: Mutex<()> = Mutex::new(());
+
 /// Writes after which the store's thread is woken for what can wait.
 const UNRESTED: usize = 16;
 
@@ -191,11 +199,18 @@ impl Owner {
             return None;
         }
         let mut keeper = self.keeper.try_lock().ok()?;
-        let work = AssertUnwindSafe(|| keeper.write_alone(write));
-        let written = tokio::task::block_in_place(|| catch_unwind(work)).unwrap_or_else(|_| {
+        let is_quick = keeper.took < QUICK;
+        let began = Instant::now();
+        let mut work = || catch_unwind(AssertUnwindSafe(|| keeper.write_alone(write)));
+        let written = match IN_PLACE.try_lock() {
+            Ok(_only) if is_quick => work(),
+            _ => tokio::task::block_in_place(work),
+        };
+        let written = written.unwrap_or_else(|_| {
             keeper.begin_anew();
             Some(Err(fail::internal("the store")))
         });
+        keeper.took = began.elapsed();
         if keeper.wants_rest() {
             drop(keeper);
             drop(self.jobs.try_send(Job::Rest));
@@ -275,12 +290,14 @@ struct Keeper {
     is_writing: bool,
     /// Writes since the last rest.
     unrested: usize,
+    /// How long the last write took that was done in place.
+    took: Duration,
 }
 
 impl Keeper {
     fn new(post: Post, crowd: Arc<Crowd>) -> Self {
         let store = store(&post);
-        Self { post, store, crowd, look_at: None, is_writing: false, unrested: 0 }
+        Self { post, store, crowd, look_at: None, is_writing: false, unrested: 0, took: Duration::MAX }
     }
 
     fn start(&mut self) {

@@ -3,8 +3,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::DiskError;
 use crate::error::At;
@@ -43,6 +44,65 @@ impl Lock {
     }
 }
 
+/// A lock that is taken again and again: its file stays open in between.
+#[derive(Debug)]
+pub struct LockFile {
+    path: PathBuf,
+    open: Option<(Arc<File>, (u64, u64))>,
+}
+
+impl LockFile {
+    /// The lock on `path`, whose file is opened when it is first taken.
+    #[must_use]
+    pub const fn new(path: PathBuf) -> Self {
+        Self { path, open: None }
+    }
+
+    /// As [`Lock::try_now`]. A lock file that was removed or replaced meanwhile is
+    /// opened anew, for the others lock the new one.
+    ///
+    /// # Errors
+    /// A lock file that can't be opened or locked.
+    pub fn try_now(&mut self) -> Result<Option<Locked>, DiskError> {
+        if let Some((file, identity)) = &self.open {
+            let locked = Locked::take(file, &self.path)?;
+            let here = std::fs::metadata(&self.path).ok().map(|here| (here.dev(), here.ino()));
+            if here == Some(*identity) {
+                return Ok(locked);
+            }
+        }
+        let file = Arc::new(open(&self.path)?);
+        let metadata = file.metadata().at("inspect", &self.path)?;
+        let locked = Locked::take(&file, &self.path)?;
+        self.open = Some((file, (metadata.dev(), metadata.ino())));
+        Ok(locked)
+    }
+}
+
+/// A [`LockFile`] that is held until this is dropped.
+#[derive(Debug)]
+#[must_use = "the lock ends when this is dropped"]
+pub struct Locked {
+    file: Arc<File>,
+}
+
+impl Locked {
+    fn take(file: &Arc<File>, path: &Path) -> Result<Option<Self>, DiskError> {
+        match fs4::FileExt::try_lock(&**file) {
+            Ok(()) => Ok(Some(Self { file: Arc::clone(file) })),
+            Err(fs4::TryLockError::WouldBlock) => Ok(None),
+            Err(fs4::TryLockError::Error(error)) => Err(error).at("lock", path),
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // It can only fail for a file that is no file.
+        drop(fs4::FileExt::unlock(&*self.file));
+    }
+}
+
 /// Who holds a lock, as [`Lock::sign`] wrote it; empty when nobody signed.
 ///
 /// # Errors
@@ -73,5 +133,21 @@ mod tests {
         assert_eq!(holder(&path).unwrap(), "pid 1");
         drop(lock);
         assert!(Lock::try_now(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_that_stays_open_excludes_others_also_after_its_file_was_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l");
+        let mut lock = LockFile::new(path.clone());
+        for _ in 0..2 {
+            let held = lock.try_now().unwrap().unwrap();
+            assert!(Lock::try_now(&path).unwrap().is_none());
+            drop(held);
+            let other = Lock::try_now(&path).unwrap().unwrap();
+            assert!(lock.try_now().unwrap().is_none());
+            drop(other);
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -22,11 +23,15 @@ pub struct Watch {
 /// A folder that is to be watched.
 #[derive(Debug, Default)]
 struct Folder {
-    /// Which device and inode it was when it was last watched.
-    watched: Option<(u64, u64)>,
+    /// Which one it was when it was last watched.
+    watched: Option<Identity>,
     /// How many want it not to be watched for now.
     pauses: usize,
 }
+
+/// Device, inode and time of birth: a folder that is made anew often gets the inode of
+/// the one before.
+type Identity = (u64, u64, Option<SystemTime>);
 
 impl fmt::Debug for Watch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +62,7 @@ impl Watch {
     /// not watched.
     pub fn ensure(&self, folder: &Path) {
         let Ok(metadata) = std::fs::metadata(folder) else { return };
-        let identity = Some((metadata.dev(), metadata.ino()));
+        let identity = Some((metadata.dev(), metadata.ino(), metadata.created().ok()));
         let mut folders = lock(&self.folders);
         let state = folders.entry(folder.to_owned()).or_default();
         if state.watched == identity || state.pauses > 0 {

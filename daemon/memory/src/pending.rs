@@ -100,7 +100,8 @@ pub struct StagedCall {
 #[derive(Debug)]
 pub struct Pending {
     folder: PathBuf,
-    known: Option<Stamp>,
+    /// The folder when it was read; `None` when it has to be read.
+    known: Option<Option<Stamp>>,
     writes: Vec<PendingWrite>,
 }
 
@@ -140,9 +141,9 @@ impl Pending {
     /// A folder that can't be read.
     pub fn list(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
         let stamp = Stamp::now(&self.folder)?;
-        if self.known.is_none() || stamp != self.known || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
+        if self.known != Some(stamp) || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
             self.writes = read(&self.folder)?;
-            self.known = stamp;
+            self.known = Some(stamp);
         }
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let (expired, waiting) =

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_disk::file::{self, Placed, Temporary};
-use herma_disk::lock::Lock;
+use herma_disk::lock::LockFile;
 use herma_disk::stamp::Stamp;
 use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
@@ -156,6 +156,7 @@ pub struct Store {
     target: Target,
     limits: Limits,
     policy: Arc<Policy>,
+    lock: LockFile,
     journal: Option<Journal>,
     known: Option<Known>,
     rendered: HashMap<Entry, Entry>,
@@ -190,6 +191,7 @@ impl Store {
     #[must_use]
     pub fn new(paths: Paths, target: Target, limits: Limits, policy: Arc<Policy>) -> Self {
         Self {
+            lock: LockFile::new(paths.lock()),
             paths,
             target,
             limits,
@@ -239,7 +241,7 @@ impl Store {
     /// A folder that can't be read, or a file that can't be written.
     pub fn tidy(&mut self) -> Result<(), StoreError> {
         if self.paths.folder().is_dir()
-            && let Some(lock) = Lock::try_now(&self.paths.lock())?
+            && let Some(lock) = self.lock.try_now()?
         {
             self.sweep()?;
             self.refresh()?;
@@ -255,10 +257,10 @@ impl Store {
     /// # Errors
     /// A folder or lock that can't be made, or a file that can't be read.
     pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
-        let lock = match Lock::try_now(&self.paths.lock()) {
+        let lock = match self.lock.try_now() {
             Err(error) if error.cause() == Cause::Missing => {
                 folder::create(self.paths.folder())?;
-                Lock::try_now(&self.paths.lock())
+                self.lock.try_now()
             }
             tried => tried,
         };

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "a test plays other programs and people")]
 
+use herma_disk::lock::Lock;
+
 use super::*;
 use crate::change::{Applied, Change, Changes, Drift};
 use crate::refusal::Refusal;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use herma_disk::file;
-use herma_disk::lock::Lock;
+use herma_disk::lock::Locked;
 
 use super::backup::back_up;
 use super::{Event, Known, Store, StoreError, TEMPORARY, View, unix};
@@ -70,14 +70,14 @@ impl From<Refusal> for Denied {
 #[derive(Debug)]
 pub struct Transaction<'a> {
     store: &'a mut Store,
-    _lock: Lock,
+    _lock: Locked,
     entries: Arc<[Entry]>,
     revision: u64,
     rows: Vec<Row>,
 }
 
 impl<'a> Transaction<'a> {
-    pub(super) fn new(store: &'a mut Store, lock: Lock) -> Self {
+    pub(super) fn new(store: &'a mut Store, lock: Locked) -> Self {
         let (entries, revision) = match &store.known {
             Some(known) => (Arc::clone(&known.entries), known.revision),
             None => (Arc::default(), 0),
