@@ -6,8 +6,8 @@
 //! progress is let go.
 
 mod codec;
+mod telling;
 
-use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use herma_protocol::binary::ClientFrame;
-use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
-use herma_protocol::{ErrorKind, Header, Method, Notification, Reply, Request, RpcError, Topic, limits};
+use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use codec::{Parsed, encode_frame, encode_line, encode_notification, parse, unparsable};
+use codec::{Parsed, encode_frame, encode_line, parse, unparsable};
+use telling::told;
 
 use crate::dispatch;
 use crate::events::Subscription;
-use crate::fail::{self, Outcome};
+use crate::fail::Outcome;
 use crate::in_flight::{self, Share};
 use crate::order::Order;
 use crate::state::State;
@@ -56,9 +56,6 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// How long a peer has to say which codec it speaks.
 const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
-
-/// How long a subscriber that reads nothing is waited for when the daemon stops.
-const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves one connection until its peer is done or the daemon stops.
 pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
@@ -306,46 +303,6 @@ impl Connection {
         }
     }
 
-    fn tell(&mut self, notification: Notification) {
-        match self.decoder.codec() {
-            Some(Codec::Bincode) => self.answer(|out| encode_notification(notification, out)),
-            Some(Codec::Json) | None => self.answer(|out| {
-                out.extend(jsonrpc::write_notification(&notification));
-                out.push(b'\n');
-            }),
-        }
-    }
-
-    /// What this connection is told from now on, in place of what it was told.
-    fn subscribe(&mut self, params: &SubscribeParams) -> Outcome<Reply> {
-        let started = Instant::now();
-        let topics =
-            params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| fail::invalid("topics", error)));
-        let outcome = topics.collect::<Outcome<BTreeSet<Topic>>>().map(|topics| {
-            if topics.contains(&Topic::MemoryChanged) {
-                self.state.serve_all();
-            }
-            let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
-            self.subscription = (!topics.is_empty()).then(|| self.state.events.subscribe(topics));
-            Reply::Subscribe(SubscribeResult { topics: names })
-        });
-        self.state.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
-        outcome
-    }
-
-    /// Tells what there is still to tell. A peer that doesn't read it is not waited
-    /// for as long as for the answers that somebody asked for.
-    fn end_subscription(&mut self) {
-        if let Some(mut subscription) = self.subscription.take() {
-            while self.out.len() < OUT
-                && let Some(notification) = subscription.next_now()
-            {
-                self.tell(notification);
-            }
-            self.patience = LAST_WORDS;
-        }
-    }
-
     fn queue(&mut self, bytes: &[u8]) {
         self.answer(|out| out.extend_from_slice(bytes));
     }
@@ -486,13 +443,6 @@ fn shrunk(mut share: Share, bytes: usize) -> Share {
 async fn wanted(share: &mut Option<WaitForShare>) -> Option<Share> {
     match share {
         Some(share) => share.await,
-        None => None,
-    }
-}
-
-async fn told(subscription: &mut Option<Subscription>) -> Option<Notification> {
-    match subscription {
-        Some(subscription) => subscription.next().await,
         None => None,
     }
 }

@@ -2,6 +2,7 @@
 //! replace the file, answer.
 
 mod backup;
+mod known;
 mod transaction;
 
 use std::collections::HashMap;
@@ -9,22 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_disk::file::{self, Placed, Temporary};
+use herma_disk::file::{Placed, Temporary};
 use herma_disk::lock::LockFile;
-use herma_disk::stamp::Stamp;
 use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
 
 use crate::change;
-use crate::entries::{Entry, chars, join, parse};
-use crate::journal::line::{Action, Author, Row};
+use crate::entries::{Entry, chars};
+use crate::journal::line::{Action, Row};
 use crate::journal::{self, Journal};
-use crate::legacy;
-use crate::recovery::{Found, Verdict, judge, merge};
 use crate::render::shown;
 use crate::target::Target;
 use crate::usage::Usage;
 
+use known::Known;
 pub use transaction::{Denied, Edit, Transaction};
 
 /// Largest file that is read as a store, in bytes: far beyond any limit in
@@ -33,9 +32,6 @@ const FILE_LIMIT: u64 = 16 << 20;
 
 /// Age after which a temporary file is one that a killed process left.
 const LEFTOVER: Duration = Duration::from_mins(1);
-
-/// Pause between two looks at a file that is just being written.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// Texts whose rendering is remembered beyond those of the store.
 const RENDERED: usize = 1024;
@@ -167,22 +163,6 @@ pub struct Store {
     /// The newest revision that was ever known: none is given twice, even when the
     /// journal is gone.
     newest: u64,
-}
-
-#[derive(Debug)]
-struct Known {
-    stamp: Option<Stamp>,
-    /// Another write would have left another stamp.
-    settled: bool,
-    /// The file, when it was put in place by this store.
-    placed: Option<Placed>,
-    entries: Arc<[Entry]>,
-    revision: u64,
-    /// What the file holds instead, when it is at an older revision and has to be
-    /// replaced.
-    behind: Option<Arc<[Entry]>>,
-    /// Changes by others that are not in the journal yet.
-    unwritten: Vec<Row>,
 }
 
 impl Store {
@@ -380,172 +360,6 @@ impl Store {
             }
         };
         entries.iter().map(render).collect()
-    }
-
-    /// Reads what is new, and makes a revision of what others wrote.
-    fn refresh(&mut self) -> Result<(), StoreError> {
-        let now = Stamp::now(&self.paths.file).map_err(StoreError::unreadable)?;
-        let is_same =
-            |known: &Known| known.stamp == now && (known.settled || known.placed.as_ref().is_some_and(Placed::is_held));
-        let journal_is_current = self.journal.as_ref().is_none_or(Journal::is_current);
-        if journal_is_current && self.known.as_ref().is_some_and(is_same) {
-            return Ok(());
-        }
-        if !journal_is_current {
-            self.forget();
-        }
-        let before = self.known.take();
-        let (text, stamp, settled) = self.read().map_err(StoreError::unreadable)?;
-        let found = parse(&text);
-        let known = match before {
-            Some(mut known) => {
-                (known.stamp, known.settled, known.placed) = (stamp, settled, None);
-                match known.behind.clone() {
-                    Some(held) if *held != *found => self.take_merged(&mut known, &held, found),
-                    None if *known.entries != *found => self.take_external(&mut known, found),
-                    _ => {}
-                }
-                known
-            }
-            None => self.open(found, stamp, settled)?,
-        };
-        let known = self.known.insert(known);
-        if !known.unwritten.is_empty()
-            && let Some(journal) = &mut self.journal
-            && journal.commit(known.unwritten.clone(), None).is_ok()
-        {
-            // Whoever only reads needs no disk that can be written.
-            known.unwritten.clear();
-        }
-        Ok(())
-    }
-
-    /// The file's text and stamp, and whether another write would have left another
-    /// stamp. One that has just become empty is read again until it stays so: an
-    /// editor that writes in place cuts it first.
-    fn read(&self) -> Result<(String, Option<Stamp>, bool), DiskError> {
-        loop {
-            let reading = SystemTime::now();
-            let read = file::read_text(&self.paths.file, FILE_LIMIT)?;
-            let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
-            let settled = stamp.is_none_or(|stamp| stamp.is_settled(reading));
-            if !text.is_empty() || settled || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading)) {
-                return Ok((text, stamp, settled));
-            }
-            std::thread::sleep(PAUSE);
-        }
-    }
-
-    /// What a file means that is seen for the first time.
-    fn open(&mut self, found: Vec<Entry>, stamp: Option<Stamp>, settled: bool) -> Result<Known, StoreError> {
-        let journal = match self.journal.take() {
-            Some(journal) => journal,
-            None => Journal::open(&self.paths.journal).map_err(StoreError::unreadable)?,
-        };
-        let mut known = Known {
-            stamp,
-            settled,
-            placed: None,
-            entries: Arc::default(),
-            revision: 0,
-            behind: None,
-            unwritten: Vec::new(),
-        };
-        match journal.newest() {
-            None => {
-                let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
-                // A journal that is gone took the past with it, so nobody can say that the
-                // text is still the same.
-                let lost = if self.newest > 0 { self.newest + 1 } else { 0 };
-                known.revision = counted.max(journal.revision()).max(lost);
-                if !found.is_empty() {
-                    known.revision = known.revision.max(1);
-                    known.entries = found.into();
-                    known.unwritten.push(external(known.revision, &known.entries, &known.entries));
-                }
-            }
-            Some(newest) => {
-                known.entries = Arc::clone(&newest.after);
-                known.revision = journal.revision().max(self.newest);
-                if *known.entries != *found {
-                    match self.judge(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
-                        Verdict::Replay => known.behind = Some(found.into()),
-                        Verdict::External => self.take_external(&mut known, found),
-                    }
-                }
-            }
-        }
-        self.journal = Some(journal);
-        Ok(known)
-    }
-
-    fn judge(
-        &self,
-        journal: &Journal,
-        newest: &Row,
-        entries: &[Entry],
-        stamp: Option<Stamp>,
-    ) -> Result<Verdict, DiskError> {
-        let last: Vec<_> = journal.marks().rev().take_while(|mark| mark.time.total_cmp(&newest.time).is_eq()).collect();
-        let before_last = match last.last() {
-            Some(first) => journal.row_at(first)?.before,
-            None => Arc::default(),
-        };
-        let found = Found {
-            entries,
-            written_at: stamp.map(|stamp| stamp.modified_at()),
-            before_last: &before_last,
-            may_be_unfinished: newest.action != Action::External && !journal.is_settled(),
-        };
-        judge(&found, || {
-            for mark in journal.marks().rev() {
-                if *journal.row_at(mark)?.before == *entries {
-                    return Ok(Some(mark.time));
-                }
-            }
-            Ok(None)
-        })
-    }
-
-    fn take_external(&mut self, known: &mut Known, found: Vec<Entry>) {
-        let found: Arc<[Entry]> = found.into();
-        known.revision += 1;
-        known.unwritten.push(external(known.revision, &known.entries, &found));
-        known.entries = found;
-        known.behind = None;
-        self.events.push(Event { revision: known.revision, action: Action::External, session: None });
-    }
-
-    /// Somebody changed the file before the newest revision could be put in its place:
-    /// both changes count.
-    fn take_merged(&mut self, known: &mut Known, held: &[Entry], found: Vec<Entry>) {
-        let merged = merge(held, &known.entries, &found);
-        let found: Arc<[Entry]> = found.into();
-        self.take_external(known, merged);
-        known.behind = (known.entries != found).then_some(found);
-    }
-
-    /// Puts the newest revision in the place of a file that is behind it. The lock
-    /// must be held.
-    fn catch_up(&mut self) -> Result<(), StoreError> {
-        if let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) {
-            let text = join(&known.entries);
-            let stamp = file::replace(&self.paths.file, text.as_bytes(), TEMPORARY)?;
-            tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
-            (known.stamp, known.settled, known.placed, known.behind) = (Some(stamp), false, None, None);
-        }
-        Ok(())
-    }
-}
-
-fn external(revision: u64, before: &Arc<[Entry]>, after: &Arc<[Entry]>) -> Row {
-    Row {
-        revision,
-        time: unix(SystemTime::now()),
-        action: Action::External,
-        author: Author::default(),
-        before: Arc::clone(before),
-        after: Arc::clone(after),
     }
 }
 

@@ -1,10 +1,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "a test plays other programs and people")]
 
+use herma_disk::file;
 use herma_disk::lock::Lock;
 
 use super::*;
 use crate::change::{Applied, Change, Changes, Drift};
+use crate::entries::join;
+use crate::journal::line::Author;
+use crate::legacy;
 use crate::refusal::Refusal;
 
 fn paths(home: &Path) -> Paths {
