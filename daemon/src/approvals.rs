@@ -15,6 +15,7 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Approvals {
     profiles: Mutex<HashMap<String, Arc<Mutex<Pending>>>>,
     staged: Mutex<HashMap<(String, String), u64>>,
+    counts: Mutex<HashMap<String, usize>>,
     deciding: tokio::sync::Mutex<()>,
 }
 
@@ -33,6 +34,20 @@ impl Approvals {
     /// Waits until nobody else decides: what two approve at the same time is done once.
     pub(crate) async fn deciding(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.deciding.lock().await
+    }
+
+    /// Remembers how many writes of a profile wait.
+    pub(crate) fn counted(&self, profile: &str, count: usize) {
+        let mut counts = lock(&self.counts);
+        match counts.get_mut(profile) {
+            Some(known) => *known = count,
+            None => drop(counts.insert(profile.to_owned(), count)),
+        }
+    }
+
+    /// How many writes of a profile waited when they were counted last.
+    pub(crate) fn last_count(&self, profile: &str) -> usize {
+        lock(&self.counts).get(profile).copied().unwrap_or(0)
     }
 
     /// Remembers on which connection a write was staged.

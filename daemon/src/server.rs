@@ -79,7 +79,10 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(drain, finished).await.is_err() {
         tracing::warn!(connections = connections.len(), "requests were cut off after {drain:?}");
-        connections.shutdown().await;
+        connections.abort_all();
+        // One that waits for a disk that hangs can't be ended.
+        let ended = async { while connections.join_next().await.is_some() {} };
+        drop(tokio::time::timeout(SETTLE, ended).await);
     }
     let closing = Arc::clone(&state);
     let closed = tokio::task::spawn_blocking(move || {

@@ -157,7 +157,10 @@ impl State {
     /// Closes all stores in peace, as far as that is done within `patience` each.
     pub(crate) fn settle_stores(&self, patience: Duration) {
         let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        stores.values().for_each(|served| served.owner.settle(patience));
+        let owners: Vec<Owner> = stores.values().map(|served| served.owner.clone()).collect();
+        // A store's thread may need the list while it is waited for.
+        drop(stores);
+        owners.iter().for_each(|owner| owner.settle(patience));
     }
 
     /// Makes a profile's folder; false when it was there before.

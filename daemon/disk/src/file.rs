@@ -231,10 +231,14 @@ pub fn create(path: &Path, content: &[u8], temporary: Temporary) -> Result<Creat
         return Err(error).at("write", path);
     }
     match file.persist_noclobber(path) {
-        Ok(_) => {
-            sync_folder(folder)?;
-            Ok(Created::New)
-        }
+        Ok(_) => match sync_folder(folder) {
+            Ok(()) => Ok(Created::New),
+            Err(error) => {
+                // Nobody may find what its writer was told is not there.
+                remove(path)?;
+                Err(error)
+            }
+        },
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(Created::Exists),
         Err(error) => Err(error.error).at("rename to", path),
     }

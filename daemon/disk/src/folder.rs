@@ -9,13 +9,28 @@ use std::time::{Duration, SystemTime};
 use crate::DiskError;
 use crate::error::At;
 
-/// Creates the folder and those above it that are missing, for this user only.
-/// One that exists is left as it is.
+/// Creates the folder and those above it that are missing, for this user only, and
+/// makes that durable where the folder above can be synced. One that exists is left
+/// as it is.
 ///
 /// # Errors
 /// A folder that can't be created, or a file in its place.
 pub fn create(path: &Path) -> Result<(), DiskError> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create the folder", path)
+    let above = crate::file::parent(path);
+    let mut made = DirBuilder::new().mode(0o700).create(path);
+    if made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) && above != path {
+        create(above)?;
+        made = DirBuilder::new().mode(0o700).create(path);
+    }
+    match made {
+        Ok(()) => {
+            // One may use a folder above without being allowed to open it.
+            drop(crate::file::sync_folder(above));
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error).at("create the folder", path),
+    }
 }
 
 /// Creates the folder, and takes all access of others from one that exists.

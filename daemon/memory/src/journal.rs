@@ -227,13 +227,14 @@ impl Journal {
     }
 
     fn writable(&mut self) -> Result<&mut Appender, DiskError> {
-        if !self.appender.as_ref().is_some_and(Appender::is_writable) {
-            folder::create(self.path.parent().unwrap_or(Path::new(".")))?;
-            self.appender = None;
-        }
-        match &mut self.appender {
-            Some(appender) => Ok(appender),
-            slot => Ok(slot.insert(Appender::open(&self.path)?)),
+        match self.appender.take() {
+            Some(appender) if appender.is_writable() => Ok(self.appender.insert(appender)),
+            other => {
+                // What was opened to be read stays, until it was opened to be written.
+                self.appender = other;
+                folder::create(self.path.parent().unwrap_or(Path::new(".")))?;
+                Ok(self.appender.insert(Appender::open(&self.path)?))
+            }
         }
     }
 

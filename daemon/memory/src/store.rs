@@ -330,7 +330,7 @@ impl Store {
     }
 
     fn forget(&mut self) {
-        self.newest = self.known.as_ref().map_or(self.newest, |known| known.revision);
+        self.newest = self.newest.max(self.known.as_ref().map_or(0, |known| known.revision));
         self.known = None;
         self.journal = None;
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herma_archive::Archive;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_memory::{Target, render};
 use herma_protocol::context::Settings;
@@ -75,9 +76,14 @@ pub(super) async fn refresh(state: &State, caller: &Caller, params: &RefreshPara
     let session = opened(state, caller, &params.session).await?;
     let _alone = session.configuring.lock().await;
     let row = freeze(state, &session.profile).await?;
-    let (id, kept) = (session.id.clone(), row.clone());
-    state.archive.call(move |archive| archive.save_snapshot(&id, &kept)).await?;
-    session.set_snapshot(wire_snapshot(row));
+    // Kept in both places or in none, also when nobody waits for it any more.
+    let shared = Arc::clone(&session);
+    let save = move |archive: &mut Archive| {
+        archive.save_snapshot(&shared.id, &row)?;
+        shared.set_snapshot(wire_snapshot(row));
+        Ok(())
+    };
+    state.archive.call(save).await?;
     Ok(Snapshot::clone(&session.snapshot()))
 }
 

@@ -47,7 +47,12 @@ pub(super) fn serve(keeper: &Mutex<Keeper>, jobs: &Receiver<Job>) {
             Ok(job) => job,
             Err(RecvTimeoutError::Timeout) if keeper.look_at.is_some_and(|due| due <= Instant::now()) => Job::Look,
             Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => {
+                if keeper.is_writing {
+                    keeper.post.watch.resume(keeper.post.paths.folder());
+                }
+                return;
+            }
         };
         if catch_unwind(AssertUnwindSafe(|| keeper.take(job, jobs))).is_err() {
             keeper.begin_anew();
@@ -133,6 +138,8 @@ impl Keeper {
         if !self.is_writing {
             self.is_writing = true;
             self.post.watch.pause(self.post.paths.folder());
+            // Whatever became of the write, the pause has an end.
+            self.look_at.get_or_insert_with(|| Instant::now() + CALM);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a store knows of its file, and what it makes of a file that is another.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use herma_disk::DiskError;
 use herma_disk::file::{self, Placed};
@@ -16,6 +16,9 @@ use crate::recovery::{Found, Verdict, judge, merge};
 
 /// Pause between two looks at a file that is just being written.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// How long a file that is empty is looked at again.
+const PATIENCE: Duration = Duration::from_millis(60);
 
 /// What the file held when it was last read or written.
 #[derive(Debug)]
@@ -77,12 +80,17 @@ impl Store {
     /// stamp. One that has just become empty is read again until it stays so: an
     /// editor that writes in place cuts it first.
     fn read(&self) -> Result<(String, Option<Stamp>, bool), DiskError> {
+        let until = Instant::now() + PATIENCE;
         loop {
             let reading = SystemTime::now();
             let read = file::read_text(&self.paths.file, FILE_LIMIT)?;
             let (text, stamp) = read.map_or((String::new(), None), |(text, stamp)| (text, Some(stamp)));
             let settled = stamp.is_none_or(|stamp| stamp.is_settled(reading));
-            if !text.is_empty() || settled || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading)) {
+            if !text.is_empty()
+                || settled
+                || Instant::now() >= until
+                || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading))
+            {
                 return Ok((text, stamp, settled));
             }
             std::thread::sleep(PAUSE);

@@ -185,6 +185,10 @@ impl<'a> Transaction<'a> {
             self.store.known = Some(known);
             return Ok(());
         }
+        if !known.unwritten.is_empty() {
+            // It was told, and must not be given again if it can't be kept now.
+            self.store.newest = self.store.newest.max(known.revision);
+        }
         let now = unix(SystemTime::now());
         self.rows.iter_mut().for_each(|row| row.time = now);
         let committed = self.write(known);

@@ -128,8 +128,7 @@ async fn approve_now(state: &State, caller: &Caller, params: ApproveParams) -> O
         outcome.error = outcome.error.map(|words| shown(&state.config.policy, staged.target(), &words));
         let decided = Decided { id: staged.id, result: outcome };
         if decided.result.success {
-            discard(state, caller, &waiting, &decided.id).await?;
-            result.approved.push(decided);
+            result.approved.push(decided_and_discarded(state, caller, &waiting, decided).await);
         } else {
             result.failed.push(decided);
         }
@@ -137,6 +136,23 @@ async fn approve_now(state: &State, caller: &Caller, params: ApproveParams) -> O
     let left = pending_count(state, caller);
     result.approved.iter_mut().chain(&mut result.failed).for_each(|decided| decided.result.pending_count = left);
     Ok(result)
+}
+
+/// A write that was done waits no more. If its file can't be removed, that is told
+/// with it, for it would be done again.
+async fn decided_and_discarded(
+    state: &State,
+    caller: &Caller,
+    waiting: &Arc<Mutex<Pending>>,
+    mut decided: Decided,
+) -> Decided {
+    if let Err(error) = discard(state, caller, waiting, &decided.id).await {
+        tracing::error!(id = decided.id, "a write was done and still waits: {}", error.message);
+        let told = decided.result.message.take().unwrap_or_default();
+        decided.result.message =
+            Some(format!("{told} It still waits, for its file can't be removed; reject it later: {}", error.message));
+    }
+    decided
 }
 
 pub(in crate::handler) async fn reject(
