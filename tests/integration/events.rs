@@ -1,5 +1,7 @@
 //! Who has subscribed is told of every change, whoever made it, without asking.
 
+use std::time::Duration;
+
 use herma_client::{Client, ClientError, Codec};
 use herma_protocol::ErrorKind;
 use herma_protocol::daemon::SubscribeParams;
@@ -235,4 +237,21 @@ fn an_edit_of_a_profile_that_nobody_used_since_the_start_is_told_too() {
     std::fs::write(store, "by hand").unwrap();
     let expected = changed("work", Target::User, 2, Cause::External, None);
     assert_eq!(told(&mut raw), serde_json::to_value(&expected).unwrap());
+}
+
+#[test]
+fn a_store_that_is_mended_is_told_although_a_write_to_it_failed_before() {
+    let home = Home::new();
+    home.write_store(Target::User, b"\xff\xfe");
+    let daemon = Daemon::start(&home);
+    let mut raw = subscriber(&daemon);
+    let refused = daemon.raw().call("memory.add", &json!({ "target": "user", "content": "one" }));
+    assert_eq!(kind(&refused), "unreadable", "{refused}");
+    // Longer than the folder is left unwatched after a write.
+    std::thread::sleep(Duration::from_millis(300));
+    home.write_store(Target::User, b"by hand");
+    assert_eq!(
+        (&told(&mut raw)["cause"], home.entries(Target::User)),
+        (&json!("external"), vec!["by hand".to_owned()])
+    );
 }

@@ -160,6 +160,8 @@ pub struct Store {
     /// Files that were replaced; forgetting them can wait.
     replaced: Vec<Placed>,
     swept: bool,
+    /// The file could not be read at some time.
+    was_unreadable: bool,
     /// The newest revision that was ever known: none is given twice, even when the
     /// journal is gone.
     newest: u64,
@@ -182,6 +184,7 @@ impl Store {
             events: Vec::new(),
             replaced: Vec::new(),
             swept: false,
+            was_unreadable: false,
             newest: 0,
         }
     }

@@ -51,7 +51,9 @@ impl Store {
             self.forget();
         }
         let before = self.known.take();
-        let (text, stamp, settled) = self.read().map_err(StoreError::unreadable)?;
+        let read = self.read();
+        self.was_unreadable |= read.is_err();
+        let (text, stamp, settled) = read.map_err(StoreError::unreadable)?;
         let found = parse(&text);
         let known = match before {
             Some(mut known) => {
@@ -123,6 +125,11 @@ impl Store {
                     known.revision = known.revision.max(1);
                     known.entries = found.into();
                     known.unwritten.push(external(known.revision, &known.entries, &known.entries));
+                    if self.was_unreadable {
+                        // Somebody mended it, which is news; that it was there first is not.
+                        let (revision, action) = (known.revision, Action::External);
+                        self.events.push(Event { revision, action, session: None });
+                    }
                 }
             }
             Some(newest) => {
