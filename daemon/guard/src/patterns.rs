@@ -129,7 +129,7 @@ impl Search<'_> {
             let mut neighbours = None;
             for part in &word.parts {
                 let chain = &mut self.chains[part.pattern];
-                if !chain.may_use(part) {
+                if !chain.may_use(part) || part.is_variable && !self.stops.is_in_variable(self.view, found.start) {
                     continue;
                 }
                 let neighbours = neighbours.get_or_insert_with(|| Neighbours::of(&found, self.view));

@@ -20,7 +20,7 @@ impl Text {
     }
 }
 
-pub(crate) const TEXTS: [Text; 128] = [
+pub(crate) const TEXTS: [Text; 130] = [
     // Everyday texts.
     Text::new("prose", PROSE, ""),
     Text::new("log", LOG, ""),
@@ -59,6 +59,8 @@ pub(crate) const TEXTS: [Text; 128] = [
     Text::new("framework words, accent", "praxis ", "é"),
     Text::new("framework words, trade mark", "praxis ", "™"),
     Text::new("forced_action, trade mark", "you must you must be ", "™"),
+    Text::new("secret names, trade mark", "curl keykeykeykeykeykeykeykeykeykeykeykeykeykey", "™"),
+    Text::new("secret names, soft hyphens", "curl key\u{AD}key\u{AD}key\u{AD}key\u{AD}key\u{AD}key", ""),
     Text::new("all attacks", ALL_ATTACKS, ""),
     Text::new("all attacks, accent", ALL_ATTACKS, "é"),
     Text::new("short words", SHORT_WORDS, ""),

@@ -38,6 +38,12 @@ impl Stops {
         self.read = self.read.max(to);
     }
 
+    /// Reads on to byte `at`, and tells whether its word begins as the name of a variable does.
+    pub(super) fn is_in_variable(&mut self, view: &[u8], at: usize) -> bool {
+        self.read_to(view, at);
+        self.word.checked_sub(1).is_some_and(|before| matches!(view[before], b'$' | b'{'))
+    }
+
     /// Where the word begins in which the reading has stopped.
     pub(super) fn word_start(&self) -> usize {
         self.word

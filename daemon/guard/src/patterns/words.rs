@@ -56,6 +56,8 @@ pub(super) struct Part {
     pub(super) phrases: Vec<Phrase>,
     /// Which of these are possible.
     pub(super) filter: Filter,
+    /// It is the name of a variable: its word begins behind a `$` or `${`.
+    pub(super) is_variable: bool,
 }
 
 /// A pattern, its part, and the ways to write that.
@@ -91,7 +93,8 @@ impl Words {
         let mut known = Known::default();
         let mut part = |(pattern, part, phrases): Place| {
             let filter = Filter::of(&phrases, &space_round(&table::PATTERNS[pattern], part), &mut known);
-            Part { pattern, part, phrases, filter }
+            let is_variable = table::PATTERNS[pattern].parts[part].starts_with(r"\$");
+            Part { pattern, part, phrases, filter, is_variable }
         };
         let word =
             |(shape, parts): (Shape, Vec<Place>)| Word { shape, parts: parts.into_iter().map(&mut part).collect() };
