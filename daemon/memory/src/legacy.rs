@@ -7,7 +7,8 @@ use std::path::Path;
 use herma_disk::DiskError;
 use herma_disk::file;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
+
+use crate::hash::hash;
 
 /// Largest file that is read, in bytes.
 const LIMIT: u64 = 4096;
@@ -32,9 +33,4 @@ pub(crate) fn revision(journal: &Path, text: &str) -> Result<u64, DiskError> {
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
         }),
     }
-}
-
-/// Hex SHA-256.
-pub(crate) fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -12,6 +12,7 @@
 
 pub mod change;
 pub mod entries;
+mod hash;
 mod journal;
 mod legacy;
 pub mod pending;

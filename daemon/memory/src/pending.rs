@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::change::{Change, Changes, Drift, Emptying};
+use crate::hash::hash;
 use crate::journal::line::Author;
-use crate::legacy::hash;
 use crate::refusal::Refusal;
 use crate::target::Target;
 use crate::tool::{self, Call};

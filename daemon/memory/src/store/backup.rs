@@ -7,7 +7,7 @@ use herma_disk::file;
 use herma_disk::{DiskError, folder};
 
 use super::{FILE_LIMIT, Paths, TEMPORARY, unix};
-use crate::legacy::hash;
+use crate::hash::hash;
 use crate::target::Target;
 
 /// Copies of a store that are kept.

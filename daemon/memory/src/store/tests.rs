@@ -7,8 +7,8 @@ use herma_disk::lock::Lock;
 use super::*;
 use crate::change::{Applied, Change, Changes, Drift};
 use crate::entries::join;
+use crate::hash::hash;
 use crate::journal::line::Author;
-use crate::legacy;
 use crate::refusal::Refusal;
 
 fn paths(home: &Path) -> Paths {
@@ -144,7 +144,7 @@ fn the_counter_of_an_earlier_version_goes_on() {
         let home = tempfile::tempdir().unwrap();
         put(home.path(), text.as_bytes());
         folder::create(&home.path().join("j")).unwrap();
-        let counter = format!("{{\"revision\":41,\"sha256\":\"{}\"}}\n", legacy::hash("same"));
+        let counter = format!("{{\"revision\":41,\"sha256\":\"{}\"}}\n", hash("same"));
         file::replace(&home.path().join("j/memory.revision.json"), counter.as_bytes(), TEMPORARY).unwrap();
         assert_eq!(state(&mut store(home.path())), (revision, text.into()));
     }
