@@ -1,5 +1,7 @@
 //! Params and results of the context methods.
 
+pub mod usage;
+
 use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 

@@ -229,11 +229,17 @@ pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json
     match line.method.as_deref().map(Topic::from_name) {
         None => line.reply(method).map(|(id, outcome)| Incoming::Reply(id, outcome)),
         Some(Ok(Topic::MemoryChanged)) => {
-            let changed = serde_json::from_str(line.params.unwrap_or(RawValue::NULL).get())?;
-            Ok(Incoming::Notification(Some(Notification::MemoryChanged(changed))))
+            Ok(Incoming::Notification(Some(Notification::MemoryChanged(told(line.params)?))))
+        }
+        Some(Ok(Topic::OutputExpired)) => {
+            Ok(Incoming::Notification(Some(Notification::OutputExpired(told(line.params)?))))
         }
         Some(_) => Ok(Incoming::Notification(None)),
     }
+}
+
+fn told<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result<T, serde_json::Error> {
+    serde_json::from_str(params.unwrap_or(RawValue::NULL).get())
 }
 
 /// Writes a request of a client, without the newline.

@@ -28,6 +28,7 @@ pub mod notification;
 pub mod output;
 mod params;
 pub mod profile;
+pub mod recall;
 pub mod rendezvous;
 pub mod session;
 pub mod value;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
-use crate::{Header, context, daemon, guard, memory, output, profile, session};
+use crate::{Header, context, daemon, guard, memory, output, profile, recall, session};
 
 /// Calls `$use!` with the rows of the table. A row is
 /// `Variant function "wire.name" kind Params => Result`, where kind is `read`
@@ -55,6 +55,26 @@ macro_rules! for_each_method {
             SessionRefresh session_refresh "session.refresh" write session::RefreshParams => session::Snapshot;
             ProfileCreate profile_create "profile.create" write profile::CreateParams => profile::CreateResult;
             ProfileList profile_list "profile.list" read profile::ListParams => profile::ListResult;
+            SessionAppend session_append "session.append" write session::transcript::AppendParams => session::transcript::AppendResult;
+            SessionList session_list "session.list" read session::chain::ListParams => session::chain::ListResult;
+            SessionShow session_show "session.show" read session::chain::ShowParams => session::chain::Row;
+            SessionTip session_tip "session.tip" read session::chain::TipParams => session::chain::SessionId;
+            SessionResumeTarget session_resume_target "session.resume_target" read session::chain::ResumeTargetParams => session::chain::SessionId;
+            SessionNextTitle session_next_title "session.next_title" read session::chain::NextTitleParams => session::chain::NextTitleResult;
+            SessionLock session_lock "session.lock" write session::lock::LockParams => session::lock::LockResult;
+            SessionUnlock session_unlock "session.unlock" write session::lock::UnlockParams => session::lock::LockResult;
+            SessionLockHolder session_lock_holder "session.lock_holder" read session::lock::LockHolderParams => session::lock::LockHolderResult;
+            SessionRemove session_remove "session.remove" write session::transcript::RemoveParams => session::transcript::RemoveResult;
+            SessionUsage session_usage "session.usage" read session::usage::UsageParams => session::usage::UsageResult;
+            OutputSearch output_search "output.search" read output::search::SearchParams => output::search::SearchResult;
+            OutputList output_list "output.list" read output::shelf::ListParams => output::shelf::ListResult;
+            OutputRemove output_remove "output.remove" write output::shelf::RemoveParams => output::shelf::RemoveResult;
+            OutputGc output_gc "output.gc" write output::shelf::GcParams => output::shelf::GcResult;
+            ContextRecordUsage context_record_usage "context.record_usage" write context::usage::RecordUsageParams => context::usage::RecordUsageResult;
+            RecallSearch recall_search "recall.search" read recall::SearchParams => recall::SearchResult;
+            RecallExpand recall_expand "recall.expand" read recall::ExpandParams => recall::ExpandResult;
+            RecallDescribe recall_describe "recall.describe" read recall::DescribeParams => recall::DescribeResult;
+            RecallSchema recall_schema "recall.schema" read recall::SchemaParams => recall::SchemaResult;
         }
     };
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::Target;
 use crate::nearest::nearest;
+use crate::output::shelf::Reason;
 
 /// What can be subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,8 @@ pub struct UnknownTopic {
 pub enum Notification {
     /// `memory.changed`
     MemoryChanged(MemoryChanged),
+    /// `output.expired`
+    OutputExpired(OutputExpired),
 }
 
 impl Notification {
@@ -75,6 +78,7 @@ impl Notification {
     pub const fn topic(&self) -> Topic {
         match self {
             Self::MemoryChanged(_) => Topic::MemoryChanged,
+            Self::OutputExpired(_) => Topic::OutputExpired,
         }
     }
 }
@@ -106,6 +110,25 @@ pub enum Cause {
     Undo,
     /// `memory.restore`
     Restore,
+}
+
+/// A spilled output is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct OutputExpired {
+    /// What named it.
+    pub handle: String,
+    /// The session.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The call's id.
+    pub id: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Hex, of its text in UTF-8.
+    pub sha256: String,
+    /// Why.
+    pub reason: Reason,
 }
 
 #[cfg(test)]

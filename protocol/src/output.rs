@@ -1,5 +1,8 @@
 //! Params and results of the output methods.
 
+pub mod search;
+pub mod shelf;
+
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};

@@ -1,5 +1,10 @@
 //! Params and results of the session methods.
 
+pub mod chain;
+pub mod lock;
+pub mod transcript;
+pub mod usage;
+
 use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 

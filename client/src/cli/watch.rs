@@ -34,7 +34,7 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
             Err(ClientError::Lost(_)) => return Err(Failure::Gone),
             Err(error) => return Err(error.into()),
         };
-        let Notification::MemoryChanged(changed) = &notification;
+        let Notification::MemoryChanged(changed) = &notification else { continue };
         if session.common.profile.as_ref().is_some_and(|wanted| *wanted != changed.profile) {
             continue;
         }

@@ -1,0 +1,147 @@
+//! Params and results of the recall methods: getting back what left a context.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+
+/// Params of `recall.search`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct SearchParams {
+    /// What is looked for: any text. All its words must be there; words in double
+    /// quotes must follow each other.
+    pub query: String,
+    /// Only of this session.
+    pub session: Option<String>,
+    /// Only of these kinds; all when absent.
+    pub kinds: Option<Vec<Kind>>,
+    /// Only what is from then or later, in Unix seconds.
+    pub since: Option<f64>,
+    /// Only what is from before then, in Unix seconds.
+    pub until: Option<f64>,
+    /// Hits at most; 20 when absent, up to 100.
+    pub limit: Option<u64>,
+}
+
+/// What a hit is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A message of a session.
+    Message,
+    /// A spilled output.
+    Output,
+    /// A change of a store.
+    Memory,
+}
+
+/// Result of `recall.search`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct SearchResult {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// There are more than were asked for.
+    pub more: bool,
+    /// Always true: a message with this result is not archived as new.
+    pub recalled: bool,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Hit {
+    /// Leads to it in `recall.expand`.
+    pub handle: String,
+    /// What it is in.
+    pub kind: Kind,
+    /// The session; null when none is known.
+    pub session: Option<String>,
+    /// Who said it.
+    pub role: Option<String>,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The text around the hit.
+    pub snippet: String,
+    /// Where the hit begins in the snippet, in chars.
+    pub start: u64,
+    /// Where it ends in the snippet, in chars.
+    pub end: u64,
+    /// How well it fits; higher is better, and comparable within one result only.
+    pub score: f64,
+}
+
+/// Params of `recall.expand`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ExpandParams {
+    /// Of a hit, of a compression, or of an output.
+    pub handle: String,
+    /// Messages or lines before it; 2 when absent, up to 100.
+    pub before: Option<u64>,
+    /// Messages or lines after it; 2 when absent, up to 100.
+    pub after: Option<u64>,
+}
+
+/// Result of `recall.expand`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ExpandResult {
+    /// What was found and what is around it, in its order.
+    pub items: Vec<Item>,
+    /// Expanding this goes on where the items end; null at the end.
+    pub next: Option<String>,
+    /// Always true: a message with this result is not archived as new.
+    pub recalled: bool,
+}
+
+/// A message, a part of an output, or an entry of a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Item {
+    /// Names it.
+    pub handle: String,
+    /// Who said it.
+    pub role: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// The whole message, byte for byte.
+    pub message: Option<Json>,
+}
+
+/// Params of `recall.describe`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct DescribeParams {
+    /// The session's id.
+    pub session: String,
+}
+
+/// Result of `recall.describe`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct DescribeResult {
+    /// What each compression took out, oldest first.
+    pub compressions: Vec<Compression>,
+}
+
+/// A compression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Compression {
+    /// The session's generation after it.
+    pub generation: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// Leads to the messages in `recall.expand`.
+    pub handle: String,
+    /// Messages whose text left the list.
+    pub messages: u64,
+    /// Their chars.
+    pub chars: u64,
+    /// The summary that took their place.
+    pub summary: String,
+}
+
+/// Params of `recall.schema`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SchemaParams {}
+
+/// Result of `recall.schema`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SchemaResult {
+    /// The function schemas that let a model search, expand and describe.
+    pub tools: Vec<Json>,
+}
