@@ -1,94 +1,200 @@
-//! The thread that owns the archive.
+//! The thread that owns the archive, and the connection beside it that only reads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
-use herma_archive::{Archive, ArchiveError};
+use herma_archive::{Archive, ArchiveError, Reader};
+use herma_disk::aside;
 use herma_protocol::{ErrorKind, RpcError};
 use tokio::sync::oneshot;
 
-use crate::fail;
+use crate::fail::{self, Outcome};
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
 
-type Job = Box<dyn FnOnce(&mut Archive) + Send>;
+/// Messages that are put into the text index at one time, while nobody waits.
+const SLICE: usize = 200;
+
+type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
+
+/// What is done with an archive that took the place of a damaged one.
+type Refill = Box<dyn Fn(&mut Archive) + Send>;
 
 /// Sends jobs to the archive's thread.
 #[derive(Debug)]
 pub struct Archivist {
     jobs: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    state: Result<(), RpcError>,
+    shared: Arc<Shared>,
+    /// The daemon before this one was killed.
+    was_killed: bool,
+}
+
+/// What the thread and those who ask it both know.
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    condition: RwLock<Condition>,
+    reader: Mutex<Option<Reader>>,
+}
+
+/// How far the archive can be used.
+#[derive(Debug, Clone)]
+enum Condition {
+    /// It is in use. After damage: what happened.
+    InUse(Option<String>),
+    /// It can be read only.
+    ReadOnly(String),
+    /// It can't be used.
+    Broken(String),
 }
 
 impl Archivist {
-    /// Opens the archive. One that can't be opened is reported by every call;
-    /// the daemon goes on without it, and the file is left as it is.
+    /// Opens the archive. A damaged one is set aside, never deleted, and a new one
+    /// begun; one that a newer herma wrote is only read; without one that can be
+    /// opened the daemon goes on, and every call says so.
     #[must_use]
-    pub fn open(path: PathBuf) -> Self {
-        // SQLite would make the file readable for others; its log and index take
-        // after it.
-        if let Err(error) = herma_disk::file::append_to(&path) {
-            return Self::broken(error.to_string());
-        }
-        match Archive::open(&path) {
-            Ok(archive) => {
-                let (sender, receiver) = sync_channel(QUEUE);
-                let thread =
-                    std::thread::Builder::new().name("archive".into()).spawn(move || serve(archive, &receiver));
-                match thread {
-                    Ok(thread) => {
-                        Self { jobs: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)), state: Ok(()) }
-                    }
-                    Err(error) => Self::broken(format!("no thread for the archive: {error}")),
-                }
+    pub fn open(path: PathBuf, refill: impl Fn(&mut Archive) + Send + 'static) -> Self {
+        let was_killed = has_log(&path);
+        let (archive, condition) = begin(&path);
+        let shared = Arc::new(Shared { path, condition: RwLock::new(condition), reader: Mutex::default() });
+        let mut archivist = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
+        let Some(archive) = archive else { return archivist };
+        let (sender, receiver) = sync_channel(QUEUE);
+        let shared = Arc::clone(&archivist.shared);
+        let work = move || serve(archive, &receiver, &shared, &(Box::new(refill) as Refill));
+        match std::thread::Builder::new().name("archive".into()).spawn(work) {
+            Ok(thread) => {
+                archivist.jobs = Mutex::new(Some(sender));
+                archivist.thread = Mutex::new(Some(thread));
             }
-            Err(error) => Self::broken(format!("{}: {error}", path.display())),
+            Err(error) => archivist.shared.become_(Condition::Broken(format!("no thread for the archive: {error}"))),
         }
-    }
-
-    fn broken(words: String) -> Self {
-        tracing::error!("the archive is not in use: {words}");
-        let error = RpcError::new(ErrorKind::Unavailable, format!("the archive is not in use: {words}"));
-        Self { jobs: Mutex::new(None), thread: Mutex::new(None), state: Err(error) }
+        archivist
     }
 
     /// `ok`, or what is wrong with it.
     #[must_use]
     pub fn state(&self) -> String {
-        self.state.as_ref().map_or_else(|error| error.message.clone(), |()| "ok".into())
+        match self.shared.condition() {
+            Condition::InUse(None) => "ok".into(),
+            Condition::InUse(Some(words)) => format!("ok; {words}"),
+            Condition::ReadOnly(words) => format!("read only: {words}"),
+            Condition::Broken(words) => format!("not in use: {words}"),
+        }
+    }
+
+    /// Whether anything can be kept in it.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.shared.condition(), Condition::InUse(_))
+    }
+
+    /// Whether the daemon before this one ended without closing it.
+    #[must_use]
+    pub const fn was_killed(&self) -> bool {
+        self.was_killed
+    }
+
+    /// Size of the archive in bytes, with its log.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let path = &self.shared.path;
+        [path.clone(), beside(path, "-wal")].iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum()
     }
 
     /// Lets the archive's thread do something.
     ///
     /// # Errors
     /// An archive that is not in use, a full queue, or what the job says.
-    pub async fn call<T, F>(&self, job: F) -> Result<T, RpcError>
+    pub async fn call<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut Archive) -> Result<T, ArchiveError> + Send + 'static,
     {
-        self.state.clone()?;
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |archive| {
+        self.send(Box::new(move |archive| {
+            let (done, failure) = match job(archive) {
+                Ok(done) => (Ok(done), Ok(())),
+                Err(error) => (Err(fail::archive(&error)), Err(error)),
+            };
             // Nobody listens any more when the caller went away.
-            drop(answer.send(job(archive)));
-        });
+            drop(answer.send(done));
+            failure
+        }))?;
+        answered.await.unwrap_or_else(|_| Err(fail::internal("the archive")))
+    }
+
+    /// The same for what is in memory too: without an archive nothing is done.
+    ///
+    /// # Errors
+    /// As [`Archivist::call`], but for an archive that is not in use.
+    pub async fn note<F>(&self, job: F) -> Outcome<()>
+    where
+        F: FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static,
+    {
+        if self.is_in_use() { self.call(job).await } else { Ok(()) }
+    }
+
+    /// Lets the archive's thread do something for which nobody waits.
+    pub fn tell(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+        if let Err(error) = self.send(Box::new(job)) {
+            tracing::warn!("not noted in the archive: {error}");
+        }
+    }
+
+    fn send(&self, job: Job) -> Outcome<()> {
+        if !self.is_in_use() {
+            return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
+        }
         let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(jobs) => jobs.try_send(job),
             None => return Err(RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")),
         };
         match sent {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(fail::busy("the archive")),
-            Err(TrySendError::Disconnected(_)) => return Err(fail::internal("the archive")),
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(fail::busy("the archive")),
+            Err(TrySendError::Disconnected(_)) => Err(fail::internal("the archive")),
         }
-        match answered.await {
-            Ok(done) => done.map_err(|error| fail::archive(&error)),
+    }
+
+    /// Reads from the archive on a thread of its own, beside whatever is written.
+    ///
+    /// # Errors
+    /// An archive that can't be read, or what the job says.
+    pub async fn read<T, F>(&self, job: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
+    {
+        if let Condition::Broken(_) = self.shared.condition() {
+            return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
+        }
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || {
+            let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let open = match reader.take() {
+                Some(open) => open,
+                None => Reader::open(&shared.path)?,
+            };
+            let done = job(&open);
+            *reader = Some(open);
+            done
+        });
+        match done.await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => {
+                if error.is_damaged() {
+                    // Its own thread sets it aside.
+                    self.tell(move |_| Err(error));
+                    return Err(damaged());
+                }
+                Err(fail::archive(&error))
+            }
             Err(_) => Err(fail::internal("the archive")),
         }
     }
@@ -96,6 +202,7 @@ impl Archivist {
     /// Lets the jobs that wait finish, then closes the file.
     pub fn close(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
@@ -104,12 +211,119 @@ impl Archivist {
     }
 }
 
-fn serve(mut archive: Archive, jobs: &Receiver<Job>) {
-    for job in jobs {
+impl Shared {
+    fn condition(&self) -> Condition {
+        self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn become_(&self, condition: Condition) {
+        *self.condition.write().unwrap_or_else(PoisonError::into_inner) = condition;
+    }
+}
+
+/// The archive of a home, and how far it can be used.
+fn begin(path: &Path) -> (Option<Archive>, Condition) {
+    // SQLite would make the file readable for others; its log and index take after
+    // it.
+    if let Err(error) = herma_disk::file::append_to(path) {
+        return (None, broken(error.to_string()));
+    }
+    match Archive::open(path) {
+        Ok(archive) => (Some(archive), Condition::InUse(None)),
+        Err(error) if error.is_damaged() => begin_anew(path, &error),
+        Err(error @ ArchiveError::Newer { .. }) => {
+            tracing::error!("the archive is only read: {error}");
+            (None, Condition::ReadOnly(error.to_string()))
+        }
+        Err(error) => (None, broken(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// Sets a damaged archive aside and begins a new one.
+fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
+    let kept = match aside::set_aside(&[path.to_owned(), beside(path, "-wal"), beside(path, "-shm")]) {
+        Ok(kept) => kept,
+        Err(error) => return (None, broken(format!("{damage}; it could not be set aside: {error}"))),
+    };
+    let words = format!("a damaged archive was set aside as {}: {damage}", kept.display());
+    tracing::error!("{words}");
+    let opened = herma_disk::file::append_to(path).map_err(|error| error.to_string());
+    match opened.and_then(|_| Archive::open(path).map_err(|error| error.to_string())) {
+        Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
+        Err(error) => (None, broken(format!("{words}; no new one could be made: {error}"))),
+    }
+}
+
+fn broken(words: String) -> Condition {
+    tracing::error!("the archive is not in use: {words}");
+    Condition::Broken(words)
+}
+
+fn damaged() -> RpcError {
+    RpcError::new(ErrorKind::StorageFailed, "the archive is damaged; it is set aside and a new one begun: try again")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Whether SQLite's log is there, which a closed database has not.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// Does the jobs, and while there are none puts messages into the text index.
+fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) {
+    let mut archive = archive;
+    let mut behind = true;
+    loop {
+        let job = if behind {
+            match jobs.try_recv() {
+                Ok(job) => Some(job),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => return,
+            }
+        } else {
+            match jobs.recv() {
+                Ok(job) => Some(job),
+                Err(_) => return,
+            }
+        };
         // The archive itself stays whole: SQLite rolls back a transaction whose
         // guard is dropped.
-        if catch_unwind(AssertUnwindSafe(|| job(&mut archive))).is_err() {
-            tracing::error!("a job of the archive panicked");
+        let done = catch_unwind(AssertUnwindSafe(|| match job {
+            Some(job) => job(&mut archive).map(|()| true),
+            None => archive.index_pending(SLICE).map(|left| left > 0),
+        }));
+        match done {
+            Ok(Ok(is_behind)) => behind = is_behind,
+            Ok(Err(error)) if error.is_damaged() => match renewed(archive, shared, &error, refill) {
+                Some(anew) => archive = anew,
+                None => return,
+            },
+            Ok(Err(error)) => {
+                behind = false;
+                tracing::warn!("the archive: {error}");
+            }
+            Err(_) => {
+                behind = false;
+                tracing::error!("a job of the archive panicked");
+            }
         }
     }
+}
+
+/// What takes the place of an archive that turned out to be damaged.
+fn renewed(archive: Archive, shared: &Shared, damage: &ArchiveError, refill: &Refill) -> Option<Archive> {
+    let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(reader.take());
+    drop(archive);
+    let (anew, condition) = begin_anew(&shared.path, damage);
+    shared.become_(condition);
+    drop(reader);
+    let mut anew = anew?;
+    refill(&mut anew);
+    Some(anew)
 }

@@ -34,6 +34,8 @@ pub struct Config {
     pub output: Budgets,
     /// Whether those budgets follow the model's window.
     pub scale_with_window: bool,
+    /// How long outputs stay.
+    pub retention: RetentionConfig,
     /// What a session starts with.
     pub context: ContextConfig,
     /// The limits of the wire.
@@ -81,6 +83,15 @@ impl StoreLimits {
             Target::User => self.user_limit,
         }
     }
+}
+
+/// How long outputs stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionConfig {
+    /// Seconds after which an output of a closed session goes.
+    pub ttl: u64,
+    /// Bytes that all outputs may have together.
+    pub quota: u64,
 }
 
 /// What a session starts with, unless `context.configure` says otherwise.
@@ -168,6 +179,7 @@ impl Config {
             policy: Arc::default(),
             output: Budgets::default(),
             scale_with_window: true,
+            retention: RetentionConfig { ttl: 7 * 24 * 3600, quota: 2 << 30 },
             context: ContextConfig { threshold: 0.50, target_ratio: 0.20, protect_first_n: 3, protect_last_n: 20 },
             limits: LimitsConfig {
                 frame: limits::FRAME,
@@ -219,6 +231,8 @@ mod tests {
         assert_eq!(config.memory.limits, StoreLimits { memory_limit: 3000, user_limit: 1375 });
         assert_eq!(config.limits.frame, 1 << 20);
         assert_eq!(config.output.tool_overrides.len(), 2);
+        let retention = read("[output]\nttl = \"12h\"\nquota = \"1MiB\"").unwrap().retention;
+        assert_eq!(retention, RetentionConfig { ttl: 12 * 3600, quota: 1 << 20 });
     }
 
     #[test]
@@ -253,6 +267,8 @@ mod tests {
             ("[guard.severity]\nexfil_crul = \"warn\"", &["`guard.severity.exfil_crul`", "did you mean exfil_curl"]),
             ("[guard.severity]\nexfil_curl = \"loud\"", &["line 2"]),
             ("[guard.severity]\nexfil_curl = { anywhere = \"warn\" }", &["line 2"]),
+            ("[output]\nttl = \"soon\"", &["`output.ttl`", "7d"]),
+            ("[output]\nquota = \"2 apples\"", &["`output.quota`", "2GiB"]),
             ("[context]\nthreshold = 1.5", &["`context.threshold`", "above 0"]),
             ("[limits]\nframe = \"many\"", &["`limits.frame`", "64MiB"]),
             ("[limits]\nframe = \"8GiB\"", &["`limits.frame`"]),

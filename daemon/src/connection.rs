@@ -66,6 +66,9 @@ pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
         Err(End::Stalled) => tracing::info!(number, "connection closed: no progress for {} s", limits::STALL_S),
     }
     state.streaks.forget(&Writer::Connection(number));
+    for (session, holder) in state.bound_locks.left_by(number) {
+        state.archive.tell(move |archive| archive.unlock(&session, &holder).map(drop));
+    }
 }
 
 /// Why a connection ends early.

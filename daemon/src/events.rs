@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use herma_memory::{Action, Event, Target};
 use herma_protocol::Topic;
-use herma_protocol::notification::{Cause, MemoryChanged, Notification};
+use herma_protocol::notification::{Cause, MemoryChanged, Notification, OutputExpired};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -43,6 +43,11 @@ impl Events {
         };
         // Nobody listening is no error.
         drop(self.sender.send(Notification::MemoryChanged(changed)));
+    }
+
+    /// Tells whoever wants to know that an output is gone.
+    pub(crate) fn output_expired(&self, expired: OutputExpired) {
+        drop(self.sender.send(Notification::OutputExpired(expired)));
     }
 
     /// Notifications of these topics from now on.

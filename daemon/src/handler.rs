@@ -7,6 +7,7 @@ mod guard;
 mod memory;
 mod output;
 mod profile;
+mod recall;
 mod session;
 
 use std::sync::Arc;
@@ -14,7 +15,9 @@ use std::sync::Arc;
 use herma_protocol::{Reply, Request};
 use tokio::sync::Semaphore;
 
-pub(crate) use memory::wire_target;
+pub(crate) use memory::{domain_target, wire_target};
+pub(crate) use output::reason as wire_reason;
+pub(crate) use session::keep_again;
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
@@ -98,6 +101,30 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::SessionRefresh(params) => session::refresh(state, caller, &params).await.map(Reply::SessionRefresh),
         Request::ProfileCreate(params) => profile::create(state, &params).map(Reply::ProfileCreate),
         Request::ProfileList(_) => profile::list(state).map(Reply::ProfileList),
+        Request::SessionAppend(params) => session::append(state, caller, params).await.map(Reply::SessionAppend),
+        Request::SessionList(params) => session::list(state, caller, params).await.map(Reply::SessionList),
+        Request::SessionShow(params) => session::show(state, caller, params).await.map(Reply::SessionShow),
+        Request::SessionTip(params) => session::tip(state, params).await.map(Reply::SessionTip),
+        Request::SessionResumeTarget(params) => {
+            session::resume_target(state, params).await.map(Reply::SessionResumeTarget)
+        }
+        Request::SessionNextTitle(params) => session::next_title(state, params).await.map(Reply::SessionNextTitle),
+        Request::SessionLock(params) => session::lock(state, caller, params).await.map(Reply::SessionLock),
+        Request::SessionUnlock(params) => session::unlock(state, params).await.map(Reply::SessionUnlock),
+        Request::SessionLockHolder(params) => session::lock_holder(state, params).await.map(Reply::SessionLockHolder),
+        Request::SessionRemove(params) => session::remove(state, caller, params).await.map(Reply::SessionRemove),
+        Request::SessionUsage(params) => session::usage(state, caller, params).await.map(Reply::SessionUsage),
+        Request::OutputSearch(params) => output::search(state, params).await.map(Reply::OutputSearch),
+        Request::OutputList(params) => output::list(state, caller, params).await.map(Reply::OutputList),
+        Request::OutputRemove(params) => output::remove(state, params).await.map(Reply::OutputRemove),
+        Request::OutputGc(params) => output::gc(state, params).await.map(Reply::OutputGc),
+        Request::ContextRecordUsage(params) => {
+            context::record_usage(state, caller, params).await.map(Reply::ContextRecordUsage)
+        }
+        Request::RecallSearch(params) => recall::search(state, caller, params).await.map(Reply::RecallSearch),
+        Request::RecallExpand(params) => recall::expand(state, caller, params).await.map(Reply::RecallExpand),
+        Request::RecallDescribe(params) => recall::describe(state, caller, params).await.map(Reply::RecallDescribe),
+        Request::RecallSchema(_) => recall::schema().map(Reply::RecallSchema),
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(fail::internal("subscribe")),
     }
@@ -123,6 +150,20 @@ pub(crate) fn session_of(request: &Request) -> Option<&str> {
         Request::MemoryUndo(params) => params.session.as_deref(),
         Request::MemoryRestore(params) => params.session.as_deref(),
         Request::SessionRefresh(params) => Some(&params.session),
+        Request::SessionAppend(params) => Some(&params.session),
+        Request::SessionShow(params) => Some(&params.session),
+        Request::SessionTip(params) => Some(&params.session),
+        Request::SessionResumeTarget(params) => Some(&params.session),
+        Request::SessionLock(params) => Some(&params.session),
+        Request::SessionUnlock(params) => Some(&params.session),
+        Request::SessionLockHolder(params) => Some(&params.session),
+        Request::SessionRemove(params) => Some(&params.session),
+        Request::SessionUsage(params) => params.session.as_deref(),
+        Request::OutputSearch(params) => params.session.as_deref(),
+        Request::OutputList(params) => params.session.as_deref(),
+        Request::ContextRecordUsage(params) => params.session.as_deref(),
+        Request::RecallSearch(params) => params.session.as_deref(),
+        Request::RecallDescribe(params) => Some(&params.session),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@
 
 mod approvals;
 pub mod archivist;
+mod bound_locks;
 mod caller;
 mod claim;
 pub mod config;
@@ -20,10 +21,12 @@ mod handler;
 mod idempotency;
 mod in_flight;
 pub mod instance;
+mod librarian;
 pub mod logging;
 mod metrics;
 mod order;
 mod owner;
+mod retention;
 mod server;
 mod session;
 mod state;

@@ -12,7 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::config::Config;
 use crate::connection;
-use crate::state::{DEFAULT_PROFILE, State};
+use crate::librarian::{self, Desk};
+use crate::retention;
+use crate::state::{DEFAULT_PROFILE, State, unix_now};
 use crate::transport::{self, Listener, Stream};
 
 /// How long requests have to finish when nothing else is said.
@@ -30,18 +32,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// waits for that no longer than the drain time, and closes the archive.
 pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
     let most = config.limits.connections;
-    let state = Arc::new(State::new(config));
+    let (state, desk) = State::new(config);
+    let state = Arc::new(state);
     for target in Target::ALL {
         if let Err(error) = state.store(DEFAULT_PROFILE, target) {
             tracing::error!(%target, "a store can't be served: {error}");
         }
     }
-    let sweeping = Arc::clone(&state);
-    drop(tokio::task::spawn_blocking(move || {
-        if let Err(error) = sweeping.outputs.sweep() {
-            tracing::warn!("leftovers stay: {error}");
-        }
-    }));
+    let upkeep = tokio::spawn(upkeep(Arc::clone(&state), desk));
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
     let mut number = 0;
@@ -84,6 +82,9 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         let ended = async { while connections.join_next().await.is_some() {} };
         drop(tokio::time::timeout(SETTLE, ended).await);
     }
+    if upkeep.await.is_err() {
+        tracing::error!("the upkeep panicked");
+    }
     let closing = Arc::clone(&state);
     let closed = tokio::task::spawn_blocking(move || {
         closing.settle_stores(SETTLE);
@@ -93,6 +94,27 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         tracing::error!("closing the stores and the archive panicked");
     }
     tracing::info!("stopped");
+}
+
+/// What is done beside the requests, until the daemon stops: what a killed one left is
+/// tidied up, the text index follows what is kept, and outputs go when it is time.
+async fn upkeep(state: Arc<State>, desk: Desk) {
+    let was_killed = state.archive.was_killed();
+    let begun = state.archive.note(move |archive| {
+        archive.drop_unbound_locks()?;
+        if was_killed { archive.mark_interrupted() } else { Ok(()) }
+    });
+    if let Err(error) = begun.await {
+        tracing::warn!("what a killed daemon left open stays so: {error}");
+    }
+    let sweeping = Arc::clone(&state);
+    let swept = tokio::task::spawn_blocking(move || sweeping.outputs.sweep(unix_now()));
+    match swept.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!("leftovers stay: {error}"),
+        Err(_) => tracing::error!("tidying up the outputs panicked"),
+    }
+    tokio::join!(librarian::work(Arc::clone(&state), desk), retention::keep_looking(state));
 }
 
 /// Tells a peer that there are too many. Which codec it speaks is not known yet;

@@ -92,6 +92,11 @@ impl Sessions {
         Arc::clone(known.entry(session.id.clone()).or_insert_with(|| Arc::new(session)))
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
     pub(crate) fn forget(&self, id: &str) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id);
     }

@@ -11,15 +11,18 @@ use herma_disk::watch::Watch;
 use herma_memory::{Limits, Paths, Target};
 use herma_protocol::{ErrorKind, RpcError};
 use herma_spill::Outputs;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::approvals::Approvals;
 use crate::archivist::Archivist;
+use crate::bound_locks::BoundLocks;
 use crate::config::Config;
 use crate::events::Events;
 use crate::fail::{self, Outcome};
+use crate::handler;
 use crate::idempotency::Idempotency;
 use crate::in_flight::InFlight;
+use crate::librarian::{Desk, Librarian};
 use crate::metrics::Metrics;
 use crate::owner::{Owner, Post};
 use crate::session::Sessions;
@@ -39,15 +42,21 @@ pub(crate) const DEFAULT_PROFILE: &str = "default";
 pub(crate) struct State {
     pub config: Config,
     pub started: Instant,
+    /// The same by the clock on the wall, in Unix seconds.
+    pub started_at: f64,
     pub metrics: Metrics,
     pub in_flight: InFlight,
     pub idempotency: Idempotency,
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
+    pub bound_locks: BoundLocks,
     pub streaks: Streaks,
     pub events: Events,
     pub approvals: Approvals,
     pub outputs: Outputs,
+    /// Somebody should look whether outputs must go.
+    pub over_quota: Notify,
     pub archive: Archivist,
+    pub librarian: Librarian,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
     stores: Arc<Stores>,
@@ -65,27 +74,36 @@ struct Served {
 }
 
 impl State {
-    pub(crate) fn new(config: Config) -> Self {
+    /// The state of a daemon that starts, and what its librarian will work on.
+    pub(crate) fn new(config: Config) -> (Self, Desk) {
         let private = config.home.join("herma");
+        let sessions: Arc<Sessions> = Arc::default();
+        let in_use = Arc::clone(&sessions);
+        let (librarian, desk) = Librarian::new();
         let stores: Arc<Stores> = Arc::default();
         let served = Arc::clone(&stores);
-        Self {
+        let state = Self {
             started: Instant::now(),
+            started_at: unix_now(),
             metrics: Metrics::new(),
             in_flight: InFlight::new(config.limits.in_flight),
             idempotency: Idempotency::default(),
-            sessions: Sessions::default(),
+            sessions,
+            bound_locks: BoundLocks::default(),
             streaks: Streaks::default(),
             events: Events::default(),
             approvals: Approvals::default(),
-            outputs: Outputs::new(private.join("outputs")),
-            archive: Archivist::open(private.join("archive.db")),
+            outputs: Outputs::open(private.join("outputs"), private.join("outputs.jsonl")),
+            over_quota: Notify::new(),
+            archive: Archivist::open(private.join("archive.db"), move |archive| handler::keep_again(&in_use, archive)),
+            librarian,
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),
             stores,
             watch: Arc::new(Watch::new(move |path| look(&served, path))),
             config,
-        }
+        };
+        (state, desk)
     }
 
     /// The owner of a store. A profile that doesn't exist is not made here, for

@@ -2,6 +2,7 @@
 //! database beside it).
 //!
 //! * [`append`]: a file that only grows, synced beside another one.
+//! * [`aside`]: damaged files out of the way, never lost.
 //! * [`file`](mod@file): read a file with a limit; the one way to write one.
 //! * [`lock`]: advisory locks that other programs see.
 //! * [`folder`]: private folders and what is in them.
@@ -14,6 +15,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the room that the other ways are forbidden for")]
 
 pub mod append;
+pub mod aside;
 pub mod error;
 pub mod file;
 pub mod folder;

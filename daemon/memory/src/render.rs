@@ -33,12 +33,6 @@ fn placeholder(target: Target, ids: &[String]) -> String {
     )
 }
 
-/// All entries as a model may see them.
-#[must_use]
-pub fn all_shown(policy: &Policy, target: Target, entries: &[Entry]) -> Vec<String> {
-    entries.iter().map(|entry| shown(policy, target, entry)).collect()
-}
-
 /// The block of a store for the system prompt, of its entries as a model may see
 /// them; `None` when there are none. The same entries and limit give the same
 /// bytes. A store that is longer than its limit is shown up to the limit, with a

@@ -84,6 +84,8 @@ struct Output {
     preview_tail_size: Option<u32>,
     mcp_result_size: Option<u32>,
     scale_with_window: Option<bool>,
+    ttl: Option<String>,
+    quota: Option<String>,
     tool_overrides: BTreeMap<String, CharsOrInfinite>,
 }
 
@@ -187,6 +189,14 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
         output.tool_overrides.insert(tool, size);
     }
     config.scale_with_window = from.scale_with_window.unwrap_or(config.scale_with_window);
+    if let Some(text) = from.ttl {
+        config.retention.ttl = units::seconds(&text)
+            .ok_or_else(|| wrong("output.ttl", "must be a duration like \"7d\", \"12h\", \"30m\" or \"90s\""))?;
+    }
+    if let Some(text) = from.quota {
+        config.retention.quota =
+            units::bytes(&text).ok_or_else(|| wrong("output.quota", "must be a size like \"2GiB\""))?;
+    }
 
     let context = &mut config.context;
     let from = raw.context;

@@ -2,6 +2,7 @@
 //! its own.
 
 mod compress;
+mod usage;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use herma_protocol::value::TextOrOff;
 use herma_protocol::{ErrorKind, Json, RpcError};
 
 pub(super) use compress::compress;
+pub(super) use usage::record_usage;
 
 use super::{blocking, check_names, narrow, session, wide};
 use crate::caller::Caller;

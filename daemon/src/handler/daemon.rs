@@ -13,9 +13,6 @@ use super::{blocking, check_name, memory, wide};
 use crate::fail::{self, Outcome};
 use crate::state::State;
 
-/// Bytes of outputs that are kept.
-const QUOTA: u64 = 2 << 30;
-
 /// Milliseconds that a shutdown waits when the caller doesn't say.
 const DRAIN_MS: u64 = 10_000;
 
@@ -92,12 +89,8 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
             },
         });
     }
-    let sessions = state.archive.call(|archive| archive.count_sessions()).await.unwrap_or_default();
-    let bytes = state.archive.call(|archive| archive.bytes()).await.unwrap_or_default();
-    let counting = Arc::clone(state);
-    let (files, spilled) = blocking("status", move || counting.outputs.usage().map_err(|error| fail::disk(&error)))
-        .await
-        .unwrap_or_default();
+    let sessions = state.archive.read(|reader| reader.count_sessions()).await.unwrap_or_default();
+    let spilled = state.outputs.usage();
     Ok(StatusResult {
         uptime_s: state.started.elapsed().as_secs_f64(),
         rss_bytes: herma_disk::process::resident_bytes(),
@@ -105,8 +98,8 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
         requests: state.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files, bytes: spilled, quota: QUOTA },
-        archive: ArchiveStatus { state: state.archive.state(), bytes },
+        outputs: OutputCounts { files: spilled.files, bytes: spilled.bytes, quota: state.config.retention.quota },
+        archive: ArchiveStatus { state: state.archive.state(), bytes: state.archive.bytes() },
         summarizer: SummarizerStatus { kind: "extractive".into(), state: "ok".into() },
     })
 }

@@ -287,7 +287,7 @@ fn drift(allowed: Option<bool>) -> Drift {
     if allowed.unwrap_or(false) { Drift::Allowed } else { Drift::Refused }
 }
 
-const fn domain_target(target: wire::Target) -> Target {
+pub(crate) const fn domain_target(target: wire::Target) -> Target {
     match target {
         wire::Target::Memory => Target::Memory,
         wire::Target::User => Target::User,

@@ -1,4 +1,7 @@
-//! `output.*`.
+//! `output.*`: admitting and reading. The rest has files of its own.
+
+mod search;
+mod shelf;
 
 use std::sync::Arc;
 
@@ -15,10 +18,14 @@ use herma_spill::turn::{self, TurnResult};
 use herma_spill::{Budgets, Size, SpillError, preview as spill_preview};
 use serde_json::Value;
 
+pub(super) use search::search;
+pub(crate) use shelf::reason;
+pub(super) use shelf::{gc, list, remove};
+
 use super::{blocking, check_name, narrow, session, wide};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
-use crate::state::State;
+use crate::state::{State, unix_now};
 
 /// Chars of a preview when the caller doesn't say.
 const PREVIEW: u64 = 1500;
@@ -27,11 +34,13 @@ pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitPara
     check_name("tool", &params.tool)?;
     let budgets = budgets(state, caller, &params.session, params.config).await?;
     let threshold = params.threshold.map_or_else(|| budgets.threshold(&params.tool), domain_size);
-    let state = Arc::clone(state);
+    let (state, profile) = (Arc::clone(state), caller.profile().to_owned());
     blocking("output.admit", move || {
-        let origin = Origin { session: &params.session, id: &params.id };
-        let admitted =
-            herma_spill::admit::admit(&state.outputs, origin, domain_content(params.content), threshold, &budgets);
+        let AdmitParams { session, tool, id, content, .. } = params;
+        let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
+        let content = domain_content(content);
+        let admitted = herma_spill::admit::admit(&state.outputs, origin, content, threshold, &budgets, unix_now());
+        spilled(&state, [&admitted.fate]);
         let (chars, lines, sha256) = (wide(admitted.chars), wide(admitted.lines), admitted.sha256.clone());
         let (content, handle, path, failure) = unpacked(admitted)?;
         Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
@@ -49,7 +58,7 @@ pub(super) async fn settle_turn(
     if count > limits::TURN_RESULTS {
         return Err(fail::invalid("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
     }
-    let (state, id) = (Arc::clone(state), params.session);
+    let (state, id, profile) = (Arc::clone(state), params.session, caller.profile().to_owned());
     blocking("output.settle_turn", move || {
         let results: Vec<TurnResult> = match (params.results, params.messages) {
             (Some(results), None) => results
@@ -59,7 +68,8 @@ pub(super) async fn settle_turn(
             (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
             _ => return Err(fail::invalid("results", "give either results or messages")),
         };
-        let settled = turn::settle(&state.outputs, &id, &results, &budgets);
+        let settled = turn::settle(&state.outputs, &id, &profile, &results, &budgets, unix_now());
+        spilled(&state, settled.replacements.iter().map(|(_, admitted)| &admitted.fate));
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;
             Ok(Replacement { index: wide(index), content, handle, path })
@@ -67,6 +77,21 @@ pub(super) async fn settle_turn(
         Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
     })
     .await
+}
+
+/// What follows from it that outputs were spilled: they can be recalled, and others may
+/// have to go.
+fn spilled<'a>(state: &State, fates: impl IntoIterator<Item = &'a Fate>) {
+    let mut any = false;
+    for fate in fates {
+        if let Fate::Spilled(kept) = fate {
+            state.librarian.note(&kept.handle);
+            any = true;
+        }
+    }
+    if any && state.outputs.usage().bytes > state.config.retention.quota {
+        state.over_quota.notify_one();
+    }
 }
 
 pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {

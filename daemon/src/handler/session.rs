@@ -1,4 +1,9 @@
-//! `session.*`.
+//! `session.*`: opening, freezing, closing. The rest has files of its own.
+
+mod chain;
+mod lock;
+mod transcript;
+mod usage;
 
 use std::sync::Arc;
 
@@ -12,11 +17,19 @@ use herma_protocol::session::{
 use herma_protocol::{ErrorKind, RpcError};
 use sha2::{Digest, Sha256};
 
+pub(super) use chain::{list, next_title, resume_target, show, tip};
+pub(super) use lock::{lock, lock_holder, unlock};
+pub(super) use transcript::{append, remove};
+pub(super) use usage::usage;
+
 use super::{check_name, check_names};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
-use crate::session::Session;
+use crate::session::{Session, Sessions};
 use crate::state::{DEFAULT_PROFILE, State, unix_now};
+
+/// Why a session ended that was open when the daemon was killed.
+const CRASH: &str = "crash";
 
 pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> Outcome<OpenResult> {
     check_id(&params.session)?;
@@ -33,7 +46,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
     let (session, resumed) = match find(state, caller, &params.session).await? {
         Some(session) => {
             let id = session.id.clone();
-            state.archive.call(move |archive| archive.reopen_session(&id)).await?;
+            state.archive.note(move |archive| archive.reopen_session(&id)).await?;
             (session, true)
         }
         None => {
@@ -76,6 +89,10 @@ pub(super) async fn refresh(state: &State, caller: &Caller, params: &RefreshPara
     let session = opened(state, caller, &params.session).await?;
     let _alone = session.configuring.lock().await;
     let row = freeze(state, &session.profile).await?;
+    if !state.archive.is_in_use() {
+        session.set_snapshot(wire_snapshot(row));
+        return Ok(Snapshot::clone(&session.snapshot()));
+    }
     // Kept in both places or in none, also when nobody waits for it any more.
     let shared = Arc::clone(&session);
     let save = move |archive: &mut Archive| {
@@ -94,7 +111,7 @@ pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -
         RpcError::new(ErrorKind::Busy, format!("session {:?} is being compressed; close it afterwards", session.id))
     })?;
     let (id, reason) = (session.id.clone(), params.reason.unwrap_or_else(|| "closed".into()));
-    state.archive.call(move |archive| archive.close_session(&id, &reason, unix_now())).await?;
+    state.archive.note(move |archive| archive.close_session(&id, &reason, unix_now())).await?;
     state.sessions.forget(&session.id);
     Ok(CloseResult {})
 }
@@ -106,6 +123,16 @@ pub(super) async fn opened(state: &State, caller: &Caller, id: &str) -> Outcome<
         let words = format!("there is no session {id:?}; open it with session.open first");
         RpcError::new(ErrorKind::NotFound, words)
     })
+}
+
+/// A session that somebody wants to know something of.
+pub(super) async fn known(state: &State, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+    check_id(id)?;
+    find(state, caller, id).await?.ok_or_else(|| no_session(id))
+}
+
+fn no_session(id: &str) -> RpcError {
+    RpcError::new(ErrorKind::NotFound, format!("there is no session {id:?}; session.list has those there are"))
 }
 
 /// A session, opened on the spot if it was not.
@@ -124,7 +151,7 @@ pub(super) async fn ensure(state: &State, caller: &Caller, id: &str) -> Outcome<
 pub(super) async fn save_settings(state: &State, session: &Session, settings: Settings) -> Outcome<()> {
     let text = serde_json::to_string(&settings).map_err(|_| fail::internal("keeping settings"))?;
     let id = session.id.clone();
-    state.archive.call(move |archive| archive.save_settings(&id, &text)).await?;
+    state.archive.note(move |archive| archive.save_settings(&id, &text)).await?;
     *session.settings.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = settings;
     Ok(())
 }
@@ -138,9 +165,13 @@ fn check_id(id: &str) -> Outcome<()> {
 
 /// A session belongs to the profile that it was opened with.
 pub(super) fn check_profile(session: &Session, profile: Option<&str>) -> Outcome<()> {
-    match profile {
-        Some(named) if named != session.profile => {
-            let words = format!("session {:?} belongs to the profile {:?}, not {named:?}", session.id, session.profile);
+    check_row_profile(&session.id, &session.profile, profile)
+}
+
+fn check_row_profile(id: &str, own: &str, named: Option<&str>) -> Outcome<()> {
+    match named {
+        Some(named) if named != own => {
+            let words = format!("session {id:?} belongs to the profile {own:?}, not {named:?}");
             Err(RpcError::new(ErrorKind::Conflict, words))
         }
         _ => Ok(()),
@@ -152,9 +183,16 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
         Some(session) => session,
         None => {
             let wanted = id.to_owned();
-            match state.archive.call(move |archive| archive.session(&wanted)).await? {
+            match kept(state, wanted).await? {
                 None => return Ok(None),
-                Some(row) => state.sessions.insert(from_row(row)),
+                Some(row) => {
+                    // Its agent did not notice that the daemon was killed.
+                    if row.end_reason.as_deref() == Some(CRASH) {
+                        let id = row.id.clone();
+                        state.archive.tell(move |archive| archive.reopen_session(&id));
+                    }
+                    state.sessions.insert(from_row(row))
+                }
             }
         }
     };
@@ -162,8 +200,20 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
     Ok(Some(session))
 }
 
+/// What the archive has of a session; nothing when there is no archive.
+async fn kept(state: &State, id: String) -> Outcome<Option<SessionRow>> {
+    if state.archive.is_in_use() {
+        return state.archive.call(move |archive| archive.reader().session(&id)).await;
+    }
+    match state.archive.read(move |reader| reader.session(&id)).await {
+        Err(error) if error.kind == ErrorKind::Unavailable => Ok(None),
+        found => found,
+    }
+}
+
 /// Freezes both stores and keeps the session. True when another connection was
-/// faster: its snapshot counts.
+/// faster: its snapshot counts. Without an archive it is kept as long as the daemon
+/// runs.
 async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(Arc<Session>, bool)> {
     let profile = caller.profile().to_owned();
     let snapshot = freeze(state, &profile).await?;
@@ -181,9 +231,13 @@ async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(
         ended_at: None,
         end_reason: None,
     };
+    if !state.archive.is_in_use() {
+        tracing::warn!("a session is only kept until the daemon ends: the archive is {}", state.archive.state());
+        return Ok((state.sessions.insert(from_row(row)), false));
+    }
     let (row, existed) = state
         .archive
-        .call(move |archive| match archive.session(&row.id)? {
+        .call(move |archive| match archive.reader().session(&row.id)? {
             Some(first) => Ok((first, true)),
             None => archive.create_session(&row).map(|()| (row, false)),
         })
@@ -207,6 +261,36 @@ async fn freeze(state: &State, profile: &str) -> Outcome<SnapshotRow> {
         memory_revision: memory.revision,
         user_revision: user.revision,
     })
+}
+
+/// Keeps the sessions that are in use in an archive that took the place of a damaged
+/// one.
+pub(crate) fn keep_again(sessions: &Sessions, archive: &mut Archive) {
+    for session in sessions.all() {
+        let Snapshot { memory, user, sha256, revision } = Snapshot::clone(&session.snapshot());
+        let row = SessionRow {
+            id: session.id.clone(),
+            profile: session.profile.clone(),
+            agent: None,
+            parent: None,
+            title: None,
+            generation: session.generation(),
+            settings: serde_json::to_string(&session.settings()).ok(),
+            snapshot: SnapshotRow {
+                memory,
+                user,
+                sha256,
+                memory_revision: revision.memory,
+                user_revision: revision.user,
+            },
+            started_at: unix_now(),
+            ended_at: None,
+            end_reason: None,
+        };
+        if let Err(error) = archive.create_session(&row) {
+            tracing::error!("a session that is in use could not be kept again: {error}");
+        }
+    }
 }
 
 fn hash(blocks: &[Option<String>; 2]) -> String {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_archive::removed::Removal;
+use herma_archive::Archive;
+use herma_archive::removed::{After, Removal};
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Removed, Settings, Slot, Summary,
     prepare, tokens,
@@ -11,7 +12,7 @@ use herma_context::{
 use herma_protocol::context::{
     Archived, CompressParams, CompressResult, Edits, Insert, Mode, Replace, ReplyForm, Report,
 };
-use herma_protocol::{ErrorKind, RpcError};
+use herma_protocol::{ErrorKind, Json, RpcError};
 use herma_spill::name;
 
 use super::{SUMMARIZER, Shared, check_summarizer, parse, request, session_settings, wire_message};
@@ -31,15 +32,16 @@ pub(in crate::handler) async fn compress(
     if params.mode == Some(Mode::Continue) {
         return Err(fail::invalid("mode", "\"continue\" is not served by this version; leave it out"));
     }
-    let Some(messages) = params.messages else {
-        return Err(fail::invalid("messages", "the list is needed; this version keeps no transcript"));
-    };
     let request = request(params.focus, params.today, params.current_tokens)?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
     let running = Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
         RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
     })?;
+    let messages = match params.messages {
+        Some(messages) => messages,
+        None => transcript(state, &session).await?,
+    };
     let form = params.reply.unwrap_or(ReplyForm::Messages);
     let work = Work { settings, state: session.engine().clone(), request, generation: session.generation() + 1 };
     let id = session.id.clone();
@@ -53,11 +55,12 @@ pub(in crate::handler) async fn compress(
     let commit = {
         let (state, session, engine) = (Arc::clone(state), Arc::clone(&session), engine.clone());
         let (input, handle) = (Arc::clone(&input), handle.clone());
-        let (removed, summary) = (compressed.removed.clone(), engine.previous_summary.clone().unwrap_or_default());
+        let (removed, slots) = (compressed.removed.clone(), compressed.slots.clone());
+        let summary = engine.previous_summary.clone().unwrap_or_default();
         // A task of its own: once the archive was asked, session and archive must
         // agree on the generation, whether the caller still waits or not.
         tokio::spawn(async move {
-            archive(&state, &session, removed, summary, &input, &handle, generation).await?;
+            archive(&state, &session, Leaving { removed, slots, summary, input, handle, generation }).await?;
             session.set_generation(generation);
             *session.engine() = engine;
             drop(running);
@@ -173,33 +176,53 @@ fn warnings(engine: &EngineState) -> Vec<String> {
     )]
 }
 
-/// Keeps what leaves the list before anybody gets the new one.
-async fn archive(
-    state: &Shared,
-    session: &Session,
+/// What was appended to the session so far.
+async fn transcript(state: &Shared, session: &Session) -> Outcome<Vec<Json>> {
+    let id = session.id.clone();
+    let bodies = state.archive.read(move |reader| reader.transcript(&id)).await?;
+    if bodies.is_empty() {
+        let words = "the list is needed, for nothing was appended to this session with session.append";
+        return Err(fail::invalid("messages", words));
+    }
+    bodies.into_iter().map(|body| Json::parse(body).map_err(|_| fail::internal("a transcript"))).collect()
+}
+
+/// What a compression takes out of a list, and what the list is then.
+struct Leaving {
     removed: Vec<Removed>,
+    slots: Vec<Slot>,
     summary: String,
-    input: &Arc<[Message]>,
-    handle: &str,
+    input: Arc<[Message]>,
+    handle: String,
     generation: u64,
-) -> Outcome<()> {
-    let indexes: Vec<usize> = removed.into_iter().map(Removed::index).collect();
-    let (input, id, handle) = (Arc::clone(input), session.id.clone(), handle.to_owned());
-    state
-        .archive
-        .call(move |archive| {
-            let messages: Vec<(u64, &str)> =
-                indexes.iter().filter_map(|at| input.get(*at).map(|message| (wide(*at), message.raw()))).collect();
-            archive.keep_removed(&Removal {
-                handle: &handle,
-                session: &id,
-                generation,
-                time: unix_now(),
-                summary: &summary,
-                messages: &messages,
+}
+
+/// Keeps what leaves the list before anybody gets the new one.
+async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome<()> {
+    let id = session.id.clone();
+    let keep = move |archive: &mut Archive| {
+        let Leaving { removed, slots, summary, input, handle, generation } = leaving;
+        let indexes = removed.into_iter().map(Removed::index);
+        let messages: Vec<(u64, &str)> =
+            indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
+        let after: Vec<After<'_>> = slots
+            .iter()
+            .map(|slot| match slot {
+                Slot::Kept(at) => After::Kept(wide(*at)),
+                Slot::Replaced { message, .. } | Slot::Inserted(message) => After::New(message.raw()),
             })
+            .collect();
+        archive.keep_removed(&Removal {
+            handle: &handle,
+            session: &id,
+            generation,
+            time: unix_now(),
+            summary: &summary,
+            messages: &messages,
+            after: Some(&after),
         })
-        .await
+    };
+    state.archive.call(keep).await
 }
 
 type Answer = (Option<Vec<herma_protocol::Json>>, Option<Edits>);

@@ -1,0 +1,79 @@
+//! `context.record_usage`.
+
+use herma_archive::usage::{Buckets as Row, UsageRow};
+use herma_context::usage::{self, Usage};
+use herma_protocol::context::usage::{Buckets, RecordUsageParams, RecordUsageResult};
+use serde_json::Value;
+
+use super::session_settings;
+use crate::caller::Caller;
+use crate::fail::Outcome;
+use crate::handler::{check_names, session};
+use crate::state::{State, unix_now};
+
+pub(in crate::handler) async fn record_usage(
+    state: &State,
+    caller: &Caller,
+    params: RecordUsageParams,
+) -> Outcome<RecordUsageResult> {
+    check_names(&[
+        ("session", params.session.as_ref()),
+        ("provider", params.provider.as_ref()),
+        ("api_mode", params.api_mode.as_ref()),
+        ("model", params.model.as_ref()),
+    ])?;
+    let reported: Value =
+        params.usage.as_ref().and_then(|usage| serde_json::from_str(usage.get()).ok()).unwrap_or_default();
+    let used = usage::normalise(&reported, params.provider.as_deref(), params.api_mode.as_deref());
+    let mut result = RecordUsageResult { usage: buckets(&used), ..RecordUsageResult::default() };
+    let Some(id) = &params.session else { return Ok(result) };
+    let session = session::ensure(state, caller, id).await?;
+    let model = params.model.or_else(|| session.settings().model);
+    let (id, provider, row) = (session.id.clone(), params.provider, archived(&used));
+    state
+        .archive
+        .note(move |archive| {
+            archive.record_usage(&UsageRow {
+                session: Some(&id),
+                time: unix_now(),
+                model: model.as_deref(),
+                agent: None,
+                provider: provider.as_deref(),
+                buckets: row,
+            })
+        })
+        .await?;
+    // A session without a window has no threshold.
+    if session.settings().context_length.is_some() {
+        let settings = session_settings(&session, &state.config)?;
+        let mut engine = session.engine();
+        engine.record_usage(&used, &settings);
+        result.should_compress = Some(engine.should_compress(&settings, None));
+        result.pressure = Some(usage::pressure(used.prompt(), settings.context_length));
+        result.warning = engine.warning(&settings);
+    }
+    Ok(result)
+}
+
+fn buckets(used: &Usage) -> Buckets {
+    Buckets {
+        input: used.input,
+        output: used.output,
+        cache_read: used.cache_read,
+        cache_write: used.cache_write,
+        reasoning: used.reasoning,
+        request_count: used.request_count,
+        prompt: used.prompt(),
+        total: used.total(),
+    }
+}
+
+fn archived(used: &Usage) -> Row {
+    Row {
+        input: used.input,
+        output: used.output,
+        cache_read: used.cache_read,
+        cache_write: used.cache_write,
+        reasoning: used.reasoning,
+    }
+}

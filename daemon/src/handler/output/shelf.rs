@@ -1,0 +1,93 @@
+//! `output.list`, `output.remove`, `output.gc`.
+
+use std::sync::Arc;
+
+use herma_protocol::output::shelf::{
+    Expired, GcParams, GcResult, ListParams, ListResult, Reason, RemoveParams, RemoveResult, Row, State as Kept,
+};
+use herma_spill::catalog::{Record, State as Fate};
+use herma_spill::name;
+
+use crate::caller::Caller;
+use crate::fail::{self, Outcome};
+use crate::handler::{blocking, check_name, check_names, narrow, wide};
+use crate::retention;
+use crate::state::{State, unix_now};
+
+/// Rows when the caller doesn't say.
+const DEFAULT_ROWS: u64 = 100;
+
+/// Rows that one call may ask for.
+const ROWS: u64 = 100_000;
+
+pub(in crate::handler) async fn list(state: &Arc<State>, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
+    check_names(&[("session", params.session.as_ref())])?;
+    let limit = params.limit.unwrap_or(DEFAULT_ROWS);
+    if !(1..=ROWS).contains(&limit) {
+        return Err(fail::invalid("limit", format!("must be from 1 to {ROWS}")));
+    }
+    let (state, profile) = (Arc::clone(state), caller.profile.clone());
+    blocking("output.list", move || {
+        let records = state.outputs.list(params.session.as_deref(), profile.as_deref(), narrow(limit));
+        Ok(ListResult { outputs: records.into_iter().map(row).collect() })
+    })
+    .await
+}
+
+pub(in crate::handler) async fn remove(state: &Arc<State>, params: RemoveParams) -> Outcome<RemoveResult> {
+    check_name("handle", &params.handle)?;
+    let (shared, handle) = (Arc::clone(state), params.handle.clone());
+    let bytes = blocking("output.remove", move || {
+        shared.outputs.remove(&handle, unix_now()).map_err(|error| fail::output(&error))
+    })
+    .await?;
+    state.archive.note(move |archive| archive.forget_outputs(&[params.handle])).await?;
+    Ok(RemoveResult { bytes })
+}
+
+pub(in crate::handler) async fn gc(state: &Arc<State>, params: GcParams) -> Outcome<GcResult> {
+    let collected = retention::collect(state, params.dry_run.unwrap_or(false)).await?;
+    let expired = collected.expired.into_iter().map(|gone| Expired {
+        handle: gone.handle,
+        session: gone.session,
+        tool: gone.tool,
+        id: gone.id,
+        bytes: gone.bytes,
+        reason: reason(gone.reason),
+    });
+    Ok(GcResult {
+        expired: expired.collect(),
+        freed: collected.freed_bytes,
+        files: wide(collected.files_left),
+        bytes: collected.bytes_left,
+    })
+}
+
+fn row(record: Record) -> Row {
+    let (state, expired_at, why) = match record.state {
+        Fate::Kept => (Kept::Kept, None, None),
+        Fate::Expired { at, reason: why } => (Kept::Expired, Some(at), Some(reason(why))),
+    };
+    Row {
+        handle: record.handle,
+        session: record.session,
+        tool: record.tool,
+        id: record.id,
+        path: record.path.display().to_string(),
+        chars: record.chars,
+        bytes: record.bytes,
+        sha256: name::hex_of(&record.sha256),
+        created_at: record.created_at,
+        state,
+        expired_at,
+        reason: why,
+    }
+}
+
+pub(crate) const fn reason(reason: herma_spill::catalog::Reason) -> Reason {
+    match reason {
+        herma_spill::catalog::Reason::Ttl => Reason::Ttl,
+        herma_spill::catalog::Reason::Quota => Reason::Quota,
+        herma_spill::catalog::Reason::Removed => Reason::Removed,
+    }
+}

@@ -1,0 +1,326 @@
+//! Puts into the text index what is not said in a session: spilled outputs, and what
+//! was written to the stores. Messages are the archive's own business.
+//!
+//! Whatever is missed (a daemon that was killed, notifications that came too fast) is
+//! found by comparing what there is with what is in the index.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use herma_archive::memory::MemoryText;
+use herma_archive::output::OutputPart;
+use herma_memory::render::shown;
+use herma_memory::{Row, Target};
+use herma_protocol::notification::Notification;
+use herma_protocol::{ErrorKind, Topic};
+use herma_spill::SpillError;
+use herma_spill::catalog::Record;
+use herma_spill::page::{Next, Page, Part};
+use tokio::sync::{mpsc, watch};
+
+use crate::events::Subscription;
+use crate::fail::{self, Outcome};
+use crate::handler::domain_target;
+use crate::owner::Page as LogPage;
+use crate::state::State;
+
+/// How long a search waits for what was kept right before it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Bytes of a part of an output in the index; a hit leads to its part.
+const PART: usize = 16 << 10;
+
+/// Bytes that are put into the index at one time, so that nobody waits long.
+const SLICE: usize = 1 << 20;
+
+/// Lines that are read of an output at one time.
+const LINES: usize = 4000;
+
+/// Outputs longer than this are indexed up to here, in chars: what is looked for in
+/// larger ones is found by `output.search`.
+const LONGEST: usize = 32 << 20;
+
+/// Rows of a journal that are read at one time.
+const ROWS: usize = 500;
+
+/// Asks for outputs to be put into the index.
+#[derive(Debug)]
+pub(crate) struct Librarian {
+    outputs: mpsc::UnboundedSender<String>,
+    /// Outputs that wait.
+    waiting: watch::Sender<usize>,
+}
+
+/// What the librarian works on.
+pub(crate) type Desk = mpsc::UnboundedReceiver<String>;
+
+impl Librarian {
+    pub(crate) fn new() -> (Self, Desk) {
+        let (outputs, desk) = mpsc::unbounded_channel();
+        (Self { outputs, waiting: watch::Sender::new(0) }, desk)
+    }
+
+    /// Puts an output into the index soon.
+    pub(crate) fn note(&self, handle: &str) {
+        self.waiting.send_modify(|waiting| *waiting += 1);
+        if self.outputs.send(handle.to_owned()).is_err() {
+            self.waiting.send_replace(0);
+        }
+    }
+
+    /// Waits, but not long, until the outputs that were noted are in the index.
+    pub(crate) async fn settle(&self) {
+        let mut waiting = self.waiting.subscribe();
+        // What is missing then is found by a later search.
+        drop(tokio::time::timeout(PATIENCE, waiting.wait_for(|waiting| *waiting == 0)).await);
+    }
+
+    fn done(&self, count: usize) {
+        self.waiting.send_modify(|waiting| *waiting = waiting.saturating_sub(count));
+    }
+}
+
+/// Works until the daemon stops.
+pub(crate) async fn work(state: Arc<State>, mut desk: Desk) {
+    let mut stop = state.stop.subscribe();
+    let changes = state.events.subscribe(BTreeSet::from([Topic::MemoryChanged]));
+    let working = async {
+        if let Err(error) = compare(&state).await {
+            tracing::warn!("not everything can be found by recall: {error}");
+        }
+        tokio::join!(file_outputs(&state, &mut desk), file_changes(&state, changes));
+    };
+    tokio::select! {
+        () = async { drop(stop.wait_for(Option::is_some).await) } => {}
+        () = working => {}
+    }
+}
+
+/// Finds what is not in the index, and what is there of outputs that are gone.
+async fn compare(state: &Arc<State>) -> Outcome<()> {
+    if !state.archive.is_in_use() {
+        return Ok(());
+    }
+    let indexed: HashSet<String> = state.archive.read(|reader| reader.indexed_outputs()).await?.into_iter().collect();
+    let kept: Vec<String> = state.outputs.kept_handles();
+    let there: HashSet<&String> = kept.iter().collect();
+    let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();
+    if !gone.is_empty() {
+        state.archive.call(move |archive| archive.forget_outputs(&gone)).await?;
+    }
+    for handle in kept.iter().filter(|handle| !indexed.contains(*handle)) {
+        state.librarian.note(handle);
+    }
+    for profile in state.profiles()? {
+        for target in Target::ALL {
+            file_store(state, &profile, target).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn file_outputs(state: &Arc<State>, desk: &mut Desk) {
+    let mut handles = Vec::new();
+    while desk.recv_many(&mut handles, 1000).await > 0 {
+        let count = handles.len();
+        if let Err(error) = file_all(state, std::mem::take(&mut handles)).await {
+            tracing::warn!("outputs that can't be found by recall: {error}");
+        }
+        state.librarian.done(count);
+    }
+}
+
+/// Puts outputs into the index, several small ones at one time.
+async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
+    let mut parts = Vec::new();
+    let mut bytes = 0;
+    for handle in handles {
+        let Some(record) = state.outputs.record(&handle) else { continue };
+        let mut place = Some(Place { part: Part::Lines { line: 1, lines: LINES }, line: 1, chars: 0 });
+        while let Some(here) = place {
+            let (read, next) = match read(state, &record, here).await {
+                Ok(read) => read,
+                Err(error) if error.kind == ErrorKind::NotFound => break,
+                Err(error) => {
+                    tracing::warn!("an output that can't be found by recall: {error}");
+                    break;
+                }
+            };
+            bytes += read.iter().map(|part| part.text.len()).sum::<usize>();
+            parts.extend(read);
+            place = next;
+            if bytes >= SLICE {
+                file(state, std::mem::take(&mut parts)).await?;
+                bytes = 0;
+            }
+        }
+    }
+    file(state, parts).await
+}
+
+async fn file(state: &State, parts: Vec<OutputPart>) -> Outcome<()> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    state.archive.note(move |archive| archive.index_outputs(&parts)).await
+}
+
+/// Where in an output the next parts begin.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    part: Part,
+    line: u64,
+    chars: usize,
+}
+
+/// The next parts of an output.
+async fn read(state: &Arc<State>, record: &Record, place: Place) -> Outcome<(Vec<OutputPart>, Option<Place>)> {
+    let (state, record) = (Arc::clone(state), record.clone());
+    let read = move || -> Result<_, SpillError> {
+        let Page { text, next, .. } = state.outputs.peek(&record.handle, place.part)?;
+        let chars = place.chars.saturating_add(text.chars().count());
+        let line = place.line + count_lines(&text);
+        let next = next.filter(|_| chars < LONGEST).map(|next| {
+            let part = match next {
+                Next::Line(line) => Part::Lines { line, lines: LINES },
+                Next::Offset(offset) => Part::Chars { offset, limit: herma_spill::page::MOST },
+            };
+            Place { part, line, chars }
+        });
+        let mut parts = cut(&text, place.line)
+            .into_iter()
+            .map(|(line, text)| OutputPart {
+                handle: record.handle.clone(),
+                session: record.session.clone(),
+                profile: record.profile.clone(),
+                time: record.created_at,
+                line,
+                lines: count_lines(text).max(1),
+                text: text.to_owned(),
+                is_first: false,
+                is_last: false,
+            })
+            .collect::<Vec<_>>();
+        if place.chars == 0
+            && let Some(first) = parts.first_mut()
+        {
+            first.is_first = true;
+        }
+        if next.is_none()
+            && let Some(last) = parts.last_mut()
+        {
+            last.is_last = true;
+        }
+        Ok((parts, next))
+    };
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|_| fail::internal("the index"))?
+        .map_err(|error| fail::output(&error))
+}
+
+fn count_lines(text: &str) -> u64 {
+    u64::try_from(memchr::memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u64::MAX)
+}
+
+/// Cuts a text into parts with the line that each begins in, at line ends where
+/// there are any.
+fn cut(text: &str, first_line: u64) -> Vec<(u64, &str)> {
+    let (mut parts, mut rest, mut line) = (Vec::new(), text, first_line);
+    while !rest.is_empty() {
+        let most = rest.floor_char_boundary(PART);
+        let end = match rest[..most].rfind('\n') {
+            _ if most == rest.len() => most,
+            Some(newline) => newline + 1,
+            None => most,
+        };
+        parts.push((line, &rest[..end]));
+        line += count_lines(&rest[..end]);
+        rest = &rest[end..];
+    }
+    parts
+}
+
+/// Puts what is written to the stores into the index.
+async fn file_changes(state: &Arc<State>, mut changes: Subscription) {
+    while let Some(notification) = changes.next().await {
+        let mut stores = BTreeMap::new();
+        let mut note = |notification| {
+            if let Notification::MemoryChanged(changed) = notification {
+                stores.insert((changed.profile, domain_target(changed.target).name()), domain_target(changed.target));
+            }
+        };
+        note(notification);
+        while let Some(notification) = changes.next_now() {
+            note(notification);
+        }
+        for ((profile, _), target) in stores {
+            if let Err(error) = file_store(state, &profile, target).await {
+                tracing::warn!(profile, %target, "changes that can't be found by recall: {error}");
+            }
+        }
+    }
+}
+
+/// Puts those changes of a store into the index that are not there yet.
+async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcome<()> {
+    if !state.archive.is_in_use() {
+        return Ok(());
+    }
+    let name = profile.to_owned();
+    let indexed = state.archive.read(move |reader| reader.indexed_memory_of(&name, target.name())).await?;
+    let owner = state.store(profile, target)?;
+    let mut before = None;
+    loop {
+        let log = owner.log(LogPage { before, limit: ROWS }).await?;
+        let is_new = |row: &Row| indexed.is_none_or(|indexed| row.revision > indexed);
+        let oldest = log.rows.last().map(|row| row.revision);
+        let all_new = log.rows.iter().all(is_new);
+        let texts: Vec<MemoryText> =
+            log.rows.iter().filter(|row| is_new(row)).filter_map(|row| text(state, profile, target, row)).collect();
+        if !texts.is_empty() {
+            state.archive.call(move |archive| archive.index_memories(&texts)).await?;
+        }
+        match oldest {
+            Some(oldest) if all_new && log.more => before = Some(oldest),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// What a change brought, or took away, as a model may see it.
+fn text(state: &State, profile: &str, target: Target, row: &Row) -> Option<MemoryText> {
+    let only = |of: &[herma_memory::Entry], other: &[herma_memory::Entry]| {
+        let others: HashSet<&str> = other.iter().map(|entry| &**entry).collect();
+        let own = of.iter().filter(|entry| !others.contains(&***entry));
+        own.map(|entry| shown(&state.config.policy, target, entry)).collect::<Vec<_>>()
+    };
+    let brought = only(&row.after, &row.before);
+    let entries = if brought.is_empty() { only(&row.before, &row.after) } else { brought };
+    (!entries.is_empty()).then(|| MemoryText {
+        profile: profile.to_owned(),
+        target: target.name().to_owned(),
+        revision: row.revision,
+        time: row.time,
+        session: row.author.session.clone(),
+        action: row.action.name().to_owned(),
+        text: entries.join("\n"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_end_with_lines_and_know_their_own() {
+        let text = format!("{}\n{}\nlast", "a".repeat(PART - 10), "b".repeat(PART + 10));
+        let parts = cut(&text, 7);
+        let lengths: Vec<(u64, usize)> = parts.iter().map(|(line, text)| (*line, text.len())).collect();
+        assert_eq!(lengths, [(7, PART - 9), (8, PART), (8, 10 + 1 + 4)]);
+        assert_eq!(parts.iter().map(|(_, text)| *text).collect::<String>(), text);
+        assert!(cut("", 1).is_empty());
+        assert_eq!(cut("日本", 1), [(1, "日本")]);
+    }
+}
