@@ -6,6 +6,7 @@
 //! * [`Message`]: one chat message, its text kept byte for byte
 //! * [`tokens`]: estimates and budget lengths
 //! * [`mod@usage`]: what a call took, as the provider reports it
+//! * [`mod@pressure`]: how full that makes the window, and when to say so
 //! * [`Settings`], [`Budgets`], [`EngineState`]: what a session has configured and remembers
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
@@ -32,6 +33,7 @@ pub mod handoff;
 pub mod images;
 pub mod pairs;
 pub mod plan;
+pub mod pressure;
 pub mod prompt;
 pub mod prune;
 pub mod rehydrate;
