@@ -47,11 +47,11 @@ impl<'a> Fields<'a> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "only a whole number above 0 gets there, and one too large becomes the largest"
+    reason = "a whole float below 0 becomes 0, and one too large the largest"
 )]
 fn whole(value: &Value) -> u64 {
     let exact = value.as_u64();
-    let float = value.as_f64().filter(|number| *number > 0.0 && number.fract() == 0.0);
+    let float = value.as_f64().filter(|number| number.fract() == 0.0);
     exact.or(float.map(|number| number as u64)).unwrap_or(0).min(MAX_TOKENS)
 }
 
