@@ -5,6 +5,8 @@
 //!
 //! * [`Message`]: one chat message, its text kept byte for byte
 //! * [`tokens`]: estimates and budget lengths
+//! * [`mod@usage`]: what a call took, as the provider reports it
+//! * [`mod@pressure`]: how full that makes the window, and when to say so
 //! * [`Settings`], [`Budgets`], [`EngineState`]: what a session has configured and remembers
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
@@ -31,12 +33,14 @@ pub mod handoff;
 pub mod images;
 pub mod pairs;
 pub mod plan;
+pub mod pressure;
 pub mod prompt;
 pub mod prune;
 pub mod rehydrate;
 pub mod savings;
 pub mod serialize;
 pub mod tokens;
+pub mod usage;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
@@ -49,6 +53,7 @@ pub use redaction::Redaction;
 pub use request::{CompressRequest, Focus, PlanRequest, Today, TodayError};
 pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
+pub use usage::Usage;
 
 /// A pattern that is part of the source.
 #[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]

@@ -1,5 +1,7 @@
 //! What an engine remembers of a session between two compressions.
 
+use crate::{Settings, Usage, pressure};
+
 /// How many weak runs in a row make [`EngineState::should_compress`] say no.
 pub const MAX_INEFFECTIVE: u32 = 2;
 /// Growth of the rough estimate, in tokens, that never ends a deferral by itself.
@@ -24,6 +26,9 @@ pub struct EngineState {
     pub last_rough_tokens_when_real_prompt_fit: u64,
     /// Whether no usage was reported since the last compression.
     pub awaiting_real_usage: bool,
+    /// The highest of [`LEVELS`](pressure::LEVELS), in percent, that the last known prompt
+    /// reached; 0 if none. What rises above it is told.
+    pub pressure_level: u8,
     /// Compressions so far.
     pub compression_count: u64,
     /// The body of the last summary, without prefix, marker and what herma appends.
@@ -63,6 +68,7 @@ impl Default for EngineState {
             last_compression_rough_tokens: 0,
             last_rough_tokens_when_real_prompt_fit: 0,
             awaiting_real_usage: false,
+            pressure_level: 0,
             compression_count: 0,
             previous_summary: None,
             savings_pct: 100.0,
@@ -96,20 +102,28 @@ impl EngineState {
         self.aux_failure = None;
     }
 
-    /// Takes the usage of a call; a `total` of none is the sum of the other two.
-    pub fn record_usage(&mut self, prompt: u64, completion: u64, total: Option<u64>, threshold: u64) {
+    /// Takes the usage of a call. Gives a sentence for the agent if the prompt reached a higher
+    /// level of [`LEVELS`](pressure::LEVELS) than the one before it; a prompt of 0 tokens is a
+    /// provider's silence and changes no level.
+    pub fn record_usage(&mut self, usage: &Usage, settings: &Settings) -> Option<String> {
+        let prompt = usage.prompt();
         self.last_prompt_tokens = i64::try_from(prompt).unwrap_or(i64::MAX);
-        self.last_completion_tokens = completion;
-        self.last_total_tokens = total.unwrap_or(prompt.saturating_add(completion));
-        if prompt > 0 {
-            self.last_real_prompt_tokens = prompt;
-            if prompt >= threshold {
-                self.last_rough_tokens_when_real_prompt_fit = 0;
-            } else if self.awaiting_real_usage && self.last_compression_rough_tokens > 0 {
-                self.last_rough_tokens_when_real_prompt_fit = self.last_compression_rough_tokens;
-            }
+        self.last_completion_tokens = usage.output;
+        self.last_total_tokens = usage.total();
+        let waited = std::mem::take(&mut self.awaiting_real_usage);
+        if prompt == 0 {
+            return None;
         }
-        self.awaiting_real_usage = false;
+        self.last_real_prompt_tokens = prompt;
+        if prompt >= settings.budgets().threshold_tokens {
+            self.last_rough_tokens_when_real_prompt_fit = 0;
+        } else if waited && self.last_compression_rough_tokens > 0 {
+            self.last_rough_tokens_when_real_prompt_fit = self.last_compression_rough_tokens;
+        }
+        let window = settings.context_length;
+        let level = pressure::level(prompt, window);
+        let before = std::mem::replace(&mut self.pressure_level, level);
+        (level > before).then(|| pressure::warning(level, prompt, window))
     }
 
     /// What the host of C16 does after a compression: the prompt is unknown until the next call.
@@ -120,9 +134,13 @@ impl EngineState {
         self.awaiting_real_usage = true;
     }
 
-    /// Whether that many tokens call for a compression.
-    pub fn should_compress(&self, tokens: u64, threshold: u64) -> bool {
-        tokens >= threshold && self.ineffective_count < MAX_INEFFECTIVE
+    /// Whether that many prompt tokens call for a compression; without a figure those of the last
+    /// call count, and a prompt that is unknown calls for none.
+    pub fn should_compress(&self, settings: &Settings, tokens: Option<u64>) -> bool {
+        tokens
+            .or_else(|| u64::try_from(self.last_prompt_tokens).ok())
+            .is_some_and(|tokens| tokens >= settings.budgets().threshold_tokens)
+            && self.ineffective_count < MAX_INEFFECTIVE
     }
 
     /// Whether a rough estimate over the threshold may wait for the provider's own count; if so,
@@ -146,52 +164,11 @@ impl EngineState {
     }
 
     /// Prompt tokens as a percentage of the window, at most 100.
-    #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
     pub fn usage_percent(&self, context_length: u64) -> f64 {
-        if context_length == 0 || self.last_prompt_tokens <= 0 {
-            return 0.0;
-        }
-        (self.last_prompt_tokens as f64 / context_length as f64 * 100.0).min(100.0)
+        let prompt = u64::try_from(self.last_prompt_tokens).unwrap_or(0);
+        (pressure::pressure(prompt, context_length) * 100.0).min(100.0)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usage_clears_the_waiting_flag_and_learns_what_fits() {
-        let mut state = EngineState::default();
-        state.record_compression(70_000);
-        assert_eq!(state.last_prompt_tokens, -1);
-        state.record_usage(50_000, 10, None, 64_000);
-        assert_eq!(state.last_rough_tokens_when_real_prompt_fit, 70_000);
-        assert_eq!(state.last_total_tokens, 50_010);
-        assert!(!state.awaiting_real_usage);
-        state.record_usage(64_000, 0, Some(9), 64_000);
-        assert_eq!(state.last_rough_tokens_when_real_prompt_fit, 0);
-        assert_eq!(state.last_total_tokens, 9);
-    }
-
-    #[test]
-    fn a_rough_estimate_defers_to_a_real_one_that_fitted() {
-        let mut state = EngineState::default();
-        assert!(!state.defer_preflight(70_000, 64_000));
-        state.record_compression(66_000);
-        state.record_usage(50_000, 0, None, 64_000);
-        assert!(state.defer_preflight(70_096, 64_000));
-        assert!(!state.defer_preflight(75_000, 64_000));
-        assert!(!state.defer_preflight(63_999, 64_000));
-    }
-
-    #[test]
-    fn two_weak_runs_stop_automatic_compression() {
-        let mut state = EngineState::default();
-        assert!(state.should_compress(100, 100));
-        assert!(!state.should_compress(99, 100));
-        state.ineffective_count = 2;
-        assert!(!state.should_compress(100, 100));
-        state.reset();
-        assert!(state.should_compress(100, 100));
-    }
-}
+mod tests;

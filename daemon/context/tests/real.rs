@@ -21,12 +21,11 @@ fn session() -> Vec<Message> {
 #[test]
 fn a_growing_session_stays_small_and_valid() {
     let settings = RawSettings { context_length: 9_000, ..RawSettings::default() }.check().unwrap();
-    let threshold = settings.budgets().threshold_tokens;
     let mut list: Vec<Message> = Vec::new();
     let mut state = EngineState::default();
     for message in session() {
         list.push(message);
-        if !state.should_compress(tokens::estimate_messages(&list), threshold) {
+        if !state.should_compress(&settings, Some(tokens::estimate_messages(&list))) {
             continue;
         }
         let before = tokens::estimate_messages(&list);
