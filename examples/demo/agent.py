@@ -5,6 +5,7 @@
 
 import hashlib
 import json
+import re
 import socket
 import sys
 
@@ -94,6 +95,19 @@ def problems(messages, prefix):
     return found
 
 
+def recall(herma, session, messages, shorter):
+    """Finds something that was compressed away, and gets it back."""
+    left = json.dumps(shorter, ensure_ascii=False)
+    for message in messages:
+        words = re.findall(r"\w+", message["content"]) if message["role"] == "user" else []
+        gone = sorted((word for word in words if word not in left), key=len)
+        if gone:
+            hits = herma.call("recall.search", query=gone[-1], session=session)["hits"]
+            around = [herma.call("recall.expand", handle=hit["handle"], before=0, after=0) for hit in hits]
+            return any(item.get("message") == message for found in around for item in found["items"])
+    return False
+
+
 def compress(herma, session, path):
     with open(path, encoding="utf-8") as file:
         messages = json.load(file)
@@ -102,6 +116,7 @@ def compress(herma, session, path):
     result = herma.call("context.compress", session=session, messages=messages)
     report, shorter = result["report"], result["messages"]
     assert report["compressed"], report
+    recalled = recall(herma, session, messages, shorter)
     size = lambda some: sum(len(json.dumps(message, ensure_ascii=False)) for message in some)
     return {
         "messages_before": len(messages),
@@ -109,6 +124,7 @@ def compress(herma, session, path):
         "chars_before": size(messages),
         "chars_after": size(shorter),
         "archived": report["archived"]["messages"],
+        "recalled": recalled,
         "elapsed_ms": report["elapsed_ms"],
         "problems": problems(shorter, prefix),
     }

@@ -10,6 +10,7 @@ use herma_client::protocol::Json;
 use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams};
 use herma_client::protocol::memory::{AddParams, RemoveParams, ReplaceParams, Target, WriteResult};
 use herma_client::protocol::output::{AdmitParams, Next, ReadParams};
+use herma_client::protocol::recall::{ExpandParams, SearchParams};
 use herma_client::protocol::session::{OpenParams, SnapshotParams};
 use herma_client::protocol::value::Content;
 use herma_client::{Client, Place};
@@ -202,6 +203,8 @@ impl Agent {
         let values: Vec<Value> =
             list.iter().map(|message| serde_json::from_str(message.get())).collect::<Result<_, _>>()?;
         let mut problems = validity::problems(&values, &handoff);
+        let archived = result.report.archived.context("nothing was archived")?;
+        let recalled = self.recall(&messages, &list)?;
         let tail = usize::try_from(result.report.tail)?.saturating_sub(1);
         if list[list.len() - tail..].iter().zip(&messages[messages.len() - tail..]).any(|(new, old)| {
             new != old && !new.get().contains("earlier conversation") && !new.get().contains("Duplicate tool output")
@@ -213,11 +216,42 @@ impl Agent {
             messages_after: list.len(),
             chars_before: messages.iter().map(|message| message.get().chars().count()).sum(),
             chars_after: list.iter().map(|message| message.get().chars().count()).sum(),
-            archived: usize::try_from(result.report.archived.map_or(0, |archived| archived.messages))?,
+            archived: usize::try_from(archived.messages)?,
+            recalled,
             elapsed_ms: result.report.elapsed_ms,
             problems,
         })
     }
+
+    /// Finds something that was compressed away, and gets it back byte for byte.
+    fn recall(&mut self, messages: &[Json], shorter: &[Json]) -> anyhow::Result<bool> {
+        let (word, message) = forgotten(messages, shorter).context("nothing is gone from the list")?;
+        let found = self.client.recall_search(SearchParams {
+            query: word,
+            session: Some(self.session.clone()),
+            ..SearchParams::default()
+        })?;
+        for hit in found.hits {
+            let params = ExpandParams { handle: hit.handle, before: Some(0), after: Some(0) };
+            let expanded = self.client.recall_expand(params)?;
+            if expanded.items.iter().any(|item| item.message.as_ref() == Some(message)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The longest word of the first user message whose text the shorter list has no more,
+/// and that message: what an agent may want back.
+fn forgotten<'a>(messages: &'a [Json], shorter: &[Json]) -> Option<(String, &'a Json)> {
+    let left: String = shorter.iter().map(Json::get).collect();
+    messages.iter().find_map(|message| {
+        let value: Value = serde_json::from_str(message.get()).ok()?;
+        let text = value["content"].as_str().filter(|_| value["role"] == "user")?;
+        let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !left.contains(word));
+        words.max_by_key(|word| word.chars().count()).map(|word| (word.to_owned(), message))
+    })
 }
 
 /// What an agent was promised.

@@ -45,6 +45,8 @@ pub(crate) struct Compression {
     pub chars_before: usize,
     pub chars_after: usize,
     pub archived: usize,
+    /// Something that it took out was found again, byte for byte.
+    pub recalled: bool,
     pub elapsed_ms: f64,
     pub problems: Vec<String>,
 }
@@ -145,6 +147,10 @@ impl Report {
                     None => format!("{} compressed lists are valid for a chat API", agents.len()),
                     Some(first) => format!("{} problems in compressed lists, the first: {first}", problems.len()),
                 },
+            ),
+            check(
+                agents.iter().all(|agent| agent.compression.recalled),
+                format!("{} messages that were compressed away found again, byte for byte", agents.len()),
             ),
             check(
                 lost_after == 0 && unknown_after == 0 && self.after.frozen(agents),

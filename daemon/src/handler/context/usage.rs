@@ -1,6 +1,7 @@
 //! `context.record_usage`.
 
 use herma_archive::usage::{Buckets as Row, UsageRow};
+use herma_context::pressure;
 use herma_context::usage::{self, Usage};
 use herma_protocol::context::usage::{Buckets, RecordUsageParams, RecordUsageResult};
 use serde_json::Value;
@@ -47,10 +48,9 @@ pub(in crate::handler) async fn record_usage(
     if session.settings().context_length.is_some() {
         let settings = session_settings(&session, &state.config)?;
         let mut engine = session.engine();
-        engine.record_usage(&used, &settings);
+        result.warning = engine.record_usage(&used, &settings);
         result.should_compress = Some(engine.should_compress(&settings, None));
-        result.pressure = Some(usage::pressure(used.prompt(), settings.context_length));
-        result.warning = engine.warning(&settings);
+        result.pressure = Some(pressure::pressure(used.prompt(), settings.context_length));
     }
     Ok(result)
 }
