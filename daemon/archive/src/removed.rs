@@ -1,11 +1,15 @@
 //! The messages that a compression took out of a conversation.
 
-use rusqlite::params;
+use std::collections::HashMap;
 
-use crate::{Archive, ArchiveError};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::message::Parsed;
+use crate::transcript::{self, NewMessage, chars};
+use crate::{Archive, ArchiveError, Reader};
 
 /// One compression, to be kept before its result leaves the daemon.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removal<'a> {
     /// Names it.
     pub handle: &'a str,
@@ -19,35 +23,83 @@ pub struct Removal<'a> {
     pub summary: &'a str,
     /// Position in the list and JSON text of every message whose text left it.
     pub messages: &'a [(u64, &'a str)],
+    /// The whole new list. It matters when the session has a transcript; without
+    /// it that transcript ends here, for nobody knows what is left of it.
+    pub after: Option<&'a [After<'a>]>,
+}
+
+/// A message of the new list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After<'a> {
+    /// The one that was at this position of the transcript.
+    Kept(u64),
+    /// Another one, as JSON text.
+    New(&'a str),
+}
+
+/// What is known about a compression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compression {
+    /// The session's generation after it.
+    pub generation: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// Names it.
+    pub handle: String,
+    /// How many messages left.
+    pub messages: u64,
+    /// Their JSON texts' length, in chars.
+    pub chars: u64,
+    /// What stands for them.
+    pub summary: String,
 }
 
 impl Archive {
-    /// Keeps the messages and moves the session to the next generation, both or
-    /// neither.
+    /// Keeps the messages, moves the session to the next generation and its
+    /// transcript to the new list: all of it or nothing. A message that is in the
+    /// transcript already is marked as removed, not kept a second time; one that
+    /// is neither removed nor in the new list counts as removed too.
     ///
     /// # Errors
-    /// A failure of the database; nothing is kept then.
+    /// An unknown session, a handle or generation that was used before, a new
+    /// list that keeps what the transcript has not or what is removed, or a
+    /// failure of the database.
     pub fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
-        let transaction = self.connection.transaction()?;
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let generation = transcript::generation_of(&transaction, removal.session)?;
+        let key = transcript::session_key(&transaction, removal.session)?;
         transaction
             .prepare_cached(
                 "INSERT INTO compression (handle, session, generation, time, summary) VALUES (?1,?2,?3,?4,?5)",
             )?
             .execute(params![removal.handle, removal.session, removal.generation, removal.time, removal.summary])?;
-        {
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO removed (compression, position, message) VALUES (?1,?2,?3)")?;
-            for (position, message) in removal.messages {
-                insert.execute(params![removal.handle, position, message])?;
-            }
+        let move_to = Move { transaction: &transaction, removal, key, generation };
+        let length = transcript::next_position(&transaction, key)?;
+        let kept = move_to.kept(length)?;
+        let mut size = Size::default();
+        for (position, body) in removal.messages {
+            move_to.remove(*position, body, &kept)?;
+            size.add(body);
+        }
+        move_to.remove_others(&kept, &mut size)?;
+        move_to.renumber(&kept)?;
+        if length > 0 {
+            move_to.insert_new()?;
         }
         transaction
-            .prepare_cached("UPDATE session SET generation = ?2 WHERE id = ?1")?
-            .execute(params![removal.session, removal.generation])?;
+            .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3 WHERE handle = ?1")?
+            .execute(params![removal.handle, size.messages, size.chars])?;
+        transaction
+            .prepare_cached(
+                "UPDATE session SET generation = ?2, last_active = max(coalesce(last_active, ?3), ?3) WHERE id = ?1",
+            )?
+            .execute(params![removal.session, removal.generation, removal.time])?;
         transaction.commit()?;
         Ok(())
     }
+}
 
+impl Reader {
     /// What a compression took out, in order of position.
     ///
     /// # Errors
@@ -55,44 +107,169 @@ impl Archive {
     pub fn removed(&self, handle: &str) -> Result<Vec<(u64, String)>, ArchiveError> {
         let mut query = self
             .connection
-            .prepare_cached("SELECT position, message FROM removed WHERE compression = ?1 ORDER BY position")?;
+            .prepare_cached("SELECT position, body FROM message WHERE compression = ?1 ORDER BY position, id")?;
         let rows = query.query_map([handle], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The compressions of a session, oldest first.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn describe(&self, session: &str) -> Result<Vec<Compression>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT generation, time, handle, messages, chars, summary FROM compression WHERE session = ?1
+             ORDER BY generation",
+        )?;
+        let rows = query.query_map([session], |row| {
+            Ok(Compression {
+                generation: row.get(0)?,
+                time: row.get(1)?,
+                handle: row.get(2)?,
+                messages: row.get(3)?,
+                chars: row.get(4)?,
+                summary: row.get(5)?,
+            })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+/// How much left.
+#[derive(Default)]
+struct Size {
+    messages: u64,
+    chars: u64,
+}
 
-    use super::*;
-    use crate::session::{SessionRow, SnapshotRow};
-
-    #[test]
-    fn messages_and_generation_change_together_or_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut archive = Archive::open(&folder.path().join("archive.db")).unwrap();
-        let session = SessionRow {
-            id: "s".into(),
-            profile: "default".into(),
-            agent: None,
-            parent: None,
-            title: None,
-            generation: 0,
-            settings: None,
-            snapshot: SnapshotRow::default(),
-            started_at: 0.0,
-            ended_at: None,
-            end_reason: None,
-        };
-        archive.create_session(&session).unwrap();
-        let messages = [(3, "{\"a\": 1.0}"), (4, "\"bare\"")];
-        let removal = Removal { handle: "h", session: "s", generation: 1, time: 1.0, summary: "", messages: &messages };
-        archive.keep_removed(&removal).unwrap();
-        assert_eq!(archive.removed("h").unwrap(), [(3, "{\"a\": 1.0}".into()), (4, "\"bare\"".into())]);
-        assert_eq!(archive.session("s").unwrap().unwrap().generation, 1);
-        let again = Removal { handle: "h", generation: 2, ..removal };
-        assert!(archive.keep_removed(&again).is_err());
-        assert_eq!(archive.session("s").unwrap().unwrap().generation, 1);
+impl Size {
+    fn add(&mut self, body: &str) {
+        self.messages += 1;
+        self.chars += chars(body);
     }
 }
+
+/// A transcript on its way to the new list.
+struct Move<'a> {
+    transaction: &'a Transaction<'a>,
+    removal: &'a Removal<'a>,
+    key: i64,
+    /// Before the compression.
+    generation: u64,
+}
+
+impl Move<'_> {
+    /// Old and new position of everything that stays.
+    fn kept(&self, length: u64) -> Result<HashMap<u64, u64>, ArchiveError> {
+        let mut kept = HashMap::new();
+        if length == 0 {
+            return Ok(kept);
+        }
+        for (new, after) in (0..).zip(self.removal.after.unwrap_or_default()) {
+            let After::Kept(old) = after else { continue };
+            if *old >= length {
+                return Err(self.misfit(format!("it keeps message {old} of {length}")));
+            }
+            if kept.insert(*old, new).is_some() {
+                return Err(self.misfit(format!("it keeps message {old} twice")));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Marks the row that is there, or makes one.
+    fn remove(&self, position: u64, body: &str, kept: &HashMap<u64, u64>) -> Result<(), ArchiveError> {
+        if kept.contains_key(&position) {
+            return Err(self.misfit(format!("it keeps message {position}, which is removed")));
+        }
+        let there: Option<i64> = self
+            .transaction
+            .prepare_cached(
+                "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
+            )?
+            .query_row(params![self.key, position, body], |row| row.get(0))
+            .optional()?;
+        match there {
+            Some(id) => self.mark(id),
+            None => self.insert(position, self.generation, body, Some(self.removal.handle)),
+        }
+    }
+
+    fn mark(&self, id: i64) -> Result<(), ArchiveError> {
+        self.transaction
+            .prepare_cached("UPDATE message SET compression = ?2 WHERE id = ?1")?
+            .execute(params![id, self.removal.handle])?;
+        Ok(())
+    }
+
+    fn insert(
+        &self,
+        position: u64,
+        generation: u64,
+        body: &str,
+        compression: Option<&str>,
+    ) -> Result<(), ArchiveError> {
+        let id = transcript::take_ids(self.transaction, 1)?;
+        let (time, parsed) = (self.removal.time, &Parsed::of(body));
+        let message = NewMessage { id, generation, position, time, compression, body, parsed };
+        transcript::insert(self.transaction, self.key, self.removal.session, &message)
+    }
+
+    /// Rows that nobody spoke of leave the transcript as well, and nothing leaves
+    /// it without being kept.
+    fn remove_others(&self, kept: &HashMap<u64, u64>, size: &mut Size) -> Result<(), ArchiveError> {
+        let others: Vec<(i64, String)> = {
+            let mut query = self.transaction.prepare_cached(
+                "SELECT id, position, body FROM message WHERE session = ?1 AND compression IS NULL ORDER BY position",
+            )?;
+            let mut rows = query.query([self.key])?;
+            let mut others = Vec::new();
+            while let Some(row) = rows.next()? {
+                if !kept.contains_key(&row.get(1)?) {
+                    others.push((row.get(0)?, row.get(2)?));
+                }
+            }
+            others
+        };
+        for (id, body) in others {
+            self.mark(id)?;
+            size.add(&body);
+        }
+        Ok(())
+    }
+
+    /// Two rows of a transcript never have one position, so all go out of the way
+    /// first, below zero.
+    fn renumber(&self, kept: &HashMap<u64, u64>) -> Result<(), ArchiveError> {
+        let mut aside = self.transaction.prepare_cached(
+            "UPDATE message SET position = -1 - ?3, generation = ?4
+             WHERE session = ?1 AND position = ?2 AND compression IS NULL",
+        )?;
+        for (old, new) in kept {
+            aside.execute(params![self.key, old, new, self.removal.generation])?;
+        }
+        self.transaction
+            .prepare_cached(
+                "UPDATE message SET position = -1 - position
+                 WHERE session = ?1 AND position < 0 AND compression IS NULL",
+            )?
+            .execute([self.key])?;
+        Ok(())
+    }
+
+    fn insert_new(&self) -> Result<(), ArchiveError> {
+        for (position, after) in (0..).zip(self.removal.after.unwrap_or_default()) {
+            if let After::New(body) = after {
+                self.insert(position, self.removal.generation, body, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn misfit(&self, words: String) -> ArchiveError {
+        ArchiveError::Misfit { session: self.removal.session.to_owned(), words }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{Archive, ArchiveError};
+use crate::transcript::wide;
+use crate::{Archive, ArchiveError, Reader};
 
 /// A session as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,10 +47,10 @@ pub struct SnapshotRow {
     pub user_revision: u64,
 }
 
-const COLUMNS: &str = "id, profile, agent, parent, title, generation, settings, memory_block, user_block, sha256, \
+pub(crate) const COLUMNS: &str = "id, profile, agent, parent, title, generation, settings, memory_block, user_block, sha256, \
      memory_revision, user_revision, started_at, ended_at, end_reason";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: row.get(0)?,
         profile: row.get(1)?,
@@ -71,7 +72,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     })
 }
 
-impl Archive {
+impl Reader {
     /// The session of that id.
     ///
     /// # Errors
@@ -81,6 +82,27 @@ impl Archive {
         Ok(self.connection.prepare_cached(&query)?.query_row([id], from_row).optional()?)
     }
 
+    /// How many sessions are open, and how many there are.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn count_sessions(&self) -> Result<(u64, u64), ArchiveError> {
+        let query = "SELECT count(*) FILTER (WHERE ended_at IS NULL), count(*) FROM session";
+        Ok(self.connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// Every session's id and when it ended.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn endings(&self) -> Result<Vec<(String, Option<f64>)>, ArchiveError> {
+        let mut query = self.connection.prepare_cached("SELECT id, ended_at FROM session")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Archive {
     /// Keeps a new session.
     ///
     /// # Errors
@@ -88,7 +110,7 @@ impl Archive {
     pub fn create_session(&self, row: &SessionRow) -> Result<(), ArchiveError> {
         let query =
             format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
-        self.connection.prepare_cached(&query)?.execute(params![
+        self.connection().prepare_cached(&query)?.execute(params![
             row.id,
             row.profile,
             row.agent,
@@ -114,7 +136,7 @@ impl Archive {
     /// A failure of the database.
     pub fn reopen_session(&self, id: &str) -> Result<(), ArchiveError> {
         let query = "UPDATE session SET ended_at = NULL, end_reason = NULL WHERE id = ?1 AND ended_at IS NOT NULL";
-        self.connection.prepare_cached(query)?.execute([id])?;
+        self.connection().prepare_cached(query)?.execute([id])?;
         Ok(())
     }
 
@@ -123,9 +145,32 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn close_session(&self, id: &str, reason: &str, now: f64) -> Result<(), ArchiveError> {
-        let query = "UPDATE session SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL";
-        self.connection.prepare_cached(query)?.execute(params![id, now, reason])?;
+        let query = "UPDATE session SET ended_at = ?2, end_reason = ?3,
+                     last_active = max(coalesce(last_active, ?2), ?2) WHERE id = ?1 AND ended_at IS NULL";
+        self.connection().prepare_cached(query)?.execute(params![id, now, reason])?;
         Ok(())
+    }
+
+    /// Notes that a session was used.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn touch(&self, id: &str, now: f64) -> Result<(), ArchiveError> {
+        let query = "UPDATE session SET last_active = max(coalesce(last_active, ?2), ?2) WHERE id = ?1";
+        self.connection().prepare_cached(query)?.execute(params![id, now])?;
+        Ok(())
+    }
+
+    /// Ends the sessions that nobody closed before the daemon stopped, with the
+    /// reason `crash`, at their last activity. Answers how many; opening one again
+    /// is [`Self::reopen_session`].
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn mark_interrupted(&self) -> Result<u64, ArchiveError> {
+        let query = "UPDATE session SET ended_at = coalesce(last_active, started_at), end_reason = 'crash'
+                     WHERE ended_at IS NULL";
+        Ok(wide(self.connection().prepare_cached(query)?.execute([])?))
     }
 
     /// Keeps what `context.configure` said.
@@ -134,7 +179,7 @@ impl Archive {
     /// A failure of the database.
     pub fn save_settings(&self, id: &str, settings: &str) -> Result<(), ArchiveError> {
         let query = "UPDATE session SET settings = ?2 WHERE id = ?1";
-        self.connection.prepare_cached(query)?.execute([id, settings])?;
+        self.connection().prepare_cached(query)?.execute([id, settings])?;
         Ok(())
     }
 
@@ -147,86 +192,10 @@ impl Archive {
                      user_revision = ?6 WHERE id = ?1";
         let SnapshotRow { memory, user, sha256, memory_revision, user_revision } = snapshot;
         let values = params![id, memory, user, sha256, memory_revision, user_revision];
-        self.connection.prepare_cached(query)?.execute(values)?;
+        self.connection().prepare_cached(query)?.execute(values)?;
         Ok(())
-    }
-
-    /// How many sessions are open, and how many there are.
-    ///
-    /// # Errors
-    /// A failure of the database.
-    pub fn count_sessions(&self) -> Result<(u64, u64), ArchiveError> {
-        let query = "SELECT count(*) FILTER (WHERE ended_at IS NULL), count(*) FROM session";
-        Ok(self.connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
-    use super::*;
-
-    pub(crate) fn row(id: &str) -> SessionRow {
-        SessionRow {
-            id: id.into(),
-            profile: "default".into(),
-            agent: Some("a".into()),
-            parent: None,
-            title: None,
-            generation: 0,
-            settings: None,
-            snapshot: SnapshotRow { memory: Some("m".into()), sha256: "00".into(), ..SnapshotRow::default() },
-            started_at: 1.5,
-            ended_at: None,
-            end_reason: None,
-        }
-    }
-
-    #[test]
-    fn a_session_comes_back_after_the_file_was_opened_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("archive.db");
-        Archive::open(&path).unwrap().create_session(&row("../x'\"")).unwrap();
-        let archive = Archive::open(&path).unwrap();
-        assert_eq!(archive.session("../x'\"").unwrap(), Some(row("../x'\"")));
-        assert_eq!(archive.session("other").unwrap(), None);
-        assert!(archive.create_session(&row("../x'\"")).is_err());
-    }
-
-    #[test]
-    fn the_first_reason_to_end_stays_until_it_is_opened_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
-        archive.create_session(&row("s")).unwrap();
-        archive.close_session("s", "first", 2.0).unwrap();
-        archive.close_session("s", "second", 3.0).unwrap();
-        assert_eq!(archive.session("s").unwrap().unwrap().end_reason.as_deref(), Some("first"));
-        assert_eq!(archive.count_sessions().unwrap(), (0, 1));
-        archive.reopen_session("s").unwrap();
-        assert_eq!(archive.count_sessions().unwrap(), (1, 1));
-    }
-
-    #[test]
-    fn a_snapshot_can_be_taken_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
-        archive.create_session(&row("s")).unwrap();
-        archive.create_session(&row("t")).unwrap();
-        let anew =
-            SnapshotRow { user: Some("u".into()), sha256: "11".into(), user_revision: 4, ..SnapshotRow::default() };
-        archive.save_snapshot("s", &anew).unwrap();
-        assert_eq!(archive.session("s").unwrap().unwrap().snapshot, anew);
-        assert_eq!(archive.session("t").unwrap(), Some(row("t")));
-    }
-
-    #[test]
-    fn a_newer_file_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("archive.db");
-        drop(Archive::open(&path).unwrap());
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        connection.pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(Archive::open(&path), Err(ArchiveError::Newer { found: 99, .. })));
-    }
-}
+mod tests;

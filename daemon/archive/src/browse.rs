@@ -1,0 +1,145 @@
+//! Messages one by one, and what is round them.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::transcript::wide;
+use crate::{ArchiveError, Reader};
+
+/// A message as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArchivedMessage {
+    /// Its id; later messages have larger ones.
+    pub id: u64,
+    /// The session.
+    pub session: String,
+    /// The session's profile.
+    pub profile: String,
+    /// The generation that it is in, or was removed from.
+    pub generation: u64,
+    /// Its position in that generation's list.
+    pub position: u64,
+    /// Its role, if it has one.
+    pub role: Option<String>,
+    /// When it came to the archive, in Unix seconds.
+    pub time: f64,
+    /// The JSON text, byte for byte.
+    pub body: String,
+    /// The compression that removed it; none when it is in the transcript.
+    pub compression: Option<String>,
+    /// It shows what was there before, and is not found by a search.
+    pub recalled: bool,
+}
+
+/// A memory text as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArchivedMemory {
+    /// Its id.
+    pub id: u64,
+    /// The profile.
+    pub profile: String,
+    /// Which of the profile's stores.
+    pub target: String,
+    /// The store's revision that it came with.
+    pub revision: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The session that changed the store.
+    pub session: Option<String>,
+    /// What was done.
+    pub action: String,
+    /// The text.
+    pub text: String,
+}
+
+const MESSAGE: &str = "SELECT message.id, session_key.id, session.profile, message.generation, position, role, time, \
+     body, compression, recalled FROM message JOIN session_key ON session_key.key = message.session \
+     JOIN session ON session.id = session_key.id";
+
+fn message(row: &Row<'_>) -> rusqlite::Result<ArchivedMessage> {
+    let role: String = row.get(5)?;
+    Ok(ArchivedMessage {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        profile: row.get(2)?,
+        generation: row.get(3)?,
+        position: row.get(4)?,
+        role: (!role.is_empty()).then_some(role),
+        time: row.get(6)?,
+        body: row.get(7)?,
+        compression: row.get(8)?,
+        recalled: row.get(9)?,
+    })
+}
+
+impl Reader {
+    /// The message of that id.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn message(&self, id: u64) -> Result<Option<ArchivedMessage>, ArchiveError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(None) };
+        let query = format!("{MESSAGE} WHERE message.id = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([id], message).optional()?)
+    }
+
+    /// The message of that id with up to so many of its session before and after
+    /// it, oldest first; empty when there is none.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn around(&self, id: u64, before: usize, after: usize) -> Result<Vec<ArchivedMessage>, ArchiveError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(Vec::new()) };
+        let session = "message.session = (SELECT session FROM message WHERE id = ?1)";
+        let earlier = format!("{MESSAGE} WHERE {session} AND message.id < ?1 ORDER BY message.id DESC LIMIT ?2");
+        let later = format!("{MESSAGE} WHERE {session} AND message.id >= ?1 ORDER BY message.id LIMIT ?2");
+        let mut found = self.messages(&earlier, params![id, narrow(before)])?;
+        found.reverse();
+        found.extend(self.messages(&later, params![id, narrow(after.saturating_add(1))])?);
+        Ok(found)
+    }
+
+    /// What a compression took out, in order of position, from the `from`th on.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn removed_page(&self, handle: &str, from: usize, limit: usize) -> Result<Vec<ArchivedMessage>, ArchiveError> {
+        let query = format!("{MESSAGE} WHERE compression = ?1 ORDER BY position, message.id LIMIT ?2 OFFSET ?3");
+        self.messages(&query, params![handle, narrow(limit), narrow(from)])
+    }
+
+    /// The memory text of that id.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn memory_text(&self, id: u64) -> Result<Option<ArchivedMemory>, ArchiveError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(None) };
+        let query = "SELECT id, profile, target, revision, time, session, action, text FROM memory_text WHERE id = ?1";
+        let memory = |row: &Row<'_>| {
+            Ok(ArchivedMemory {
+                id: row.get(0)?,
+                profile: row.get(1)?,
+                target: row.get(2)?,
+                revision: row.get(3)?,
+                time: row.get(4)?,
+                session: row.get(5)?,
+                action: row.get(6)?,
+                text: row.get(7)?,
+            })
+        };
+        Ok(self.connection.prepare_cached(query)?.query_row([id], memory).optional()?)
+    }
+
+    fn messages(&self, query: &str, values: impl rusqlite::Params) -> Result<Vec<ArchivedMessage>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map(values, message)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A number of rows that SQLite takes; more than it can count is all.
+pub(crate) fn narrow(count: usize) -> i64 {
+    i64::try_from(wide(count)).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

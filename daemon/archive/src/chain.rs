@@ -1,0 +1,129 @@
+//! Chains of sessions: continuations after a compression, titles, orphans.
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::transcript::wide;
+use crate::{Archive, ArchiveError, Reader};
+
+/// Continuations that are followed at most; a chain that is longer, or a circle,
+/// ends there.
+pub const LONGEST_CHAIN: usize = 100;
+
+/// Children that a resumption follows at most.
+pub const LONGEST_RESUMPTION: usize = 32;
+
+/// Age at which a continuation that nobody used counts as forgotten, in seconds.
+pub const ORPHAN_AGE: f64 = 7.0 * 24.0 * 3600.0;
+
+impl Reader {
+    /// The newest continuation of a session that ended by compression, and so on
+    /// to the end of the chain; any other session, or an unknown one, is its own.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn tip(&self, id: &str) -> Result<String, ArchiveError> {
+        let next = "SELECT child.id FROM session AS parent JOIN session AS child ON child.parent = parent.id
+                    WHERE parent.id = ?1 AND parent.end_reason = 'compression'
+                    AND child.started_at >= parent.ended_at ORDER BY child.started_at DESC, child.id DESC LIMIT 1";
+        self.follow(id, next)
+    }
+
+    /// The session at the other end: the one that the chain of continuations began
+    /// with.
+    pub(crate) fn lineage_root(&self, id: &str) -> Result<String, ArchiveError> {
+        let previous = "SELECT parent.id FROM session AS child JOIN session AS parent ON parent.id = child.parent
+                        WHERE child.id = ?1 AND parent.end_reason = 'compression'
+                        AND child.started_at >= parent.ended_at";
+        self.follow(id, previous)
+    }
+
+    fn follow(&self, id: &str, step: &str) -> Result<String, ArchiveError> {
+        let mut step = self.connection.prepare_cached(step)?;
+        let mut at = id.to_owned();
+        for _ in 0..LONGEST_CHAIN {
+            match step.query_row([&at], |row| row.get(0)).optional()? {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        Ok(at)
+    }
+
+    /// Where to go on with a session: itself when it has messages, else the first
+    /// that has among its latest child, that one's latest child, and so on; itself
+    /// when none has.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn resume_target(&self, id: &str) -> Result<String, ArchiveError> {
+        let mut has_messages = self.connection.prepare_cached("SELECT messages > 0 FROM session WHERE id = ?1")?;
+        let mut child = self
+            .connection
+            .prepare_cached("SELECT id FROM session WHERE parent = ?1 ORDER BY started_at DESC, id DESC LIMIT 1")?;
+        if has_messages.query_row([id], |row| row.get(0)).optional()? != Some(false) {
+            return Ok(id.to_owned());
+        }
+        let mut at = id.to_owned();
+        for _ in 0..LONGEST_RESUMPTION {
+            let Some(next) = child.query_row([&at], |row| row.get::<_, String>(0)).optional()? else { break };
+            at = next;
+            if has_messages.query_row([&at], |row| row.get(0))? {
+                return Ok(at);
+            }
+        }
+        Ok(id.to_owned())
+    }
+
+    /// A title for a continuation: the title without its number and the number
+    /// after the highest in use. A title that no session has stays without one.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn next_title(&self, title: &str) -> Result<String, ArchiveError> {
+        let base = numbered(title).map_or(title, |(base, _)| base);
+        // `$` is the char after `#`: all that begins with the base, a space and `#`.
+        let mut query = self.connection.prepare_cached(
+            "SELECT title FROM session WHERE title = ?1
+             UNION ALL SELECT title FROM session WHERE title >= ?1 || ' #' AND title < ?1 || ' $'",
+        )?;
+        let mut rows = query.query([base])?;
+        let mut highest: Option<u64> = None;
+        while let Some(row) = rows.next()? {
+            let used = row.get_ref(0)?.as_str()?;
+            let number = match numbered(used) {
+                _ if used == base => Some(1),
+                Some((other, number)) if other == base => Some(number),
+                _ => None,
+            };
+            highest = highest.max(number);
+        }
+        Ok(highest.map_or_else(|| base.to_owned(), |highest| format!("{base} #{}", highest.saturating_add(1))))
+    }
+}
+
+impl Archive {
+    /// Ends continuations that were written to but never called a model, and are
+    /// older than [`ORPHAN_AGE`], with the reason `orphaned_compression`; their
+    /// messages stay. Answers how many.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn end_orphans(&self, now: f64) -> Result<u64, ArchiveError> {
+        let query = "UPDATE session SET ended_at = ?1, end_reason = 'orphaned_compression'
+             WHERE ended_at IS NULL AND messages > 0 AND started_at < ?2
+             AND EXISTS (SELECT 1 FROM session AS parent
+                         WHERE parent.id = session.parent AND parent.end_reason = 'compression')
+             AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.session = session.id)";
+        Ok(wide(self.connection().prepare_cached(query)?.execute(params![now, now - ORPHAN_AGE])?))
+    }
+}
+
+/// A title's base and number, if it has one.
+fn numbered(title: &str) -> Option<(&str, u64)> {
+    let (base, number) = title.rsplit_once(" #")?;
+    let is_number = !base.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| number.parse().ok().map(|number| (base, number)))?
+}
+
+#[cfg(test)]
+mod tests;

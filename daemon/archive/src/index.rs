@@ -1,0 +1,284 @@
+//! What is put into the text index.
+//!
+//! The index keeps tokens, not text: messages have their bodies, memory texts are
+//! kept beside it, outputs are files elsewhere. One row of `document` for each
+//! row of the index tells what the index can't: kind, profile, time.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use crate::browse::narrow;
+use crate::token::{self, Tokens};
+use crate::transcript::{self, take_ids};
+use crate::{Archive, ArchiveError, Reader, text_of};
+
+/// A part of an output, to be found by its words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutputPart<'a> {
+    /// Names the output.
+    pub handle: &'a str,
+    /// The session that made it.
+    pub session: &'a str,
+    /// That session's profile.
+    pub profile: &'a str,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The part's first line, from 1.
+    pub line: u64,
+    /// How many lines it has.
+    pub lines: u64,
+    /// Its text.
+    pub text: &'a str,
+    /// No further part comes: the output counts as indexed.
+    pub is_last: bool,
+}
+
+/// A text out of a memory store's history, to be kept and found by its words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryText<'a> {
+    /// The profile.
+    pub profile: &'a str,
+    /// Which of its stores.
+    pub target: &'a str,
+    /// The store's revision that it came with.
+    pub revision: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The session that changed the store.
+    pub session: Option<&'a str>,
+    /// What was done.
+    pub action: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// What a document is, as `document.kind` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Message = 1,
+    Output = 2,
+    Memory = 3,
+}
+
+/// One document on its way into the index.
+struct Document<'a> {
+    id: i64,
+    kind: Kind,
+    profile: &'a str,
+    time: f64,
+    session: Option<i64>,
+    tokens: Tokens,
+}
+
+impl Archive {
+    /// Puts up to `limit` messages into the index, oldest first. Answers how many
+    /// are left at most; 0 only when none is.
+    ///
+    /// # Errors
+    /// A failure of the database; none of them is indexed then.
+    pub fn index_pending(&mut self, limit: usize) -> Result<usize, ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut last = meta(&transaction, "indexed")?;
+        let mut seen = 0;
+        {
+            let mut query = transaction.prepare_cached(
+                "SELECT message.id, message.session, session.profile, message.time, message.body,
+                        message.recalled = 0 AND message.role <> 'system'
+                 FROM message JOIN session_key ON session_key.key = message.session
+                 JOIN session ON session.id = session_key.id
+                 WHERE message.id > ?1 ORDER BY message.id LIMIT ?2",
+            )?;
+            let mut rows = query.query(params![last, narrow(limit)])?;
+            while let Some(row) = rows.next()? {
+                seen += 1;
+                last = row.get(0)?;
+                if !row.get::<_, bool>(5)? {
+                    continue;
+                }
+                let document = Document {
+                    id: last,
+                    kind: Kind::Message,
+                    profile: row.get_ref(2)?.as_str()?,
+                    time: row.get(3)?,
+                    session: Some(row.get(1)?),
+                    tokens: token::tokens(&text_of(row.get_ref(4)?.as_str()?)),
+                };
+                document.insert(&transaction)?;
+            }
+        }
+        if seen < limit {
+            last = meta(&transaction, "next_id")? - 1;
+        }
+        transaction.prepare_cached("UPDATE meta SET value = ?1 WHERE name = 'indexed'")?.execute([last])?;
+        let left = meta(&transaction, "next_id")? - 1 - last;
+        transaction.commit()?;
+        Ok(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// Forgets the parts of an output that were indexed, to begin with its first
+    /// one again.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn begin_output(&mut self, handle: &str) -> Result<(), ArchiveError> {
+        self.forget_outputs(&[handle.to_owned()])
+    }
+
+    /// Puts the next part of an output into the index.
+    ///
+    /// # Errors
+    /// A failure of the database; the part is not indexed then.
+    pub fn index_output(&mut self, part: &OutputPart<'_>) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let session = transcript::session_key(&transaction, part.session)?;
+        let output: i64 = transaction
+            .prepare_cached(
+                "INSERT INTO output (handle, session, profile, complete) VALUES (?1,?2,?3,?4)
+                 ON CONFLICT (handle) DO UPDATE SET complete = excluded.complete RETURNING key",
+            )?
+            .query_row(params![part.handle, part.session, part.profile, part.is_last], |row| row.get(0))?;
+        let id = take_ids(&transaction, 1)?;
+        transaction
+            .prepare_cached("INSERT INTO output_part (id, output, line, lines) VALUES (?1,?2,?3,?4)")?
+            .execute(params![id, output, part.line, part.lines])?;
+        let (kind, tokens) = (Kind::Output, token::tokens(part.text));
+        Document { id, kind, profile: part.profile, time: part.time, session: Some(session), tokens }
+            .insert(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Takes outputs out of the index; unknown ones are no error.
+    ///
+    /// # Errors
+    /// A failure of the database; none is forgotten then.
+    pub fn forget_outputs(&mut self, handles: &[String]) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for handle in handles {
+            let query = "SELECT key FROM output WHERE handle = ?1";
+            let output: Option<i64> =
+                transaction.prepare_cached(query)?.query_row([handle], |row| row.get(0)).optional()?;
+            if let Some(output) = output {
+                forget_output(&transaction, output)?;
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Keeps a memory text and puts it into the index. A revision that is there
+    /// already stays as it is.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn index_memory(&mut self, memory: &MemoryText<'_>) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_there = transaction
+            .prepare_cached("SELECT 1 FROM memory_text WHERE profile = ?1 AND target = ?2 AND revision = ?3")?
+            .exists(params![memory.profile, memory.target, memory.revision])?;
+        if is_there {
+            return Ok(());
+        }
+        let id = take_ids(&transaction, 1)?;
+        let MemoryText { profile, target, revision, time, session, action, text } = *memory;
+        transaction
+            .prepare_cached(
+                "INSERT INTO memory_text (id, profile, target, revision, time, session, action, text)
+                 VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
+            )?
+            .execute(params![id, profile, target, revision, time, session, action, text])?;
+        let session = session.map(|session| transcript::session_key(&transaction, session)).transpose()?;
+        Document { id, kind: Kind::Memory, profile, time, session, tokens: token::tokens(text) }
+            .insert(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl Reader {
+    /// Handles of the outputs that are in the index as a whole.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn indexed_outputs(&self) -> Result<Vec<String>, ArchiveError> {
+        let mut query = self.connection.prepare_cached("SELECT handle FROM output WHERE complete ORDER BY key")?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Profile, target and newest indexed revision of every memory store.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn indexed_memory(&self) -> Result<Vec<(String, String, u64)>, ArchiveError> {
+        let query = "SELECT profile, target, max(revision) FROM memory_text GROUP BY profile, target";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Document<'_> {
+    fn insert(&self, connection: &Connection) -> Result<(), ArchiveError> {
+        if self.tokens.words.is_empty() {
+            return Ok(());
+        }
+        connection
+            .prepare_cached("INSERT INTO document (id, kind, profile, time) VALUES (?1,?2,?3,?4)")?
+            .execute(params![self.id, self.kind as i64, self.profile, self.time])?;
+        let mut scope = kind_token(self.kind).to_owned();
+        if let Some(session) = self.session {
+            scope.push(' ');
+            scope.push_str(&session_token(session));
+        }
+        connection
+            .prepare_cached("INSERT INTO word (rowid, words, pieces, scope) VALUES (?1,?2,?3,?4)")?
+            .execute(params![self.id, self.tokens.words, self.tokens.pieces, scope])?;
+        Ok(())
+    }
+}
+
+/// The token that a session's documents have. No text has it: `§` is in no run.
+pub(crate) fn session_token(key: i64) -> String {
+    format!("§{key}")
+}
+
+/// The token that the documents of a kind have; messages need none, for nearly
+/// all documents are messages.
+pub(crate) fn kind_token(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Message => "",
+        Kind::Output => "§o",
+        Kind::Memory => "§m",
+    }
+}
+
+/// Takes documents out of the index. Ids that are in none are no error.
+pub(crate) fn forget(connection: &Connection, ids: &[i64]) -> Result<(), ArchiveError> {
+    for id in ids {
+        if connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])? > 0 {
+            connection.prepare_cached("DELETE FROM word WHERE rowid = ?1")?.execute([id])?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes an output and its parts out of the index.
+pub(crate) fn forget_output(connection: &Connection, output: i64) -> Result<(), ArchiveError> {
+    let parts: Vec<i64> = {
+        let mut query = connection.prepare_cached("SELECT id FROM output_part WHERE output = ?1")?;
+        let rows = query.query_map([output], |row| row.get(0))?;
+        rows.collect::<Result<_, _>>()?
+    };
+    forget(connection, &parts)?;
+    connection.prepare_cached("DELETE FROM output_part WHERE output = ?1")?.execute([output])?;
+    connection.prepare_cached("DELETE FROM output WHERE key = ?1")?.execute([output])?;
+    Ok(())
+}
+
+fn meta(connection: &Connection, name: &str) -> Result<i64, ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT value FROM meta WHERE name = ?1")?;
+    Ok(query.query_row([name], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Sessions as people look at them.
+
+use rusqlite::types::ToSql;
+use rusqlite::{OptionalExtension, Row};
+
+use crate::browse::narrow;
+use crate::session::{self, SessionRow};
+use crate::usage::Totals;
+use crate::{ArchiveError, Reader, text_of};
+
+/// Chars of a preview, without the dots behind it.
+pub const PREVIEW: usize = 60;
+
+/// A session with what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// The session itself. In a list of chains it is the tip, with the root's
+    /// `started_at`.
+    pub row: SessionRow,
+    /// All its messages, also those that left its list.
+    pub messages: u64,
+    /// All calls in them.
+    pub tool_calls: u64,
+    /// What its calls to models used.
+    pub usage: Totals,
+    /// How it begins: the first user message, in short.
+    pub preview: String,
+    /// When it was last used, in Unix seconds.
+    pub last_active: f64,
+    /// The session that its chain of continuations began with.
+    pub lineage_root: String,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct List<'a> {
+    /// Only of this profile.
+    pub profile: Option<&'a str>,
+    /// Sessions at most.
+    pub limit: usize,
+    /// Only those whose root was started before, in Unix seconds.
+    pub before: Option<f64>,
+    /// Every row as it is, instead of each chain as its tip.
+    pub raw: bool,
+}
+
+/// Continuations and what a delegate did are parts of other sessions.
+const STANDS_ALONE: &str = "(session.parent IS NULL
+     OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
+     OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
+                AND parent.end_reason IN ('branched', 'branch') AND session.started_at >= parent.ended_at))";
+
+impl Reader {
+    /// The session of that id with what is known about it.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn show(&self, id: &str) -> Result<Option<Shown>, ArchiveError> {
+        let query = format!("SELECT {}, {COUNTS} FROM session WHERE id = ?1", session::COLUMNS);
+        let Some(counted) = self.connection.prepare_cached(&query)?.query_row([id], Counted::from_row).optional()?
+        else {
+            return Ok(None);
+        };
+        let lineage_root = self.lineage_root(id)?;
+        self.shown(counted, lineage_root).map(Some)
+    }
+
+    /// The newest sessions: by when their root was started, then by its id.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn list(&self, list: &List<'_>) -> Result<Vec<Shown>, ArchiveError> {
+        let view = self.connection.unchecked_transaction()?;
+        let mut sessions = Vec::new();
+        for (root, started_at) in self.roots(list)? {
+            let id = if list.raw { root.clone() } else { self.tip(&root)? };
+            let Some(mut shown) = self.show(&id)? else { continue };
+            if !list.raw {
+                shown.row.started_at = started_at;
+                shown.lineage_root = root;
+            }
+            sessions.push(shown);
+        }
+        view.finish()?;
+        Ok(sessions)
+    }
+
+    fn roots(&self, list: &List<'_>) -> Result<Vec<(String, f64)>, ArchiveError> {
+        let mut query =
+            format!("SELECT id, started_at FROM session WHERE {}", if list.raw { "1" } else { STANDS_ALONE });
+        let limit = narrow(list.limit);
+        let mut values: Vec<&dyn ToSql> = vec![&limit];
+        if let Some(profile) = &list.profile {
+            values.push(profile);
+            query.push_str(" AND profile = ?2");
+        }
+        if let Some(before) = &list.before {
+            values.push(before);
+            query.push_str(&format!(" AND started_at < ?{}", values.len()));
+        }
+        query.push_str(" ORDER BY started_at DESC, id DESC LIMIT ?1");
+        let mut query = self.connection.prepare_cached(&query)?;
+        let rows = query.query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn shown(&self, counted: Counted, lineage_root: String) -> Result<Shown, ArchiveError> {
+        let Counted { row, messages, tool_calls, last_active } = counted;
+        let (usage, preview) = (self.session_totals(&row.id)?, self.preview(&row.id)?);
+        Ok(Shown { row, messages, tool_calls, usage, preview, last_active, lineage_root })
+    }
+
+    fn preview(&self, session: &str) -> Result<String, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1) AND role = 'user'
+             ORDER BY id LIMIT 1",
+        )?;
+        let first: Option<String> = query.query_row([session], |row| row.get(0)).optional()?;
+        Ok(first.map(|body| preview(&text_of(&body))).unwrap_or_default())
+    }
+}
+
+const COUNTS: &str = "messages, tool_calls, coalesce(last_active, ended_at, started_at)";
+
+struct Counted {
+    row: SessionRow,
+    messages: u64,
+    tool_calls: u64,
+    last_active: f64,
+}
+
+impl Counted {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            row: session::from_row(row)?,
+            messages: row.get(15)?,
+            tool_calls: row.get(16)?,
+            last_active: row.get(17)?,
+        })
+    }
+}
+
+fn preview(text: &str) -> String {
+    let mut preview = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        let space = (!preview.is_empty()).then_some(' ');
+        for char in space.into_iter().chain(word.chars()) {
+            if chars == PREVIEW {
+                preview.push_str("...");
+                return preview;
+            }
+            preview.push(char);
+            chars += 1;
+        }
+    }
+    preview
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Locks, for agents that compress a session by themselves.
+
+use rusqlite::{OptionalExtension, TransactionBehavior, params};
+
+use crate::{Archive, ArchiveError, Reader};
+
+impl Archive {
+    /// Takes the lock of a session, which need not be known, for `ttl` seconds;
+    /// without a ttl until it is given back or [`Self::drop_unbound_locks`]. True
+    /// when `holder` has it now. One that had it before keeps it as long as it was
+    /// told then. A lock whose time is over is nobody's. An empty id or holder
+    /// gets none.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn lock(&mut self, session: &str, holder: &str, ttl: Option<f64>, now: f64) -> Result<bool, ArchiveError> {
+        if session.is_empty() || holder.is_empty() {
+            return Ok(false);
+        }
+        // SQLite keeps what is no number as NULL, and NULL is "for ever" here.
+        let until = ttl.map(|ttl| now + ttl).map(|until| if until.is_nan() { now } else { until });
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction
+            .prepare_cached("DELETE FROM lock WHERE session = ?1 AND until <= ?2")?
+            .execute(params![session, now])?;
+        transaction
+            .prepare_cached("INSERT OR IGNORE INTO lock (session, holder, until) VALUES (?1, ?2, ?3)")?
+            .execute(params![session, holder, until])?;
+        let is_held = transaction
+            .prepare_cached("SELECT 1 FROM lock WHERE session = ?1 AND holder = ?2")?
+            .exists([session, holder])?;
+        transaction.commit()?;
+        Ok(is_held)
+    }
+
+    /// Gives a lock back. False when `holder` has it not.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn unlock(&self, session: &str, holder: &str) -> Result<bool, ArchiveError> {
+        let query = "DELETE FROM lock WHERE session = ?1 AND holder = ?2";
+        Ok(self.connection().prepare_cached(query)?.execute([session, holder])? > 0)
+    }
+
+    /// Drops the locks without a ttl: they end with the connection that took them,
+    /// and no connection outlives the daemon. Answers how many.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn drop_unbound_locks(&self) -> Result<u64, ArchiveError> {
+        let query = "DELETE FROM lock WHERE until IS NULL";
+        Ok(crate::transcript::wide(self.connection().prepare_cached(query)?.execute([])?))
+    }
+}
+
+impl Reader {
+    /// Who has the lock of a session.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn lock_holder(&self, session: &str, now: f64) -> Result<Option<String>, ArchiveError> {
+        let query = "SELECT holder FROM lock WHERE session = ?1 AND (until IS NULL OR until > ?2)";
+        Ok(self.connection.prepare_cached(query)?.query_row(params![session, now], |row| row.get(0)).optional()?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! What the archive understands of a message: its role, its calls, its text.
+
+use serde_json::{Map, Value};
+
+/// Tools whose results are shown again, not said anew. Finding them once more
+/// would let a search find only earlier searches.
+const RECALL_TOOLS: [&str; 5] = ["recall_search", "recall_expand", "recall_describe", "output_read", "output_search"];
+
+/// How deep text is looked for in parts of parts.
+const DEPTH: usize = 4;
+
+/// The words of a message that a search may find, one part a line: its text, its
+/// text parts, the names and arguments of its calls. Reasoning and images are
+/// left out. A body that is no JSON has none.
+#[must_use]
+pub fn text_of(body: &str) -> String {
+    serde_json::from_str(body).map(|value| text_of_value(&value)).unwrap_or_default()
+}
+
+/// A message as far as it matters here. What has an odd type counts as missing.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Parsed {
+    /// Its role; empty when it has none.
+    pub(crate) role: String,
+    /// Its own `name`, or that of a tool.
+    name: Option<String>,
+    /// The call that it answers.
+    pub(crate) answers: Option<String>,
+    /// Its tool calls.
+    pub(crate) calls: Vec<Call>,
+    /// Its content says of itself that it was recalled.
+    says_recalled: bool,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// Names it within the conversation, more or less.
+    pub(crate) id: String,
+    /// It asks for something that was there before.
+    pub(crate) recalls: bool,
+}
+
+impl Parsed {
+    /// Reads a body; one that is no JSON object is a message without anything.
+    pub(crate) fn of(body: &str) -> Self {
+        let Ok(Value::Object(message)) = serde_json::from_str(body) else {
+            return Self::default();
+        };
+        let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        Self {
+            role: string(&message, "role").unwrap_or_default(),
+            name: string(&message, "name"),
+            answers: string(&message, "tool_call_id"),
+            calls: calls.iter().map(Call::of).collect(),
+            says_recalled: message.get("content").and_then(Value::as_str).is_some_and(says_recalled),
+        }
+    }
+
+    /// Whether it shows what was there before; `asked` tells whether the call of
+    /// that id was one of a recall tool.
+    pub(crate) fn is_recalled<E>(&self, asked: impl FnOnce(&str) -> Result<bool, E>) -> Result<bool, E> {
+        if self.says_recalled {
+            return Ok(true);
+        }
+        if self.role != "tool" {
+            return Ok(false);
+        }
+        if self.name.as_deref().is_some_and(recalls) {
+            return Ok(true);
+        }
+        self.answers.as_deref().map_or(Ok(false), asked)
+    }
+}
+
+impl Call {
+    fn of(call: &Value) -> Self {
+        let name = call.get("function").and_then(|function| function.get("name")).and_then(Value::as_str);
+        let id = call.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self { id, recalls: name.is_some_and(recalls) }
+    }
+}
+
+fn recalls(tool: &str) -> bool {
+    RECALL_TOOLS.contains(&tool)
+}
+
+fn says_recalled(content: &str) -> bool {
+    // Most contents are no JSON at all, and long ones are not parsed for nothing.
+    content.trim_start().starts_with('{')
+        && content.contains("\"recalled\"")
+        && matches!(serde_json::from_str(content),
+            Ok(Value::Object(object)) if object.get("recalled") == Some(&Value::Bool(true)))
+}
+
+fn string(message: &Map<String, Value>, key: &str) -> Option<String> {
+    message.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn text_of_value(value: &Value) -> String {
+    let mut text = Text::default();
+    match value {
+        Value::Object(message) => {
+            text.content(message.get("content").unwrap_or(&Value::Null), DEPTH);
+            for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+                text.call(call.get("function").unwrap_or(&Value::Null));
+            }
+            text.call(message.get("function_call").unwrap_or(&Value::Null));
+        }
+        other => text.content(other, DEPTH),
+    }
+    text.lines
+}
+
+/// Text as it is put together, a part a line.
+#[derive(Default)]
+struct Text {
+    lines: String,
+}
+
+impl Text {
+    fn push(&mut self, part: &str) {
+        if part.is_empty() {
+            return;
+        }
+        if !self.lines.is_empty() {
+            self.lines.push('\n');
+        }
+        self.lines.push_str(part);
+    }
+
+    fn content(&mut self, content: &Value, depth: usize) {
+        match content {
+            Value::String(text) => self.push(text),
+            Value::Array(parts) if depth > 0 => parts.iter().for_each(|part| self.part(part, depth - 1)),
+            _ => {}
+        }
+    }
+
+    fn part(&mut self, part: &Value, depth: usize) {
+        let Value::Object(fields) = part else {
+            return self.content(part, depth);
+        };
+        match fields.get("type").and_then(Value::as_str) {
+            Some("reasoning" | "thinking" | "redacted_thinking") => {}
+            Some("tool_use") => {
+                self.content(fields.get("name").unwrap_or(&Value::Null), 0);
+                self.values(fields.get("input").unwrap_or(&Value::Null));
+            }
+            Some("tool_result") => self.content(fields.get("content").unwrap_or(&Value::Null), depth),
+            _ => self.content(fields.get("text").unwrap_or(&Value::Null), 0),
+        }
+    }
+
+    /// Arguments are JSON in a string as a rule: its escapes are undone, so that
+    /// a word after a line break is a word.
+    fn call(&mut self, function: &Value) {
+        self.content(function.get("name").unwrap_or(&Value::Null), 0);
+        match function.get("arguments") {
+            Some(Value::String(raw)) => match serde_json::from_str(raw) {
+                Ok(arguments) => self.values(&arguments),
+                Err(_) => self.push(raw),
+            },
+            Some(arguments) => self.values(arguments),
+            None => {}
+        }
+    }
+
+    fn values(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.push(text),
+            Value::Number(number) => self.push(&number.to_string()),
+            Value::Array(items) => items.iter().for_each(|item| self.values(item)),
+            Value::Object(fields) => {
+                for (key, field) in fields {
+                    self.push(key);
+                    self.values(field);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_what_was_said_or_called() {
+        for (body, expect) in [
+            (r#"{"role":"user","content":"hello"}"#, "hello"),
+            (r#""bare""#, "bare"),
+            (
+                r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:x"}},"b"]}"#,
+                "a\nb",
+            ),
+            (r#"{"role":"assistant","content":null,"reasoning":"r","reasoning_content":"r"}"#, ""),
+            (r#"{"content":[{"type":"reasoning","text":"r"},{"type":"thinking","thinking":"r"}]}"#, ""),
+            (
+                r#"{"tool_calls":[{"id":"1","function":{"name":"grep","arguments":"{\"pattern\":\"a\\nb\",\"n\":3}"}}]}"#,
+                "grep\npattern\na\nb\nn\n3",
+            ),
+            (r#"{"tool_calls":[{"function":{"name":"grep","arguments":"{broken"}}]}"#, "grep\n{broken"),
+            (r#"{"function_call":{"name":"old","arguments":{"a":["b"]}}}"#, "old\na\nb"),
+            (
+                r#"{"content":[{"type":"tool_use","name":"t","input":{"k":"v"}},{"type":"tool_result","content":[{"type":"text","text":"done"}]}]}"#,
+                "t\nk\nv\ndone",
+            ),
+            (r#"{"content":{"odd":1},"tool_calls":"odd"}"#, ""),
+            ("no json", ""),
+            ("7", ""),
+        ] {
+            assert_eq!(text_of(body), expect, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_recall_is_known_by_its_name_its_call_or_its_word() {
+        let asked = |id: &str| Ok::<_, ()>(id == "r");
+        for (body, expect) in [
+            (r#"{"role":"tool","name":"recall_search","content":"x"}"#, true),
+            (r#"{"role":"tool","name":"grep","content":"x"}"#, false),
+            (r#"{"role":"user","name":"recall_search","content":"x"}"#, false),
+            (r#"{"role":"tool","tool_call_id":"r","content":"x"}"#, true),
+            (r#"{"role":"tool","tool_call_id":"s","content":"x"}"#, false),
+            (r#"{"role":"user","tool_call_id":"r","content":"x"}"#, false),
+            (r#"{"role":"tool","content":" {\"recalled\": true}"}"#, true),
+            (r#"{"role":"tool","content":"{\"recalled\": false}"}"#, false),
+            (r#"{"role":"tool","content":"{\"a\":{\"recalled\": true}}"}"#, false),
+            (r#"{"role":"tool","content":"[{\"recalled\": true}]"}"#, false),
+            (r#""recall_search""#, false),
+        ] {
+            assert_eq!(Parsed::of(body).is_recalled(asked), Ok(expect), "{body}");
+        }
+    }
+
+    #[test]
+    fn calls_are_read() {
+        let body = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"output_read"}},{"id":"b","function":{"name":"ls"}},7]}"#;
+        let calls: Vec<_> = Parsed::of(body).calls.into_iter().map(|call| (call.id, call.recalls)).collect();
+        assert_eq!(calls, [("a".to_owned(), true), ("b".to_owned(), false), (String::new(), false)]);
+    }
+}

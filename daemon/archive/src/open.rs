@@ -1,0 +1,148 @@
+//! Opening the file, for writing or only for reading.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{ArchiveError, schema};
+
+/// How long a statement waits for another connection's lock.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Page cache of the writer, in KiB (negative: that is how SQLite tells KiB
+/// from pages). Enough for a batch of appends.
+const WRITER_CACHE: i64 = -4096;
+
+/// Page cache of a reader, in KiB (negative as above). A search over a large
+/// archive walks some megabytes of the index; SQLite takes them only when used.
+const READER_CACHE: i64 = -16_384;
+
+/// Prepared statements that a connection keeps.
+const STATEMENTS: usize = 96;
+
+/// The archive as one connection reads it.
+#[derive(Debug)]
+pub struct Reader {
+    pub(crate) connection: Connection,
+}
+
+/// The archive, open for writing.
+#[derive(Debug)]
+pub struct Archive {
+    pub(crate) reader: Reader,
+    path: PathBuf,
+}
+
+impl Archive {
+    /// Opens the file, creating it when missing and bringing an older one up to
+    /// date. What is acknowledged from then on survives a power cut: WAL with
+    /// full syncs.
+    ///
+    /// # Errors
+    /// A file that can't be opened, is no database, is damaged, or was written
+    /// by a newer herma. It is left as it was then.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        let (found, known) = (schema::version(&connection)?, schema::known());
+        if found > known {
+            return Err(ArchiveError::Newer { found, known });
+        }
+        schema::check(&connection)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", "ON")?;
+        connection.pragma_update(None, "cache_size", WRITER_CACHE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        schema::migrate(&mut connection)?;
+        Ok(Self { reader: Reader { connection }, path: path.to_owned() })
+    }
+
+    /// A read-only view of a file that a newer herma wrote: what it has in common
+    /// with this version can be read, anything else fails.
+    ///
+    /// # Errors
+    /// A file that can't be opened, is no database or is damaged.
+    pub fn open_newer(path: &Path) -> Result<Reader, ArchiveError> {
+        Reader::connect(path)
+    }
+
+    /// The reading functions, on the writer's own connection: they see every
+    /// write that was acknowledged.
+    #[must_use]
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// See [`Reader::check`].
+    ///
+    /// # Errors
+    /// As [`Reader::check`].
+    pub fn check(&self) -> Result<(), ArchiveError> {
+        self.reader.check()
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.reader.connection
+    }
+
+    pub(crate) fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.reader.connection
+    }
+}
+
+impl Reader {
+    /// A second connection that can only read, beside the one writer. The writer
+    /// must have opened the file before: it makes the tables.
+    ///
+    /// # Errors
+    /// A file that is missing, can't be opened, is no database, is damaged, or
+    /// has another version than this herma's.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        let reader = Self::connect(path)?;
+        let (found, known) = (schema::version(&reader.connection)?, schema::known());
+        match found.cmp(&known) {
+            std::cmp::Ordering::Less => Err(ArchiveError::Older { found, known }),
+            std::cmp::Ordering::Greater => Err(ArchiveError::Newer { found, known }),
+            std::cmp::Ordering::Equal => Ok(reader),
+        }
+    }
+
+    fn connect(path: &Path) -> Result<Self, ArchiveError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "query_only", "ON")?;
+        connection.pragma_update(None, "cache_size", READER_CACHE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        schema::version(&connection)?;
+        Ok(Self { connection })
+    }
+
+    /// Looks through the whole file for damage; this takes as long as reading it.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Damaged`] with the first words about it, or a failure to
+    /// read.
+    pub fn check(&self) -> Result<(), ArchiveError> {
+        let words: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if words == "ok" { Ok(()) } else { Err(ArchiveError::Damaged { words }) }
+    }
+
+    /// The file's size in bytes, without the write-ahead log.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn bytes(&self) -> Result<u64, ArchiveError> {
+        let pages: u64 = self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        let size: u64 = self.connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        Ok(pages.saturating_mul(size))
+    }
+}

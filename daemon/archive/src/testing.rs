@@ -1,0 +1,35 @@
+//! What the tests of several modules need.
+
+use tempfile::TempDir;
+
+use crate::Archive;
+use crate::session::{SessionRow, SnapshotRow};
+
+/// An archive in a folder of its own, which must live as long.
+pub(crate) fn archive() -> (TempDir, Archive) {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
+    (folder, archive)
+}
+
+/// A session that was just opened.
+pub(crate) fn session(id: &str) -> SessionRow {
+    SessionRow {
+        id: id.into(),
+        profile: "default".into(),
+        agent: Some("a".into()),
+        parent: None,
+        title: None,
+        generation: 0,
+        settings: None,
+        snapshot: SnapshotRow { memory: Some("m".into()), sha256: "00".into(), ..SnapshotRow::default() },
+        started_at: 1.5,
+        ended_at: None,
+        end_reason: None,
+    }
+}
+
+/// The JSON text of a message.
+pub(crate) fn said(role: &str, text: &str) -> String {
+    serde_json::json!({ "role": role, "content": text }).to_string()
+}

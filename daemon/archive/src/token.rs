@@ -1,0 +1,249 @@
+//! Text as the index sees it: tokens.
+//!
+//! Pure. Text is normalised first ([`normalise`]), then cut into runs of one kind
+//! of script ([`runs`]), and each run becomes tokens. A run of a script that puts
+//! spaces between words is one token; a run of one that does not becomes
+//! overlapping pairs of chars and its last char, so that every word of two chars
+//! and more is found as a phrase of pairs, and one char as the beginning of one.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// Chars of a word that count; what is behind them is not looked at. Longer ones
+/// are keys and data, not words.
+pub const LONGEST_WORD: usize = 64;
+
+/// A stretch of letters, digits, `+`, `/` and `=` of this many bytes may be
+/// encoded data.
+const BLOB: usize = 64;
+
+/// One of this many bytes is, whatever it consists of.
+const SURE_BLOB: usize = 256;
+
+/// Part of a text that consists of one kind of script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run<'a> {
+    /// The text, normalised, in its own case.
+    pub text: &'a str,
+    /// Where it begins in the normalised text, in bytes.
+    pub start: usize,
+    /// Its script puts spaces between words.
+    pub spaced: bool,
+}
+
+/// The tokens of a text, joined by spaces.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tokens {
+    /// Every run's.
+    pub words: String,
+    /// The parts of words that are written likeThis.
+    pub pieces: String,
+}
+
+/// The tokens of a text.
+#[must_use]
+pub fn tokens(text: &str) -> Tokens {
+    let normalised = normalise(text);
+    let mut tokens = Tokens::default();
+    for run in runs(&normalised) {
+        if run.spaced {
+            separate(&mut tokens.words);
+            push_lower(&mut tokens.words, cut(run.text));
+            for piece in pieces(cut(run.text)) {
+                separate(&mut tokens.pieces);
+                push_lower(&mut tokens.pieces, piece);
+            }
+        } else {
+            for pair in pairs(run.text) {
+                separate(&mut tokens.words);
+                push_lower(&mut tokens.words, pair);
+            }
+        }
+    }
+    tokens
+}
+
+/// Wide and narrow forms become one (NFKC), accents and other marks that readers
+/// leave out are dropped, and so is what nobody sees. Case stays.
+#[must_use]
+pub fn normalise(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.nfkd().filter(|char| !is_dropped(*char)).nfc().collect())
+}
+
+/// The runs of a normalised text, in order. Punctuation and space are in none, and
+/// neither is what looks like encoded data.
+pub fn runs(normalised: &str) -> impl Iterator<Item = Run<'_>> {
+    Runs { text: normalised, at: 0, looked: 0 }
+}
+
+/// A run of an unspaced script as the index has it: pairs of neighbours, then the
+/// last char alone.
+pub fn pairs(run: &str) -> impl Iterator<Item = &str> {
+    let ends = run.char_indices().map(|(at, char)| at + char.len_utf8());
+    let next_ends = ends.clone().skip(1).chain(std::iter::once(run.len()));
+    run.char_indices().zip(next_ends).filter_map(|((start, _), end)| run.get(start..end))
+}
+
+/// The first [`LONGEST_WORD`] chars of a word.
+#[must_use]
+pub fn cut(word: &str) -> &str {
+    if word.len() <= LONGEST_WORD {
+        return word;
+    }
+    word.char_indices().nth(LONGEST_WORD).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
+}
+
+/// A token in the form in which tokens are compared.
+#[must_use]
+pub fn lower(token: &str) -> String {
+    let mut lower = String::with_capacity(token.len());
+    push_lower(&mut lower, token);
+    lower
+}
+
+fn push_lower(into: &mut String, token: &str) {
+    if token.is_ascii() {
+        into.extend(token.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+    } else {
+        // Which of the two small sigmas is written depends on the place only.
+        into.extend(token.chars().flat_map(char::to_lowercase).map(|char| if char == 'ς' { 'σ' } else { char }));
+    }
+}
+
+fn separate(tokens: &mut String) {
+    if !tokens.is_empty() {
+        tokens.push(' ');
+    }
+}
+
+/// The parts of a word that is written likeThis or LIKEThis; none of any other.
+fn pieces(word: &str) -> Vec<&str> {
+    let mut starts = Vec::new();
+    let mut chars = word.char_indices().peekable();
+    let mut before: Option<char> = None;
+    while let Some((at, char)) = chars.next() {
+        let after_small = before.is_some_and(|before| !before.is_uppercase());
+        let before_small = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+        if char.is_uppercase() && before.is_some() && (after_small || before_small) {
+            starts.push(at);
+        }
+        before = Some(char);
+    }
+    if starts.is_empty() {
+        return Vec::new();
+    }
+    let ends = starts.iter().copied().chain(std::iter::once(word.len()));
+    std::iter::once(0).chain(starts.iter().copied()).zip(ends).filter_map(|(start, end)| word.get(start..end)).collect()
+}
+
+struct Runs<'a> {
+    text: &'a str,
+    /// Where to go on, in bytes.
+    at: usize,
+    /// How far it is known that there is no encoded data.
+    looked: usize,
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = Run<'a>;
+
+    fn next(&mut self) -> Option<Run<'a>> {
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let (offset, kind) = rest.char_indices().find_map(|(at, char)| kind(char).map(|kind| (at, kind)))?;
+            let start = self.at + offset;
+            let from_start = self.text.get(start..)?;
+            if start >= self.looked {
+                let stretch = from_start.bytes().take_while(|byte| is_of_blob(*byte)).count();
+                self.looked = start + stretch;
+                if from_start.get(..stretch).is_some_and(is_blob) {
+                    self.at = start + stretch;
+                    continue;
+                }
+            }
+            let length = from_start
+                .char_indices()
+                .find(|(_, char)| !continues(*char, kind))
+                .map_or(from_start.len(), |(at, _)| at);
+            self.at = start + length;
+            return Some(Run { text: from_start.get(..length)?, start, spaced: kind == Kind::Spaced });
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Spaced,
+    Unspaced,
+}
+
+fn kind(char: char) -> Option<Kind> {
+    if char.is_ascii() {
+        return char.is_ascii_alphanumeric().then_some(Kind::Spaced);
+    }
+    if !char.is_alphanumeric() && !is_combining_mark(char) {
+        return None;
+    }
+    Some(if is_unspaced(char) { Kind::Unspaced } else { Kind::Spaced })
+}
+
+fn continues(char: char, run: Kind) -> bool {
+    kind(char) == Some(run)
+}
+
+/// Han, Kana, Bopomofo, Hangul, Thai, Lao, Myanmar, Khmer.
+fn is_unspaced(char: char) -> bool {
+    matches!(char,
+        '\u{0e00}'..='\u{0eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1100}'..='\u{11ff}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{2e80}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{a960}'..='\u{a97f}'
+        | '\u{a9e0}'..='\u{a9ff}'
+        | '\u{aa60}'..='\u{aa7f}'
+        | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{1aff0}'..='\u{1b16f}'
+        | '\u{20000}'..='\u{3fffd}')
+}
+
+/// Accents; the vowel points of Hebrew and Arabic; soft hyphens and joiners.
+fn is_dropped(char: char) -> bool {
+    matches!(char,
+        '\u{0300}'..='\u{036f}'
+        | '\u{0591}'..='\u{05c7}'
+        | '\u{0610}'..='\u{061a}'
+        | '\u{064b}'..='\u{065f}'
+        | '\u{0670}'
+        | '\u{00ad}'
+        | '\u{200c}'..='\u{200f}'
+        | '\u{2060}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}')
+}
+
+fn is_of_blob(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Encoded data mixes large and small letters and digits as no text does. A path
+/// or a hash does not.
+fn is_blob(stretch: &str) -> bool {
+    if stretch.len() < BLOB {
+        return false;
+    }
+    let share = |test: fn(&u8) -> bool| stretch.bytes().filter(test).count() * 10 >= stretch.len();
+    stretch.len() >= SURE_BLOB
+        || (share(u8::is_ascii_digit) && share(u8::is_ascii_uppercase) && share(u8::is_ascii_lowercase))
+}
+
+#[cfg(test)]
+mod tests;

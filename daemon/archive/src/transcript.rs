@@ -1,0 +1,219 @@
+//! The transcript of a session as it grows.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::message::Parsed;
+use crate::{Archive, ArchiveError, Reader};
+
+/// What came of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// Everything is kept; the next message belongs to this position.
+    Next(u64),
+    /// Nothing was kept: the generation is another one, messages before these are
+    /// missing, or others are at their positions. These are the right ones to
+    /// append with.
+    Conflict {
+        /// The session's generation.
+        generation: u64,
+        /// The position after its last message.
+        position: u64,
+    },
+}
+
+impl Archive {
+    /// Adds messages (JSON texts, kept byte for byte) to a session's transcript,
+    /// the first at `position`. Those that are there already with the same bytes
+    /// are accepted and not kept twice. They are found by a search once
+    /// [`Archive::index_pending`] came to them.
+    ///
+    /// # Errors
+    /// An unknown session, or a failure of the database; nothing is kept then.
+    pub fn append(
+        &mut self,
+        session: &str,
+        generation: u64,
+        position: u64,
+        messages: &[&str],
+        now: f64,
+    ) -> Result<Appended, ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let current = generation_of(&transaction, session)?;
+        let key = session_key(&transaction, session)?;
+        let next = next_position(&transaction, key)?;
+        let conflict = Appended::Conflict { generation: current, position: next };
+        if generation != current || position > next {
+            return Ok(conflict);
+        }
+        let known = usize::try_from(next - position).unwrap_or(usize::MAX).min(messages.len());
+        let (again, new) = messages.split_at(known);
+        if !is_kept(&transaction, key, position, again)? {
+            return Ok(conflict);
+        }
+        let first = take_ids(&transaction, new.len())?;
+        let mut tool_calls = 0;
+        for (at, (body, id)) in (next..).zip(new.iter().zip(first..)) {
+            let parsed = Parsed::of(body);
+            let message =
+                NewMessage { id, generation, position: at, time: now, compression: None, body, parsed: &parsed };
+            insert_row(&transaction, key, &message)?;
+            tool_calls += parsed.calls.len();
+        }
+        count(&transaction, session, new.len(), tool_calls, now)?;
+        transaction.commit()?;
+        Ok(Appended::Next(next + wide(new.len())))
+    }
+}
+
+impl Reader {
+    /// The session's current list; empty when it has none or is unknown.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn transcript(&self, session: &str) -> Result<Vec<String>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
+             AND compression IS NULL ORDER BY position",
+        )?;
+        let rows = query.query_map([session], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A message that is about to become a row.
+pub(crate) struct NewMessage<'a> {
+    pub(crate) id: i64,
+    pub(crate) generation: u64,
+    pub(crate) position: u64,
+    pub(crate) time: f64,
+    /// The compression that removed it; none in a transcript.
+    pub(crate) compression: Option<&'a str>,
+    pub(crate) body: &'a str,
+    pub(crate) parsed: &'a Parsed,
+}
+
+/// Keeps one message and counts it.
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    key: i64,
+    session: &str,
+    message: &NewMessage<'_>,
+) -> Result<(), ArchiveError> {
+    insert_row(transaction, key, message)?;
+    count(transaction, session, 1, message.parsed.calls.len(), message.time)
+}
+
+fn insert_row(transaction: &Transaction<'_>, key: i64, message: &NewMessage<'_>) -> Result<(), ArchiveError> {
+    let recalled = message.parsed.is_recalled(|call| {
+        transaction
+            .prepare_cached("SELECT 1 FROM recall_call WHERE session = ?1 AND call = ?2")?
+            .exists(params![key, call])
+    })?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO message (id, session, generation, position, role, time, compression, recalled, body)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+        )?
+        .execute(params![
+            message.id,
+            key,
+            message.generation,
+            message.position,
+            message.parsed.role,
+            message.time,
+            message.compression,
+            recalled,
+            message.body
+        ])?;
+    // An id may be used again by a later call; the newest one counts.
+    for call in message.parsed.calls.iter().filter(|call| !call.id.is_empty()) {
+        let change = if call.recalls {
+            "INSERT OR IGNORE INTO recall_call (session, call) VALUES (?1, ?2)"
+        } else {
+            "DELETE FROM recall_call WHERE session = ?1 AND call = ?2"
+        };
+        transaction.prepare_cached(change)?.execute(params![key, call.id])?;
+    }
+    Ok(())
+}
+
+fn count(
+    transaction: &Transaction<'_>,
+    session: &str,
+    messages: usize,
+    tool_calls: usize,
+    now: f64,
+) -> Result<(), ArchiveError> {
+    let query = "UPDATE session SET messages = messages + ?2, tool_calls = tool_calls + ?3,
+                 last_active = max(coalesce(last_active, ?4), ?4) WHERE id = ?1";
+    transaction.prepare_cached(query)?.execute(params![session, wide(messages), wide(tool_calls), now])?;
+    Ok(())
+}
+
+/// The generation of a session that must be there.
+pub(crate) fn generation_of(connection: &Connection, session: &str) -> Result<u64, ArchiveError> {
+    connection
+        .prepare_cached("SELECT generation FROM session WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| ArchiveError::NoSession { session: session.to_owned() })
+}
+
+/// The number that stands for a session's id in rows; made on first use, and
+/// never used for another one.
+pub(crate) fn session_key(connection: &Connection, session: &str) -> Result<i64, ArchiveError> {
+    if let Some(key) = find_session_key(connection, session)? {
+        return Ok(key);
+    }
+    connection.prepare_cached("INSERT INTO session_key (id) VALUES (?1)")?.execute([session])?;
+    Ok(connection.last_insert_rowid())
+}
+
+pub(crate) fn find_session_key(connection: &Connection, session: &str) -> Result<Option<i64>, ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT key FROM session_key WHERE id = ?1")?;
+    Ok(query.query_row([session], |row| row.get(0)).optional()?)
+}
+
+/// Takes ids from the one sequence that messages, parts of outputs and memory
+/// texts share; none is given twice, also after its row is gone.
+pub(crate) fn take_ids(connection: &Connection, count: usize) -> Result<i64, ArchiveError> {
+    let query = "UPDATE meta SET value = value + ?1 WHERE name = 'next_id' RETURNING value - ?1";
+    Ok(connection.prepare_cached(query)?.query_row([wide(count)], |row| row.get(0))?)
+}
+
+/// The position after the transcript's last message.
+pub(crate) fn next_position(connection: &Connection, key: i64) -> Result<u64, ArchiveError> {
+    let query = "SELECT coalesce(max(position) + 1, 0) FROM message WHERE session = ?1 AND compression IS NULL";
+    Ok(connection.prepare_cached(query)?.query_row([key], |row| row.get(0))?)
+}
+
+/// Length in chars.
+pub(crate) fn chars(text: &str) -> u64 {
+    wide(text.chars().count())
+}
+
+pub(crate) fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Whether the transcript has these very bytes from `position` on.
+fn is_kept(connection: &Connection, key: i64, position: u64, messages: &[&str]) -> Result<bool, ArchiveError> {
+    if messages.is_empty() {
+        return Ok(true);
+    }
+    let mut query = connection.prepare_cached(
+        "SELECT body FROM message WHERE session = ?1 AND compression IS NULL AND position >= ?2
+         ORDER BY position LIMIT ?3",
+    )?;
+    let mut rows = query.query(params![key, position, wide(messages.len())])?;
+    let mut given = messages.iter();
+    while let Some(row) = rows.next()? {
+        if given.next().map(|body| body.as_bytes()) != Some(row.get_ref(0)?.as_bytes()?) {
+            return Ok(false);
+        }
+    }
+    Ok(given.next().is_none())
+}
+
+#[cfg(test)]
+mod tests;

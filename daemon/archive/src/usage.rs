@@ -1,0 +1,210 @@
+//! Tokens that calls to models used.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, params};
+
+use crate::{Archive, ArchiveError, Reader};
+
+/// The tokens of one call, each counted once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Buckets {
+    /// Read anew.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cache_read: u64,
+    /// Put into it.
+    pub cache_write: u64,
+    /// Of those written, not shown.
+    pub reasoning: u64,
+}
+
+/// One call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UsageRow<'a> {
+    /// The session that called.
+    pub session: Option<&'a str>,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The model.
+    pub model: Option<&'a str>,
+    /// The agent.
+    pub agent: Option<&'a str>,
+    /// The provider.
+    pub provider: Option<&'a str>,
+    /// The tokens.
+    pub buckets: Buckets,
+}
+
+/// Which calls to add up, and how.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UsageQuery<'a> {
+    /// Only of this session.
+    pub session: Option<&'a str>,
+    /// Only of this profile's sessions.
+    pub profile: Option<&'a str>,
+    /// Only from this time on, in Unix seconds.
+    pub since: Option<f64>,
+    /// Only before this time, in Unix seconds.
+    pub until: Option<f64>,
+    /// What makes a row.
+    pub by: By,
+}
+
+/// What makes a row of usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The session's id.
+    Session,
+    /// The model.
+    Model,
+    /// The agent.
+    Agent,
+    /// The day, as `2026-11-21`, in the machine's time zone.
+    Day,
+}
+
+/// Calls added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// How many.
+    pub calls: u64,
+    /// As in [`Buckets`].
+    pub input: u64,
+    /// As in [`Buckets`].
+    pub output: u64,
+    /// As in [`Buckets`].
+    pub cache_read: u64,
+    /// As in [`Buckets`].
+    pub cache_write: u64,
+    /// As in [`Buckets`].
+    pub reasoning: u64,
+}
+
+impl Totals {
+    /// Tokens that were sent.
+    #[must_use]
+    pub fn prompt(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// Tokens that were sent and written.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.prompt().saturating_add(self.output)
+    }
+
+    fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.calls, other.calls),
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cache_read, other.cache_read),
+            (&mut self.cache_write, other.cache_write),
+            (&mut self.reasoning, other.reasoning),
+        ];
+        for (sum, more) in pairs {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+/// A sum of integers that SQLite can't hold is an error, which would last for
+/// ever; one of floats is exact up to 2^53, and the cast stops at the largest.
+const SUMS: &str = "count(*), CAST(total(usage.input) AS INTEGER), CAST(total(usage.output) AS INTEGER), \
+     CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), CAST(total(reasoning) AS INTEGER)";
+
+fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Totals> {
+    Ok(Totals {
+        calls: row.get(first)?,
+        input: row.get(first + 1)?,
+        output: row.get(first + 2)?,
+        cache_read: row.get(first + 3)?,
+        cache_write: row.get(first + 4)?,
+        reasoning: row.get(first + 5)?,
+    })
+}
+
+impl Archive {
+    /// Keeps what a call used.
+    ///
+    /// # Errors
+    /// A number of 2^63 and more, or a failure of the database.
+    pub fn record_usage(&self, usage: &UsageRow<'_>) -> Result<(), ArchiveError> {
+        let UsageRow { session, time, model, agent, provider, buckets } = *usage;
+        let Buckets { input, output, cache_read, cache_write, reasoning } = buckets;
+        self.connection()
+            .prepare_cached(
+                "INSERT INTO usage (session, time, model, agent, provider, input, output, cache_read, cache_write,
+                                    reasoning) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+            )?
+            .execute(params![
+                session,
+                time,
+                model,
+                agent,
+                provider,
+                input,
+                output,
+                cache_read,
+                cache_write,
+                reasoning
+            ])?;
+        Ok(())
+    }
+}
+
+impl Reader {
+    /// Calls added up by session, model or agent (the largest total first; what is
+    /// not known has the key `unknown`) or by day (the oldest first), and all of
+    /// them together.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn usage(&self, query: &UsageQuery<'_>) -> Result<(Vec<(String, Totals)>, Totals), ArchiveError> {
+        let key = match query.by {
+            By::Session => "usage.session",
+            By::Model => "model",
+            By::Agent => "usage.agent",
+            By::Day => "date(usage.time, 'unixepoch', 'localtime')",
+        };
+        let mut values: Vec<&dyn ToSql> = Vec::new();
+        let mut conditions = String::new();
+        let mut and = |condition: &str, value| {
+            values.push(value);
+            conditions.push_str(&format!(" AND {condition} ?{}", values.len()));
+        };
+        if let Some(session) = &query.session {
+            and("usage.session =", session);
+        }
+        if let Some(profile) = &query.profile {
+            and("(SELECT profile FROM session WHERE session.id = usage.session) =", profile);
+        }
+        if let Some(since) = &query.since {
+            and("usage.time >=", since);
+        }
+        if let Some(until) = &query.until {
+            and("usage.time <", until);
+        }
+        let sql =
+            format!("SELECT coalesce({key}, 'unknown'), {SUMS} FROM usage WHERE 1{conditions} GROUP BY 1 ORDER BY 1");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(values.as_slice(), |row| Ok((row.get(0)?, totals(row, 1)?)))?;
+        let mut rows: Vec<(String, Totals)> = rows.collect::<Result<_, _>>()?;
+        if query.by != By::Day {
+            rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.total()));
+        }
+        let mut all = Totals::default();
+        rows.iter().for_each(|(_, totals)| all.add(totals));
+        Ok((rows, all))
+    }
+
+    pub(crate) fn session_totals(&self, session: &str) -> Result<Totals, ArchiveError> {
+        let query = format!("SELECT {SUMS} FROM usage WHERE session = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([session], |row| totals(row, 0))?)
+    }
+}
+
+#[cfg(test)]
+mod tests;
