@@ -117,7 +117,11 @@ fn text(megabytes: usize, number: usize) -> String {
     let mut text = format!("run {number}\n");
     let mut line = 0_u64;
     while text.len() < megabytes * 1_000_000 {
-        text.push_str(&format!("2026-01-01T00:00:{:02}Z INFO request {line:08} \"GET /v1/items\" served in {} ms\n", line % 60, line * 7919 % 997));
+        text.push_str(&format!(
+            "2026-01-01T00:00:{:02}Z INFO request {line:08} \"GET /v1/items\" served in {} ms\n",
+            line % 60,
+            line * 7919 % 997
+        ));
         line += 1;
     }
     text.truncate(megabytes * 1_000_000);

@@ -104,7 +104,11 @@ impl Archivist {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let path = &self.shared.path;
-        [path.clone(), beside(path, "-wal")].iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum()
+        [path.clone(), beside(path, "-wal")]
+            .iter()
+            .filter_map(|path| std::fs::metadata(path).ok())
+            .map(|file| file.len())
+            .sum()
     }
 
     /// Lets the archive's thread do something.
@@ -179,6 +183,7 @@ impl Archivist {
             let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
             let open = match reader.take() {
                 Some(open) => open,
+                None if shared.is_newer() => Archive::open_newer(&shared.path)?,
                 None => Reader::open(&shared.path)?,
             };
             let done = job(&open);
@@ -188,12 +193,12 @@ impl Archivist {
         match done.await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
+                let words = fail::archive(&error);
                 if error.is_damaged() {
                     // Its own thread sets it aside.
                     self.tell(move |_| Err(error));
-                    return Err(damaged());
                 }
-                Err(fail::archive(&error))
+                Err(words)
             }
             Err(_) => Err(fail::internal("the archive")),
         }
@@ -214,6 +219,10 @@ impl Archivist {
 impl Shared {
     fn condition(&self) -> Condition {
         self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn is_newer(&self) -> bool {
+        matches!(self.condition(), Condition::ReadOnly(_))
     }
 
     fn become_(&self, condition: Condition) {
@@ -257,10 +266,6 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
 fn broken(words: String) -> Condition {
     tracing::error!("the archive is not in use: {words}");
     Condition::Broken(words)
-}
-
-fn damaged() -> RpcError {
-    RpcError::new(ErrorKind::StorageFailed, "the archive is damaged; it is set aside and a new one begun: try again")
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

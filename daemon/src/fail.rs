@@ -50,7 +50,13 @@ pub(crate) fn output(error: &SpillError) -> RpcError {
 /// A failure of the archive.
 pub(crate) fn archive(error: &ArchiveError) -> RpcError {
     let kind = match error {
-        ArchiveError::Newer { .. } => ErrorKind::Unavailable,
+        ArchiveError::Newer { .. } | ArchiveError::Older { .. } => ErrorKind::Unavailable,
+        ArchiveError::NoSession { .. } => ErrorKind::NotFound,
+        ArchiveError::Misfit { .. } => ErrorKind::Conflict,
+        ArchiveError::Damaged { .. } => {
+            let words = "the archive is damaged; it is set aside and a new one begun: try again";
+            return RpcError::new(ErrorKind::StorageFailed, words);
+        }
         ArchiveError::Database(_) if error.is_full() => ErrorKind::StorageFull,
         ArchiveError::Database(_) if error.is_refused() => ErrorKind::PermissionDenied,
         ArchiveError::Database(_) => ErrorKind::StorageFailed,

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_archive::memory::MemoryText;
-use herma_archive::output::OutputPart;
+use herma_archive::index::{MemoryText, OutputPart};
+use herma_archive::{Archive, ArchiveError};
 use herma_memory::render::shown;
 use herma_memory::{Row, Target};
 use herma_protocol::notification::Notification;
@@ -136,7 +136,7 @@ async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
     let mut parts = Vec::new();
     let mut bytes = 0;
     for handle in handles {
-        let Some(record) = state.outputs.record(&handle) else { continue };
+        let Some(record) = state.outputs.record(&handle).map(Arc::new) else { continue };
         let mut place = Some(Place { part: Part::Lines { line: 1, lines: LINES }, line: 1, chars: 0 });
         while let Some(here) = place {
             let (read, next) = match read(state, &record, here).await {
@@ -159,11 +159,41 @@ async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
     file(state, parts).await
 }
 
-async fn file(state: &State, parts: Vec<OutputPart>) -> Outcome<()> {
+async fn file(state: &State, parts: Vec<Filed>) -> Outcome<()> {
     if parts.is_empty() {
         return Ok(());
     }
-    state.archive.note(move |archive| archive.index_outputs(&parts)).await
+    let index = move |archive: &mut Archive| {
+        let parts: Vec<OutputPart<'_>> = parts.iter().map(Filed::part).collect();
+        archive.index_outputs(&parts)
+    };
+    state.archive.note(index).await
+}
+
+/// A part of an output on its way into the index.
+#[derive(Debug)]
+struct Filed {
+    record: Arc<Record>,
+    line: u64,
+    text: String,
+    is_first: bool,
+    is_last: bool,
+}
+
+impl Filed {
+    fn part(&self) -> OutputPart<'_> {
+        OutputPart {
+            handle: &self.record.handle,
+            session: &self.record.session,
+            profile: &self.record.profile,
+            time: self.record.created_at,
+            line: self.line,
+            lines: count_lines(&self.text).max(1),
+            text: &self.text,
+            is_first: self.is_first,
+            is_last: self.is_last,
+        }
+    }
 }
 
 /// Where in an output the next parts begin.
@@ -175,8 +205,8 @@ struct Place {
 }
 
 /// The next parts of an output.
-async fn read(state: &Arc<State>, record: &Record, place: Place) -> Outcome<(Vec<OutputPart>, Option<Place>)> {
-    let (state, record) = (Arc::clone(state), record.clone());
+async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome<(Vec<Filed>, Option<Place>)> {
+    let (state, record) = (Arc::clone(state), Arc::clone(record));
     let read = move || -> Result<_, SpillError> {
         let Page { text, next, .. } = state.outputs.peek(&record.handle, place.part)?;
         let chars = place.chars.saturating_add(text.chars().count());
@@ -190,13 +220,9 @@ async fn read(state: &Arc<State>, record: &Record, place: Place) -> Outcome<(Vec
         });
         let mut parts = cut(&text, place.line)
             .into_iter()
-            .map(|(line, text)| OutputPart {
-                handle: record.handle.clone(),
-                session: record.session.clone(),
-                profile: record.profile.clone(),
-                time: record.created_at,
+            .map(|(line, text)| Filed {
+                record: Arc::clone(&record),
                 line,
-                lines: count_lines(text).max(1),
                 text: text.to_owned(),
                 is_first: false,
                 is_last: false,
@@ -268,8 +294,9 @@ async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcom
     if !state.archive.is_in_use() {
         return Ok(());
     }
-    let name = profile.to_owned();
-    let indexed = state.archive.read(move |reader| reader.indexed_memory_of(&name, target.name())).await?;
+    let all = state.archive.read(|reader| reader.indexed_memory()).await?;
+    let newest = all.into_iter().find(|(of, store, _)| of == profile && store == target.name());
+    let indexed = newest.map(|(_, _, revision)| revision);
     let owner = state.store(profile, target)?;
     let mut before = None;
     loop {
@@ -277,10 +304,12 @@ async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcom
         let is_new = |row: &Row| indexed.is_none_or(|indexed| row.revision > indexed);
         let oldest = log.rows.last().map(|row| row.revision);
         let all_new = log.rows.iter().all(is_new);
-        let texts: Vec<MemoryText> =
-            log.rows.iter().filter(|row| is_new(row)).filter_map(|row| text(state, profile, target, row)).collect();
+        let rows = log.rows.into_iter().filter(is_new);
+        let texts: Vec<(Row, String)> =
+            rows.filter_map(|row| text(state, target, &row).map(|text| (row, text))).collect();
         if !texts.is_empty() {
-            state.archive.call(move |archive| archive.index_memories(&texts)).await?;
+            let profile = profile.to_owned();
+            state.archive.call(move |archive| keep(archive, &profile, target, &texts)).await?;
         }
         match oldest {
             Some(oldest) if all_new && log.more => before = Some(oldest),
@@ -290,7 +319,7 @@ async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcom
 }
 
 /// What a change brought, or took away, as a model may see it.
-fn text(state: &State, profile: &str, target: Target, row: &Row) -> Option<MemoryText> {
+fn text(state: &State, target: Target, row: &Row) -> Option<String> {
     let only = |of: &[herma_memory::Entry], other: &[herma_memory::Entry]| {
         let others: HashSet<&str> = other.iter().map(|entry| &**entry).collect();
         let own = of.iter().filter(|entry| !others.contains(&***entry));
@@ -298,15 +327,23 @@ fn text(state: &State, profile: &str, target: Target, row: &Row) -> Option<Memor
     };
     let brought = only(&row.after, &row.before);
     let entries = if brought.is_empty() { only(&row.before, &row.after) } else { brought };
-    (!entries.is_empty()).then(|| MemoryText {
-        profile: profile.to_owned(),
-        target: target.name().to_owned(),
-        revision: row.revision,
-        time: row.time,
-        session: row.author.session.clone(),
-        action: row.action.name().to_owned(),
-        text: entries.join("\n"),
-    })
+    (!entries.is_empty()).then(|| entries.join("\n"))
+}
+
+/// Oldest first, so that what is in the index has no gaps.
+fn keep(archive: &mut Archive, profile: &str, target: Target, texts: &[(Row, String)]) -> Result<(), ArchiveError> {
+    for (row, text) in texts.iter().rev() {
+        archive.index_memory(&MemoryText {
+            profile,
+            target: target.name(),
+            revision: row.revision,
+            time: row.time,
+            session: row.author.session.as_deref(),
+            action: row.action.name(),
+            text,
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -50,10 +50,8 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
     };
     let shared = Arc::clone(state);
     let work = move || {
-        let retention = Retention {
-            ttl_seconds: shared.config.retention.ttl,
-            quota_bytes: shared.config.retention.quota,
-        };
+        let retention =
+            Retention { ttl_seconds: shared.config.retention.ttl, quota_bytes: shared.config.retention.quota };
         let session = |id: &str| match &endings {
             None => SessionState::Open,
             Some(endings) => match endings.get(id) {

@@ -4,7 +4,7 @@
 use herma_guard::{Policy, Scope};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::entries::{DELIMITER, Entry, chars, join};
+use crate::entries::{DELIMITER, chars, join};
 use crate::target::Target;
 use crate::usage::{Thousands, Usage};
 

@@ -9,7 +9,7 @@ use herma_protocol::daemon::{
 };
 use herma_protocol::{Method, limits, version};
 
-use super::{blocking, check_name, memory, wide};
+use super::{check_name, memory, wide};
 use crate::fail::{self, Outcome};
 use crate::state::State;
 

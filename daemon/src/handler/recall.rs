@@ -5,17 +5,16 @@ mod schema;
 
 use std::sync::Arc;
 
-use herma_archive::recall::{Found, Kinds, Search, Source};
+use herma_archive::handle::Source;
+use herma_archive::search::{Found, Kinds, Search};
 use herma_archive::snippet::{Snippet, snippet};
-use herma_protocol::recall::{
-    Compression, DescribeParams, DescribeResult, Hit, Kind, SearchParams, SearchResult,
-};
-use herma_spill::page::{Page, Part};
+use herma_protocol::recall::{Compression, DescribeParams, DescribeResult, Hit, Kind, SearchParams, SearchResult};
+use herma_spill::page::Part;
 
 pub(super) use expand::expand;
 pub(super) use schema::schema;
 
-use super::{blocking, check_name, check_names, narrow, session, wide};
+use super::{blocking, check_names, narrow, session, wide};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::state::State;

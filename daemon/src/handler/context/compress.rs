@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_archive::Archive;
 use herma_archive::removed::{After, Removal};
+use herma_archive::{Archive, ArchiveError};
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Removed, Settings, Slot, Summary,
     prepare, tokens,
@@ -212,6 +212,7 @@ async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome
                 Slot::Replaced { message, .. } | Slot::Inserted(message) => After::New(message.raw()),
             })
             .collect();
+        let fits = keep_up(archive, &id, generation.saturating_sub(1), &input)?;
         archive.keep_removed(&Removal {
             handle: &handle,
             session: &id,
@@ -219,13 +220,25 @@ async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome
             time: unix_now(),
             summary: &summary,
             messages: &messages,
-            after: Some(&after),
+            after: fits.then_some(&after),
         })
     };
     state.archive.call(keep).await
 }
 
-type Answer = (Option<Vec<herma_protocol::Json>>, Option<Edits>);
+/// Appends to a session's transcript what the list has beyond it. False when the list is
+/// another one.
+fn keep_up(archive: &mut Archive, id: &str, generation: u64, input: &[Message]) -> Result<bool, ArchiveError> {
+    let kept = archive.reader().transcript(id)?;
+    let fits = kept.len() <= input.len() && kept.iter().zip(input).all(|(kept, message)| kept == message.raw());
+    if fits && !kept.is_empty() && kept.len() < input.len() {
+        let rest: Vec<&str> = input[kept.len()..].iter().map(Message::raw).collect();
+        archive.append(id, generation, wide(kept.len()), &rest, unix_now())?;
+    }
+    Ok(fits)
+}
+
+type Answer = (Option<Vec<Json>>, Option<Edits>);
 
 fn answer(slots: &[Slot], input: &[Message], form: ReplyForm) -> Outcome<Answer> {
     match form {

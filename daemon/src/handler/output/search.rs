@@ -44,8 +44,7 @@ pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams)
         (None, Some(session)) => Within::Session(session),
         (None, None) => Within::All,
     };
-    let needle =
-        if params.regex == Some(true) { Needle::Regex(params.query) } else { Needle::Literal(params.query) };
+    let needle = if params.regex == Some(true) { Needle::Regex(params.query) } else { Needle::Literal(params.query) };
     let query = Query { needle, within, context: narrow(context), limit: narrow(limit) };
     let stop = Arc::new(AtomicBool::new(false));
     let _waiting = StopOnDrop(Arc::clone(&stop));

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use herma_archive::message::ArchivedMessage;
+use herma_archive::browse::ArchivedMessage;
+use herma_archive::handle::Handle;
 use herma_archive::text_of;
 use herma_protocol::recall::{ExpandParams, ExpandResult, Item};
 use herma_protocol::{ErrorKind, Json, RpcError};
@@ -122,7 +123,7 @@ async fn compression(state: &State, handle: String, from: u64, limit: u64) -> Ou
 fn messages(archived: Vec<ArchivedMessage>) -> Found {
     let profile = archived.first().map(|message| message.profile.clone());
     let items = archived.into_iter().map(|message| Item {
-        handle: message.handle(),
+        handle: Handle::Message(message.id).to_string(),
         text: text_of(&message.body),
         role: message.role,
         message: Json::parse(message.body).ok(),

@@ -1,7 +1,7 @@
 //! `session.list`, `session.show`, `session.tip`, `session.resume_target`,
 //! `session.next_title`.
 
-use herma_archive::chain::{List, Shown};
+use herma_archive::list::{List, Shown};
 use herma_protocol::context::Settings;
 use herma_protocol::session::chain::{
     ListParams, ListResult, NextTitleParams, NextTitleResult, ResumeTargetParams, Row, SessionId, ShowParams, TipParams,
@@ -71,7 +71,8 @@ pub(in crate::handler) async fn next_title(state: &State, params: NextTitleParam
 
 fn row(shown: Shown) -> Row {
     let Shown { row, messages, tool_calls, usage, preview, last_active, lineage_root } = shown;
-    let settings: Settings = row.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let settings: Settings =
+        row.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     Row {
         session: row.id,
         parent: row.parent,

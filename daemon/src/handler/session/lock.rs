@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use herma_protocol::session::lock::{
-    LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams,
-};
+use herma_protocol::session::lock::{LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams};
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
@@ -28,7 +26,8 @@ pub(in crate::handler) async fn lock(state: &Arc<State>, caller: &Caller, params
     let is_bound = ttl == 0.0;
     let LockParams { session, holder, .. } = params;
     let (id, name) = (session.clone(), holder.clone());
-    let taken = state.archive.call(move |archive| archive.lock(&id, &name, (!is_bound).then_some(ttl), unix_now())).await?;
+    let taken =
+        state.archive.call(move |archive| archive.lock(&id, &name, (!is_bound).then_some(ttl), unix_now())).await?;
     if taken && is_bound {
         state.bound_locks.note(caller.connection, session, holder);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herma_archive::message::Appended;
+use herma_archive::transcript::Appended;
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 use herma_protocol::{ErrorKind, RpcError};
 use serde_json::json;
@@ -33,7 +33,10 @@ pub(in crate::handler) async fn append(state: &State, caller: &Caller, params: A
                     session.id
                 )
             } else {
-                format!("session {:?} is at generation {right}, not {generation}, and goes on at position {next}", session.id)
+                format!(
+                    "session {:?} is at generation {right}, not {generation}, and goes on at position {next}",
+                    session.id
+                )
             };
             let details = json!({ "generation": right, "position": next });
             Err(RpcError::new(ErrorKind::Conflict, words).with_details(&details))
@@ -60,5 +63,9 @@ pub(in crate::handler) async fn remove(
         shared.outputs.remove_session(&id, unix_now()).map_err(|error| crate::fail::disk(&error))
     })
     .await?;
-    Ok(RemoveResult { messages: archived.messages, outputs: wide(outputs), bytes: archived.bytes.saturating_add(bytes) })
+    Ok(RemoveResult {
+        messages: archived.messages,
+        outputs: wide(outputs),
+        bytes: archived.bytes.saturating_add(bytes),
+    })
 }
