@@ -41,6 +41,16 @@ pub(crate) fn store(error: &StoreError) -> RpcError {
 pub(crate) fn output(error: &SpillError) -> RpcError {
     match error {
         SpillError::NotFound(_) => RpcError::new(ErrorKind::NotFound, error.to_string()),
+        SpillError::Expired { at, bytes, sha256, reason, .. } => {
+            let details = json!({
+                "expired_at": at, "bytes": bytes, "sha256": herma_spill::facts::hex(sha256), "reason": reason,
+            });
+            RpcError::new(ErrorKind::NotFound, error.to_string()).with_details(&details)
+        }
+        SpillError::NotText { path, byte } => RpcError::new(ErrorKind::Unreadable, error.to_string())
+            .with_details(&json!({ "path": path, "reason": format!("not UTF-8 at byte {byte}") })),
+        SpillError::Pattern(_) => invalid("query", error),
+        SpillError::Cancelled => RpcError::new(ErrorKind::Cancelled, error.to_string()),
         SpillError::Outside(_) => invalid("path", error),
         SpillError::NotJson(_) => invalid("view", error),
         SpillError::Disk(error) => disk(error),

@@ -15,7 +15,8 @@ use herma_memory::{Row, Target};
 use herma_protocol::notification::Notification;
 use herma_protocol::{ErrorKind, Topic};
 use herma_spill::SpillError;
-use herma_spill::catalog::Record;
+use herma_spill::catalog::{Record, State as Fate};
+use herma_spill::handle::Handle;
 use herma_spill::page::{Next, Page, Part};
 use tokio::sync::{mpsc, watch};
 
@@ -103,7 +104,8 @@ async fn compare(state: &Arc<State>) -> Outcome<()> {
         return Ok(());
     }
     let indexed: HashSet<String> = state.archive.read(|reader| reader.indexed_outputs()).await?.into_iter().collect();
-    let kept: Vec<String> = state.outputs.kept_handles();
+    let records = state.outputs.list(None, usize::MAX).into_iter().filter(|record| record.state == Fate::Kept);
+    let kept: Vec<String> = records.map(|record| record.handle.to_string()).collect();
     let there: HashSet<&String> = kept.iter().collect();
     let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();
     if !gone.is_empty() {
@@ -136,7 +138,7 @@ async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
     let mut parts = Vec::new();
     let mut bytes = 0;
     for handle in handles {
-        let Some(record) = state.outputs.record(&handle).map(Arc::new) else { continue };
+        let Some(record) = Handle::parse(&handle).and_then(|handle| state.outputs.record(handle)).map(Arc::new) else { continue };
         let mut place = Some(Place { part: Part::Lines { line: 1, lines: LINES }, line: 1, chars: 0 });
         while let Some(here) = place {
             let (read, next) = match read(state, &record, here).await {
@@ -173,6 +175,7 @@ async fn file(state: &State, parts: Vec<Filed>) -> Outcome<()> {
 /// A part of an output on its way into the index.
 #[derive(Debug)]
 struct Filed {
+    handle: String,
     record: Arc<Record>,
     line: u64,
     text: String,
@@ -183,7 +186,7 @@ struct Filed {
 impl Filed {
     fn part(&self) -> OutputPart<'_> {
         OutputPart {
-            handle: &self.record.handle,
+            handle: &self.handle,
             session: &self.record.session,
             profile: &self.record.profile,
             time: self.record.created_at,
@@ -208,7 +211,7 @@ struct Place {
 async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome<(Vec<Filed>, Option<Place>)> {
     let (state, record) = (Arc::clone(state), Arc::clone(record));
     let read = move || -> Result<_, SpillError> {
-        let Page { text, next, .. } = state.outputs.peek(&record.handle, place.part)?;
+        let Page { text, next, .. } = state.outputs.peek(&record.handle.to_string(), place.part)?;
         let chars = place.chars.saturating_add(text.chars().count());
         let line = place.line + count_lines(&text);
         let next = next.filter(|_| chars < LONGEST).map(|next| {
@@ -221,6 +224,7 @@ async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome
         let mut parts = cut(&text, place.line)
             .into_iter()
             .map(|(line, text)| Filed {
+                handle: record.handle.to_string(),
                 record: Arc::clone(&record),
                 line,
                 text: text.to_owned(),

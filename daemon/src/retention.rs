@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_protocol::notification::OutputExpired;
-use herma_spill::outputs::Collected;
+use herma_spill::facts::hex;
+use herma_spill::outputs::collect::Collected;
 use herma_spill::retention::{Clock, Retention, SessionState};
 
 use crate::fail::{self, Outcome};
@@ -51,7 +52,7 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
     let shared = Arc::clone(state);
     let work = move || {
         let retention =
-            Retention { ttl_seconds: shared.config.retention.ttl, quota_bytes: shared.config.retention.quota };
+            Retention { ttl_seconds: seconds(shared.config.retention.ttl), quota_bytes: shared.config.retention.quota };
         let session = |id: &str| match &endings {
             None => SessionState::Open,
             Some(endings) => match endings.get(id) {
@@ -60,29 +61,37 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
                 Some(Some(ended_at)) => SessionState::Closed { ended_at: *ended_at },
             },
         };
-        shared.outputs.collect(&session, retention, clock(&shared), dry_run)
+        shared.outputs.collect(session, retention, clock(&shared), dry_run)
     };
     let collected = tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| fail::internal("output.gc"))?
         .map_err(|error| fail::disk(&error))?;
+    for failure in &collected.failures {
+        tracing::warn!("an output stays although its time is over: {failure}");
+    }
     if !dry_run && !collected.expired.is_empty() {
         tracing::info!(outputs = collected.expired.len(), bytes = collected.freed_bytes, "outputs were cleared away");
-        let handles: Vec<String> = collected.expired.iter().map(|gone| gone.handle.clone()).collect();
+        let handles: Vec<String> = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
         state.archive.tell(move |archive| archive.forget_outputs(&handles));
         for gone in &collected.expired {
             state.events.output_expired(OutputExpired {
-                handle: gone.handle.clone(),
+                handle: gone.handle.to_string(),
                 session: gone.session.clone(),
                 tool: gone.tool.clone(),
                 id: gone.id.clone(),
                 bytes: gone.bytes,
-                sha256: herma_spill::name::hex_of(&gone.sha256),
+                sha256: hex(&gone.sha256),
                 reason: wire_reason(gone.reason),
             });
         }
     }
     Ok(collected)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]
+const fn seconds(seconds: u64) -> f64 {
+    seconds as f64
 }
 
 fn clock(state: &State) -> Clock {

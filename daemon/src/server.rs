@@ -110,7 +110,7 @@ async fn upkeep(state: Arc<State>, desk: Desk) {
     let sweeping = Arc::clone(&state);
     let swept = tokio::task::spawn_blocking(move || sweeping.outputs.sweep(unix_now()));
     match swept.await {
-        Ok(Ok(())) => {}
+        Ok(Ok(swept)) => tracing::debug!(?swept, "the outputs are tidied up"),
         Ok(Err(error)) => tracing::warn!("leftovers stay: {error}"),
         Err(_) => tracing::error!("tidying up the outputs panicked"),
     }

@@ -90,7 +90,7 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
         });
     }
     let sessions = state.archive.read(|reader| reader.count_sessions()).await.unwrap_or_default();
-    let spilled = state.outputs.usage();
+    let (files, spilled) = state.outputs.usage();
     Ok(StatusResult {
         uptime_s: state.started.elapsed().as_secs_f64(),
         rss_bytes: herma_disk::process::resident_bytes(),
@@ -98,7 +98,7 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
         requests: state.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files: spilled.files, bytes: spilled.bytes, quota: state.config.retention.quota },
+        outputs: OutputCounts { files, bytes: spilled, quota: state.config.retention.quota },
         archive: ArchiveStatus { state: state.archive.state(), bytes: state.archive.bytes() },
         summarizer: SummarizerStatus { kind: "extractive".into(), state: "ok".into() },
     })

@@ -15,7 +15,9 @@ use herma_protocol::{Json, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
 use herma_spill::page::{self, Page, Part};
 use herma_spill::turn::{self, TurnResult};
-use herma_spill::{Budgets, Size, SpillError, preview as spill_preview};
+use herma_spill::handle::split_line;
+use herma_spill::outputs::read;
+use herma_spill::{Budgets, Size, preview as spill_preview};
 use serde_json::Value;
 
 pub(super) use search::search;
@@ -26,6 +28,9 @@ use super::{blocking, check_name, narrow, session, wide};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::state::{State, unix_now};
+
+/// The page of a caller who doesn't say which.
+const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
 
 /// Chars of a preview when the caller doesn't say.
 const PREVIEW: u64 = 1500;
@@ -85,11 +90,11 @@ fn spilled<'a>(state: &State, fates: impl IntoIterator<Item = &'a Fate>) {
     let mut any = false;
     for fate in fates {
         if let Fate::Spilled(kept) = fate {
-            state.librarian.note(&kept.handle);
+            state.librarian.note(&kept.handle.to_string());
             any = true;
         }
     }
-    if any && state.outputs.usage().bytes > state.config.retention.quota {
+    if any && state.outputs.usage().1 > state.config.retention.quota {
         state.over_quota.notify_one();
     }
 }
@@ -105,18 +110,18 @@ pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
 
 pub(super) async fn read(state: &Arc<State>, params: ReadParams) -> Outcome<ReadResult> {
     let part = part(&params)?;
+    let view = match params.view {
+        None | Some(View::Raw) => read::View::Raw,
+        Some(View::Json) => read::View::Json,
+    };
     let state = Arc::clone(state);
     blocking("output.read", move || {
         let read = match (&params.handle, &params.path) {
-            (Some(handle), None) => state.outputs.read(handle),
-            (None, Some(path)) => state.outputs.read_path(path),
+            (Some(handle), None) => state.outputs.page(handle, part.unwrap_or_else(|| from_line(handle)), view),
+            (None, Some(path)) => state.outputs.page_path(path, part.unwrap_or(FIRST), view),
             _ => return Err(fail::invalid("handle", "give either a handle or a path")),
         };
-        let mut text = read.map_err(|error| fail::output(&error))?;
-        if params.view == Some(View::Json) {
-            text = pretty(&text).map_err(|error| fail::output(&error))?;
-        }
-        let Page { text, next, total_lines, total_chars } = page::page(&text, part);
+        let Page { text, next, total_lines, total_chars } = read.map_err(|error| fail::output(&error))?;
         let next = next.map(|next| match next {
             page::Next::Line(line) => Next::Line(wide(line)),
             page::Next::Offset(offset) => Next::Offset(wide(offset)),
@@ -126,7 +131,14 @@ pub(super) async fn read(state: &Arc<State>, params: ReadParams) -> Outcome<Read
     .await
 }
 
-fn part(params: &ReadParams) -> Outcome<Part> {
+/// The page that begins at the line which a handle may name, as `out_…:120` does.
+fn from_line(handle: &str) -> Part {
+    let (_, line) = split_line(handle);
+    line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
+}
+
+/// The part that is asked for; `None` when none is.
+fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     let by_line = params.line.is_some() || params.lines.is_some();
     let by_char = params.offset.is_some() || params.limit.is_some();
     if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
@@ -139,20 +151,17 @@ fn part(params: &ReadParams) -> Outcome<Part> {
         return Err(fail::invalid("line", "lines count from 1"));
     }
     if let Some(tail) = params.tail {
-        return Ok(Part::Tail(narrow(tail)));
+        return Ok(Some(Part::Tail(narrow(tail))));
     }
     Ok(if by_char {
         let limit = params.limit.map_or(page::CHARS, narrow);
-        Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit }
-    } else {
+        Some(Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit })
+    } else if by_line {
         let lines = params.lines.map_or(page::LINES, narrow);
-        Part::Lines { line: narrow(params.line.unwrap_or(1)), lines }
+        Some(Part::Lines { line: narrow(params.line.unwrap_or(1)), lines })
+    } else {
+        None
     })
-}
-
-fn pretty(text: &str) -> Result<String, SpillError> {
-    let value: Value = serde_json::from_str(text).map_err(|error| SpillError::NotJson(error.to_string()))?;
-    serde_json::to_string_pretty(&value).map_err(|error| SpillError::NotJson(error.to_string()))
 }
 
 /// The budgets of a call: what it says, over what is configured, scaled to the
@@ -214,7 +223,7 @@ fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
     let content = wire_content(admitted.content)?;
     Ok(match admitted.fate {
         Fate::Stays => (content, None, None, None),
-        Fate::Spilled(kept) => (content, Some(kept.handle), Some(kept.path.display().to_string()), None),
+        Fate::Spilled(kept) => (content, Some(kept.handle.to_string()), Some(kept.path.display().to_string()), None),
         Fate::Lost(error) => {
             tracing::error!("an output could not be kept: {error}");
             let failure = match error.cause() {

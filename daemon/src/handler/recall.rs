@@ -87,7 +87,7 @@ fn shown(state: &State, query: &str, found: Found) -> SearchResult {
             (Source::Output { handle, line, lines }, None) => {
                 let part = Part::Lines { line: narrow(*line), lines: narrow(*lines) };
                 // An output that was removed by hand is no hit any more.
-                state.outputs.read(handle, part).ok()?.text
+                state.outputs.peek(handle, part).ok()?.text
             }
             (_, None) => String::new(),
         };

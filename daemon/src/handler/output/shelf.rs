@@ -6,11 +6,12 @@ use herma_protocol::output::shelf::{
     Expired, GcParams, GcResult, ListParams, ListResult, Reason, RemoveParams, RemoveResult, Row, State as Kept,
 };
 use herma_spill::catalog::{Record, State as Fate};
-use herma_spill::name;
+use herma_spill::Outputs;
+use herma_spill::facts::hex;
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
-use crate::handler::{blocking, check_name, check_names, narrow, wide};
+use crate::handler::{blocking, check_name, check_names, narrow};
 use crate::retention;
 use crate::state::{State, unix_now};
 
@@ -28,8 +29,9 @@ pub(in crate::handler) async fn list(state: &Arc<State>, caller: &Caller, params
     }
     let (state, profile) = (Arc::clone(state), caller.profile.clone());
     blocking("output.list", move || {
-        let records = state.outputs.list(params.session.as_deref(), profile.as_deref(), narrow(limit));
-        Ok(ListResult { outputs: records.into_iter().map(row).collect() })
+        let records = state.outputs.list(params.session.as_deref(), usize::MAX).into_iter();
+        let asked = records.filter(|record| profile.as_deref().is_none_or(|profile| *record.profile == *profile));
+        Ok(ListResult { outputs: asked.take(narrow(limit)).map(|record| row(&state.outputs, &record)).collect() })
     })
     .await
 }
@@ -48,7 +50,7 @@ pub(in crate::handler) async fn remove(state: &Arc<State>, params: RemoveParams)
 pub(in crate::handler) async fn gc(state: &Arc<State>, params: GcParams) -> Outcome<GcResult> {
     let collected = retention::collect(state, params.dry_run.unwrap_or(false)).await?;
     let expired = collected.expired.into_iter().map(|gone| Expired {
-        handle: gone.handle,
+        handle: gone.handle.to_string(),
         session: gone.session,
         tool: gone.tool,
         id: gone.id,
@@ -58,25 +60,25 @@ pub(in crate::handler) async fn gc(state: &Arc<State>, params: GcParams) -> Outc
     Ok(GcResult {
         expired: expired.collect(),
         freed: collected.freed_bytes,
-        files: wide(collected.files_left),
+        files: collected.files_left,
         bytes: collected.bytes_left,
     })
 }
 
-fn row(record: Record) -> Row {
+fn row(outputs: &Outputs, record: &Record) -> Row {
     let (state, expired_at, why) = match record.state {
         Fate::Kept => (Kept::Kept, None, None),
         Fate::Expired { at, reason: why } => (Kept::Expired, Some(at), Some(reason(why))),
     };
     Row {
-        handle: record.handle,
-        session: record.session,
-        tool: record.tool,
-        id: record.id,
-        path: record.path.display().to_string(),
+        handle: record.handle.to_string(),
+        session: record.session.to_string(),
+        tool: record.tool.to_string(),
+        id: record.id.to_string(),
+        path: outputs.path(record).display().to_string(),
         chars: record.chars,
         bytes: record.bytes,
-        sha256: name::hex_of(&record.sha256),
+        sha256: hex(&record.sha256),
         created_at: record.created_at,
         state,
         expired_at,

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{ensure, known};
 use crate::caller::Caller;
 use crate::fail::Outcome;
-use crate::handler::{blocking, wide};
+use crate::handler::blocking;
 use crate::state::{State, unix_now};
 
 pub(in crate::handler) async fn append(state: &State, caller: &Caller, params: AppendParams) -> Outcome<AppendResult> {
@@ -60,12 +60,12 @@ pub(in crate::handler) async fn remove(
     state.sessions.forget(&session.id);
     let (shared, id) = (Arc::clone(state), session.id.clone());
     let (outputs, bytes) = blocking("session.remove", move || {
-        shared.outputs.remove_session(&id, unix_now()).map_err(|error| crate::fail::disk(&error))
+        shared.outputs.remove_session(&id).map_err(|error| crate::fail::disk(&error))
     })
     .await?;
     Ok(RemoveResult {
         messages: archived.messages,
-        outputs: wide(outputs),
+        outputs,
         bytes: archived.bytes.saturating_add(bytes),
     })
 }
