@@ -46,6 +46,7 @@ struct Arguments {
 
 /// What every command takes.
 #[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Common {
     /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
     #[arg(long, global = true, value_name = "FOLDER")]
