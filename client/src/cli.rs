@@ -7,10 +7,14 @@ mod daemon;
 mod exit;
 mod guard;
 mod memory;
+mod moment;
 mod out;
 mod output;
 mod profile;
+mod recall;
 mod session;
+mod several;
+mod usage;
 mod watch;
 
 use std::path::PathBuf;
@@ -31,7 +35,7 @@ const TIMEOUT_S: u64 = 120;
 #[command(
     name = "herma",
     version,
-    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output read out_1f2e… --line 1 --lines 50\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no or a file can't be used, 2 wrong arguments,\n3 no daemon answers, 4 the memory refused the write."
+    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -42,6 +46,7 @@ struct Arguments {
 
 /// What every command takes.
 #[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Common {
     /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
     #[arg(long, global = true, value_name = "FOLDER")]
@@ -85,17 +90,21 @@ enum Command {
     /// Read and change the stores MEMORY.md and USER.md, and take changes back
     #[command(subcommand)]
     Memory(memory::Command),
-    /// Open and close sessions, show and renew their frozen snapshots
+    /// Open, list, lock and remove sessions; show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
     /// List and make profiles: named pairs of stores
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Print each change of a store as it happens
+    /// Print each change of a store, and each output that goes, as it happens
     Watch(watch::Arguments),
-    /// Spill large tool outputs and read them back
+    /// Spill large tool outputs; list, search and read them
     #[command(subcommand)]
     Output(output::Command),
+    /// Find again what left a conversation, was spilled, or was remembered
+    Recall(recall::Arguments),
+    /// Show what calls of models used, in tokens
+    Usage(usage::Arguments),
     /// Estimate tokens; see what a session has configured
     #[command(subcommand)]
     Context(context::Command),
@@ -168,6 +177,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Profile(command) => profile::run(&session, command),
         Command::Watch(_) => watch::run(&session),
         Command::Output(command) => output::run(&session, command),
+        Command::Recall(arguments) => recall::run(&session, arguments),
+        Command::Usage(arguments) => usage::run(&session, arguments),
         Command::Context(command) => context::run(&session, command),
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Guard(command) => guard::run(&session, command),

@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 /// Id of all samples.
 const ID: u64 = 7;
 
+/// Golden files that belong to no method.
+const OTHERS: [&str; 3] = ["error", "notification", "notification.expired"];
+
 /// Hex digits a line.
 const WIDTH: usize = 96;
 
@@ -76,7 +79,7 @@ fn an_error_keeps_its_json_and_its_bytes() {
 }
 
 #[test]
-fn a_notification_keeps_its_json_and_its_bytes() {
+fn notifications_keep_their_json_and_their_bytes() {
     let notification = Notification::MemoryChanged(MemoryChanged {
         profile: "work".into(),
         target: Target::User,
@@ -84,13 +87,19 @@ fn a_notification_keeps_its_json_and_its_bytes() {
         cause: Cause::External,
         session: Some("s-1".into()),
     });
-    let line = golden("notification.json", &format!("{}\n", text(jsonrpc::write_notification(&notification))));
+    keeps_its_json_and_its_bytes("notification", notification);
+    keeps_its_json_and_its_bytes("notification.expired", Notification::OutputExpired(samples::outputs::gone()));
+}
+
+/// Compares a notification with the golden files of a name, in both codecs.
+fn keeps_its_json_and_its_bytes(name: &str, notification: Notification) {
+    let line = golden(&format!("{name}.json"), &format!("{}\n", text(jsonrpc::write_notification(&notification))));
     let read = jsonrpc::read_incoming(line.trim_end().as_bytes(), Method::Ping).unwrap();
     assert_eq!(read, Incoming::Notification(Some(notification.clone())));
 
     let frame = ServerFrame::Notification(notification);
     let bytes = [binary::write(&frame).unwrap(), Vec::new()];
-    let [bytes, _] = from_hex(&golden("notification.hex", &hex(&bytes)));
+    let [bytes, _] = from_hex(&golden(&format!("{name}.hex"), &hex(&bytes)));
     assert_eq!(binary::read::<ServerFrame>(&bytes[4..]).unwrap(), frame);
 }
 
@@ -112,10 +121,7 @@ fn no_golden_file_is_left_of_a_method_that_is_gone() {
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".hex"));
-        assert!(
-            stem.is_some_and(|stem| ["error", "notification"].contains(&stem) || Method::from_name(stem).is_some()),
-            "{name}"
-        );
+        assert!(stem.is_some_and(|stem| OTHERS.contains(&stem) || Method::from_name(stem).is_some()), "{name}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! `herma context …`.
 
+mod usage;
+
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -21,6 +23,8 @@ pub(super) enum Command {
         #[arg(long)]
         text: bool,
     },
+    /// Tell what a call of a model used
+    Usage(usage::Arguments),
     /// Show the settings and the state of a session's engine
     Status {
         /// The session's id
@@ -46,6 +50,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
                 ])
             })
         }
+        Command::Usage(arguments) => usage::run(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
             out::show(session.common, &result, |result| {

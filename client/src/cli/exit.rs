@@ -4,7 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use herma_client::ClientError;
-use serde_json::json;
+use herma_client::protocol::RpcError;
+use serde_json::{Value, json};
 
 /// Why a command did not do what it should.
 #[derive(Debug)]
@@ -17,6 +18,10 @@ pub(crate) enum Failure {
     Refused,
     /// The daemon went away from a connection that was to last.
     Gone,
+    /// The arguments don't go together in a way that the parser can't see.
+    Usage(String),
+    /// The answer is no, and was told: nothing was found, or not all was done.
+    No,
     /// Standard output was closed: nobody wants the rest.
     Closed,
 }
@@ -30,34 +35,96 @@ impl From<ClientError> for Failure {
 impl Failure {
     /// Prints the failure to standard error and gives its exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
-        let (code, words) = match self {
-            Self::Client(error @ (ClientError::Unreachable { .. } | ClientError::Spawn(_))) => {
-                (3, format!("{error}{}", advice(error)))
-            }
-            Self::Client(error @ ClientError::TimedOut) => (3, error.to_string()),
-            Self::Gone => (3, "the daemon went away".into()),
-            Self::Client(error) => (1, error.to_string()),
-            Self::File(words) => (1, words.clone()),
-            Self::Refused => return ExitCode::from(4),
-            Self::Closed => return ExitCode::SUCCESS,
-        };
-        let line = match self {
-            Self::Client(ClientError::Rpc(error)) if json => {
-                json!({ "error": { "kind": error.kind.name(), "code": error.kind.code(), "message": error.message } })
-                    .to_string()
-            }
-            _ if json => json!({ "error": { "message": words } }).to_string(),
-            _ => format!("herma: {words}"),
+        let line = match (self, self.words()) {
+            (_, None) => return ExitCode::from(self.code()),
+            (Self::Client(ClientError::Rpc(error)), Some(_)) if json => refusal(error).to_string(),
+            (_, Some(words)) if json => json!({ "error": { "message": words } }).to_string(),
+            (_, Some(words)) => format!("herma: {words}"),
         };
         // There is nowhere else to say it.
         drop(writeln!(std::io::stderr(), "{line}"));
-        ExitCode::from(code)
+        ExitCode::from(self.code())
     }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Closed => 0,
+            Self::Client(ClientError::Rpc(_) | ClientError::Answer(_) | ClientError::NoHome)
+            | Self::File(_)
+            | Self::No => 1,
+            Self::Usage(_) => 2,
+            Self::Client(
+                ClientError::Unreachable { .. } | ClientError::Spawn(_) | ClientError::TimedOut | ClientError::Lost(_),
+            )
+            | Self::Gone => 3,
+            Self::Refused => 4,
+        }
+    }
+
+    /// What is said, unless it was said already.
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Client(error) => Some(format!("{error}{}", advice(error))),
+            Self::Gone => Some("the daemon went away".into()),
+            Self::File(words) | Self::Usage(words) => Some(words.clone()),
+            Self::Refused | Self::No | Self::Closed => None,
+        }
+    }
+}
+
+fn refusal(error: &RpcError) -> Value {
+    let mut told = json!({ "kind": error.kind.name(), "code": error.kind.code(), "message": error.message });
+    if let (Some(told), Some(details)) = (told.as_object_mut(), &error.details) {
+        told.insert("data".into(), serde_json::from_str(details.get()).unwrap_or_default());
+    }
+    json!({ "error": told })
 }
 
 fn advice(error: &ClientError) -> &'static str {
     match error {
         ClientError::Unreachable { .. } => "\nstart it with `herma daemon start`, or leave out --no-spawn",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::path::PathBuf;
+
+    use herma_client::protocol;
+
+    use super::*;
+
+    #[test]
+    fn the_code_says_whose_turn_it_is() {
+        let broken = || Error::from(ErrorKind::UnexpectedEof);
+        let refused = RpcError::new(protocol::ErrorKind::Busy, "later");
+        for (failure, code, told) in [
+            (Failure::Client(refused.into()), 1, true),
+            (Failure::Client(ClientError::Answer("it is no frame".into())), 1, true),
+            (Failure::Client(ClientError::NoHome), 1, true),
+            (Failure::File("f: not found".into()), 1, true),
+            (Failure::No, 1, false),
+            (Failure::Usage("--yes is missing".into()), 2, true),
+            (Failure::Client(ClientError::Unreachable { socket: PathBuf::new(), source: broken() }), 3, true),
+            (Failure::Client(ClientError::Spawn("no".into())), 3, true),
+            (Failure::Client(ClientError::TimedOut), 3, true),
+            (Failure::Client(ClientError::Lost(broken())), 3, true),
+            (Failure::Gone, 3, true),
+            (Failure::Refused, 4, false),
+            (Failure::Closed, 0, false),
+        ] {
+            assert_eq!((failure.code(), failure.words().is_some()), (code, told), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_gets_the_data_of_a_refusal() {
+        let plain = RpcError::new(protocol::ErrorKind::Conflict, "there is a gap");
+        let kind = json!({ "kind": "conflict", "code": -32006, "message": "there is a gap" });
+        assert_eq!(refusal(&plain), json!({ "error": kind }));
+        let told = refusal(&plain.with_details(&json!({ "generation": 2, "position": 7 })));
+        assert_eq!(told["error"]["data"], json!({ "generation": 2, "position": 7 }));
     }
 }

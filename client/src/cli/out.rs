@@ -1,5 +1,8 @@
 //! Standard output: tables for people, JSON for programs.
 
+mod mark;
+mod table;
+
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -9,6 +12,9 @@ use serde_json::json;
 
 use super::Common;
 use super::exit::Failure;
+
+pub(crate) use mark::{Mark, Marked};
+pub(crate) use table::{Side, columns, sided, table};
 
 /// How a time is shown.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
@@ -85,31 +91,6 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::Closed),
         Err(error) => Err(Failure::File(format!("standard output: {error}"))),
     }
-}
-
-/// Two columns, the left one as wide as its longest cell.
-pub(crate) fn columns(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    rows.iter().fold(String::new(), |mut text, (name, value)| {
-        text.push_str(&format!("{name:width$}  {value}\n"));
-        text
-    })
-}
-
-/// Rows under a head; each column but the last is as wide as its longest cell.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].chars().count());
-        cells.chain([head[at].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..N).map(|at| if at + 1 == N { 0 } else { width(at) }).collect();
-    let mut text = String::new();
-    for row in [head.map(str::to_owned)].iter().chain(rows) {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// A number of things, in words: `1 entry`, `2 entries`.
@@ -190,12 +171,6 @@ mod tests {
     fn sizes_and_numbers_are_for_people() {
         assert_eq!([0, 1023, 1024, 1536, 5 << 30].map(size), ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 GiB"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn columns_of_a_table_are_as_wide_as_their_cells() {
-        let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
-        assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
     }
 
     #[test]

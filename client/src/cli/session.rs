@@ -1,99 +1,71 @@
 //! `herma session …`.
 
+mod append;
+mod chain;
+mod life;
+mod list;
+mod lock;
+mod remove;
+mod row;
+
 use clap::Subcommand;
-use herma_client::protocol::session::{CloseParams, OpenParams, OpenResult, RefreshParams, Snapshot, SnapshotParams};
-use serde_json::json;
 
 use super::exit::Failure;
-use super::out;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Open a session: freeze both stores for it, or resume it
-    #[command(after_help = "Example:\n  herma session open my-session --agent coder --context-length 200000")]
-    Open {
-        /// The session's id
-        session: String,
-        /// Which agent
-        #[arg(long)]
-        agent: Option<String>,
-        /// The session that this one came out of
-        #[arg(long)]
-        parent: Option<String>,
-        /// A title
-        #[arg(long)]
-        title: Option<String>,
-        /// The model in use
-        #[arg(long)]
-        model: Option<String>,
-        /// The model's window in tokens
-        #[arg(long, value_name = "TOKENS")]
-        context_length: Option<u64>,
-    },
+    Open(life::Open),
     /// Print the blocks that were frozen for a session
-    Snapshot {
-        /// The session's id
-        session: String,
-    },
+    Snapshot(life::Named),
     /// Freeze both stores anew for a session, and print the blocks
     #[command(
         after_help = "The session sees what was written since it was opened; its prompt cache is lost.\n\nExample:\n  herma session refresh my-session"
     )]
-    Refresh {
-        /// The session's id
-        session: String,
-    },
+    Refresh(life::Named),
     /// Close a session
-    Close {
-        /// The session's id
-        session: String,
-        /// Why
-        #[arg(long)]
-        reason: Option<String>,
-    },
+    Close(life::Close),
+    /// List the sessions, newest first
+    List(list::Arguments),
+    /// Show what there is of a session
+    Show(life::Named),
+    /// Print the newest session of a chain of compressions
+    #[command(
+        after_help = "It is the session itself when it was not compressed, or is unknown.\n\nExample:\n  herma session tip my-session"
+    )]
+    Tip(life::Named),
+    /// Print the session to go on with: itself, or its first descendant with messages
+    #[command(after_help = "Example:\n  herma session resume-target my-session")]
+    ResumeTarget(life::Named),
+    /// Print the title for the continuation of a session
+    NextTitle(chain::NextTitle),
+    /// Keep messages of a session, so that recall finds them
+    Append(append::Arguments),
+    /// Lock a session for a compression; exit code 1 when another has it
+    Lock(lock::Lock),
+    /// Release a lock; exit code 1 when it was not the holder's
+    Unlock(lock::Unlock),
+    /// Print who has the lock of a session; exit code 1 when nobody does
+    LockHolder(life::Named),
+    /// Remove sessions for good, with their messages and outputs
+    Rm(remove::Arguments),
 }
 
 pub(super) fn run(session: &super::Session<'_>, command: &Command) -> Result<(), Failure> {
-    let mut client = session.connect()?;
     match command {
-        Command::Open { session: id, agent, parent, title, model, context_length } => {
-            let result = client.session_open(OpenParams {
-                session: id.clone(),
-                agent: agent.clone(),
-                parent: parent.clone(),
-                title: title.clone(),
-                model: model.clone(),
-                context_length: *context_length,
-            })?;
-            out::show(session.common, &result, opened)
-        }
-        Command::Snapshot { session: id } => {
-            let result = client.session_snapshot(SnapshotParams { session: id.clone() })?;
-            out::show(session.common, &result, blocks)
-        }
-        Command::Refresh { session: id } => {
-            let result = client.session_refresh(RefreshParams { session: id.clone() })?;
-            out::show(session.common, &result, blocks)
-        }
-        Command::Close { session: id, reason } => {
-            client.session_close(CloseParams { session: id.clone(), reason: reason.clone() })?;
-            out::show(session.common, &json!({}), |_| format!("closed {id}"))
-        }
+        Command::Open(arguments) => life::open(session, arguments),
+        Command::Snapshot(arguments) => life::snapshot(session, arguments),
+        Command::Refresh(arguments) => life::refresh(session, arguments),
+        Command::Close(arguments) => life::close(session, arguments),
+        Command::List(arguments) => list::run(session, arguments),
+        Command::Show(arguments) => row::show(session, arguments),
+        Command::Tip(arguments) => chain::tip(session, arguments),
+        Command::ResumeTarget(arguments) => chain::resume_target(session, arguments),
+        Command::NextTitle(arguments) => chain::next_title(session, arguments),
+        Command::Append(arguments) => append::run(session, arguments),
+        Command::Lock(arguments) => lock::lock(session, arguments),
+        Command::Unlock(arguments) => lock::unlock(session, arguments),
+        Command::LockHolder(arguments) => lock::holder(session, arguments),
+        Command::Rm(arguments) => remove::run(session, arguments),
     }
-}
-
-fn opened(result: &OpenResult) -> String {
-    let how = if result.resumed { "resumed" } else { "opened" };
-    format!(
-        "{how} {}, generation {}, snapshot {}\n\n{}",
-        result.session,
-        result.generation,
-        result.snapshot.sha256,
-        blocks(&result.snapshot)
-    )
-}
-
-fn blocks(snapshot: &Snapshot) -> String {
-    let blocks: Vec<&str> = [&snapshot.memory, &snapshot.user].into_iter().flatten().map(String::as_str).collect();
-    if blocks.is_empty() { "(both stores were empty)".into() } else { blocks.join("\n\n") }
 }

@@ -3,16 +3,16 @@
 use herma_client::ClientError;
 use herma_client::protocol::Notification;
 use herma_client::protocol::daemon::SubscribeParams;
-use herma_client::protocol::notification::{Cause, MemoryChanged, Topic};
+use herma_client::protocol::notification::{Cause, MemoryChanged, OutputExpired, Topic};
 use serde::Serialize;
 
 use super::exit::Failure;
-use super::{Session, memory, out};
+use super::{Session, memory, out, output};
 
-/// Prints a line for each change of a store.
+/// Prints a line for each change of a store, and for each output that goes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r change; do echo \"$change\"; done"
+    after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile's stores. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r event; do echo \"$event\"; done"
 )]
 pub(super) struct Arguments {}
 
@@ -26,7 +26,8 @@ struct Line<'a> {
 
 pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
     let mut client = session.connect()?;
-    client.subscribe(SubscribeParams { topics: vec![Topic::MemoryChanged.name().into()] })?;
+    let profile = session.common.profile.as_deref();
+    client.subscribe(SubscribeParams { topics: topics(profile).iter().map(|topic| topic.name().into()).collect() })?;
     client.set_timeout(None)?;
     loop {
         let notification = match client.next_notification() {
@@ -34,11 +35,24 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
             Err(ClientError::Lost(_)) => return Err(Failure::Gone),
             Err(error) => return Err(error.into()),
         };
-        let Notification::MemoryChanged(changed) = &notification else { continue };
-        if session.common.profile.as_ref().is_some_and(|wanted| *wanted != changed.profile) {
-            continue;
+        if is_wanted(&notification, profile) {
+            out::line(&if session.common.json { json(&notification)? } else { told(&notification, &out::now()) })?;
         }
-        out::line(&if session.common.json { json(&notification)? } else { told(changed, &out::now()) })?;
+    }
+}
+
+/// What to be told of; no output belongs to a profile.
+const fn topics(profile: Option<&str>) -> &'static [Topic] {
+    match profile {
+        None => &[Topic::MemoryChanged, Topic::OutputExpired],
+        Some(_) => &[Topic::MemoryChanged],
+    }
+}
+
+fn is_wanted(notification: &Notification, profile: Option<&str>) -> bool {
+    match notification {
+        Notification::MemoryChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
+        Notification::OutputExpired(_) => profile.is_none(),
     }
 }
 
@@ -47,7 +61,14 @@ fn json(notification: &Notification) -> Result<String, Failure> {
     serde_json::to_string(&line).map_err(|error| Failure::File(error.to_string()))
 }
 
-fn told(changed: &MemoryChanged, time: &str) -> String {
+fn told(notification: &Notification, time: &str) -> String {
+    match notification {
+        Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
+        Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
+    }
+}
+
+fn change(changed: &MemoryChanged) -> String {
     let cause = match changed.cause {
         Cause::Write => "written",
         Cause::External => "changed by another program",
@@ -56,22 +77,67 @@ fn told(changed: &MemoryChanged, time: &str) -> String {
     };
     let by = changed.session.as_ref().map_or(String::new(), |session| format!(", session {session}"));
     let store = memory::name(changed.target);
-    format!("{time}  {}/{store}  revision {}, {cause}{by}", changed.profile, changed.revision)
+    format!("{}/{store}  revision {}, {cause}{by}", changed.profile, changed.revision)
+}
+
+fn expiry(expired: &OutputExpired) -> String {
+    let OutputExpired { handle, session, tool, id, .. } = expired;
+    let of = if tool.is_empty() { id.clone() } else { format!("{tool} {id}") };
+    let reason = output::reason(expired.reason);
+    format!("output {handle}  gone, {reason}: {} of {of}, session {session}", out::size(expired.bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use herma_client::protocol::memory::Target;
+    use herma_client::protocol::output::shelf::Reason;
 
     use super::*;
 
-    fn changed(session: Option<&str>) -> MemoryChanged {
-        MemoryChanged {
+    fn changed(session: Option<&str>) -> Notification {
+        Notification::MemoryChanged(MemoryChanged {
             profile: "default".into(),
             target: Target::User,
             revision: 7,
             cause: Cause::Undo,
             session: session.map(str::to_owned),
+        })
+    }
+
+    fn expired(tool: &str) -> Notification {
+        Notification::OutputExpired(OutputExpired {
+            handle: "out_1".into(),
+            session: "s1".into(),
+            tool: tool.into(),
+            id: "call_1".into(),
+            bytes: 1536,
+            sha256: "ab".into(),
+            reason: Reason::Ttl,
+        })
+    }
+
+    #[test]
+    fn an_output_that_goes_is_one_line() {
+        for (tool, expected) in [
+            ("terminal", "12:00  output out_1  gone, too old: 1.5 KiB of terminal call_1, session s1"),
+            ("", "12:00  output out_1  gone, too old: 1.5 KiB of call_1, session s1"),
+        ] {
+            assert_eq!(told(&expired(tool), "12:00"), expected);
+        }
+        assert_eq!(
+            json(&expired("t")).unwrap(),
+            "{\"topic\":\"output.expired\",\"handle\":\"out_1\",\"session\":\"s1\",\"tool\":\"t\",\"id\":\"call_1\",\"bytes\":1536,\"sha256\":\"ab\",\"reason\":\"ttl\"}"
+        );
+    }
+
+    #[test]
+    fn a_profile_has_stores_and_no_outputs() {
+        for (profile, store, output) in
+            [(None, true, true), (Some("default"), true, false), (Some("work"), false, false)]
+        {
+            let wanted = [changed(None), expired("t")].map(|told| is_wanted(&told, profile));
+            assert_eq!(wanted, [store, output], "{profile:?}");
+            assert_eq!(topics(profile).contains(&Topic::OutputExpired), output);
         }
     }
 
@@ -84,7 +150,7 @@ mod tests {
     #[test]
     fn a_change_is_one_line_of_json() {
         assert_eq!(
-            json(&Notification::MemoryChanged(changed(None))).unwrap(),
+            json(&changed(None)).unwrap(),
             "{\"topic\":\"memory.changed\",\"profile\":\"default\",\"target\":\"user\",\"revision\":7,\"cause\":\"undo\",\"session\":null}"
         );
     }

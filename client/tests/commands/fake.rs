@@ -1,5 +1,7 @@
 //! A daemon that keeps one store in memory and remembers what it was asked.
 
+mod kept;
+
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Output};
@@ -12,7 +14,8 @@ use herma_client::protocol::memory::{
     Action, ApproveResult, Decided, ListResult, LogResult, LogRow, PendingResult, PendingWrite, RejectResult,
     StoreView, Target, WriteResult,
 };
-use herma_client::protocol::notification::{Cause, MemoryChanged};
+use herma_client::protocol::notification::{Cause, MemoryChanged, OutputExpired};
+use herma_client::protocol::output::shelf::Reason;
 use herma_client::protocol::profile::{self, Profile};
 use herma_client::protocol::session::Snapshot;
 use herma_client::protocol::{ErrorKind, Json, Notification, Reply, Request, RpcError, limits};
@@ -33,6 +36,8 @@ pub(crate) struct State {
     pub(crate) overtaken: bool,
     /// Writes that came.
     pub(crate) writes: Vec<Request>,
+    /// The last request.
+    pub(crate) last: Option<Request>,
 }
 
 /// The daemon and the folder of its socket.
@@ -96,6 +101,9 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
     loop {
         while let Some(frame) = decoder.next_frame().unwrap() {
             let frame: ClientFrame = binary::read(&decoder.take(&frame)).unwrap();
+            if frame.header.profile.as_deref() == Some("gone") {
+                return;
+            }
             let is_subscription = matches!(frame.request, Request::Subscribe(_));
             let outcome = if frame.header.profile.as_deref() == Some("missing") {
                 Err(RpcError::new(ErrorKind::NotFound, "there is no profile \"missing\""))
@@ -104,8 +112,8 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
             };
             stream.write_all(&binary::write(&ServerFrame::Reply { id: frame.id, outcome }).unwrap()).unwrap();
             if is_subscription {
-                for profile in ["default", "work"] {
-                    stream.write_all(&binary::write(&ServerFrame::Notification(changed(profile))).unwrap()).unwrap();
+                for told in [changed("default"), changed("work"), expired()] {
+                    stream.write_all(&binary::write(&ServerFrame::Notification(told)).unwrap()).unwrap();
                 }
                 return;
             }
@@ -126,6 +134,18 @@ fn guarded(entries: &[String], raw: Option<bool>) -> Vec<String> {
 fn changed(profile: &str) -> Notification {
     let (target, cause) = (Target::User, Cause::Write);
     Notification::MemoryChanged(MemoryChanged { profile: profile.into(), target, revision: 9, cause, session: None })
+}
+
+fn expired() -> Notification {
+    Notification::OutputExpired(OutputExpired {
+        handle: "out_0".into(),
+        session: "s".into(),
+        tool: "terminal".into(),
+        id: "call_0".into(),
+        bytes: 7,
+        sha256: "ab".into(),
+        reason: Reason::Quota,
+    })
 }
 
 impl State {
@@ -150,6 +170,7 @@ impl State {
     }
 
     fn answer(&mut self, request: Request) -> Result<Reply, RpcError> {
+        self.last = Some(request.clone());
         if request.method().effect() == herma_client::protocol::method::Effect::Write {
             self.writes.push(request.clone());
         }
@@ -245,7 +266,7 @@ impl State {
                 Reply::ProfileList(profile::ListResult { profiles: vec![default] })
             }
             Request::Subscribe(params) => Reply::Subscribe(SubscribeResult { topics: params.topics }),
-            other => panic!("{other:?}"),
+            other => kept::answer(other)?,
         })
     }
 }

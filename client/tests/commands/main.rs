@@ -1,11 +1,16 @@
 //! Commands against a daemon that is none: what is asked, what is printed, how
 //! it ends.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
 mod edit;
 mod fake;
+mod outputs;
 mod past;
+mod recall;
+mod sessions;
 mod transfer;
+mod usage;
 
 use std::process::Output;
 
@@ -37,11 +42,34 @@ fn pending_writes_are_listed_and_decided() {
 fn changes_are_watched_until_the_daemon_goes_away() {
     let fake = Fake::with_history(&[]);
     let (code, out, error) = parts(&fake.herma(&["watch"]));
-    assert_eq!((code, out.lines().count(), error.as_str()), (3, 2, "herma: the daemon went away\n"));
+    assert_eq!((code, out.lines().count(), error.as_str()), (3, 3, "herma: the daemon went away\n"));
+    assert!(out.contains("  output out_0  gone, over the quota: 7 B of terminal call_0, session s\n"), "{out}");
     assert!(out.contains("  default/user  revision 9, written\n"), "{out}");
     let (_, out, _) = parts(&fake.herma(&["watch", "--json", "--profile", "work"]));
     let line = "{\"topic\":\"memory.changed\",\"profile\":\"work\",\"target\":\"user\",\"revision\":9,\"cause\":\"write\",\"session\":null}\n";
     assert_eq!(out, line);
+}
+
+#[test]
+fn a_connection_that_breaks_is_a_daemon_that_is_gone() {
+    let fake = Fake::with_history(&[]);
+    for command in [&["memory", "list"][..], &["session", "rm", "s", "--yes"], &["recall", "heron"]] {
+        let (code, out, error) = parts(&fake.herma(&[&["--profile", "gone"], command].concat()));
+        assert!(error.contains("the connection to the daemon broke"), "{command:?} {error}");
+        assert_eq!((code, out.as_str()), (3, ""), "{command:?}");
+    }
+}
+
+#[test]
+fn completions_know_every_command() {
+    let fake = Fake::with_history(&[]);
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, _) = parts(&fake.herma(&["completions", shell]));
+        assert_eq!(code, 0, "{shell}");
+        for word in ["usage", "recall", "describe", "resume-target", "lock-holder", "dry-run", "search", "api-mode"] {
+            assert!(script.contains(word), "{shell} {word}");
+        }
+    }
 }
 
 #[test]

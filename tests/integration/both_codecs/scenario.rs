@@ -1,5 +1,9 @@
 //! What is asked of each method.
 
+mod outputs;
+mod recall;
+mod sessions;
+
 use herma_protocol::Method;
 use serde_json::{Value, json};
 
@@ -142,6 +146,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("output.read", json!({ "handle": kept["handle"], "tail": 1 }));
             talk.ask("output.read", json!({ "handle": "out_none" }));
             talk.ask("output.read", json!({ "path": "/etc/passwd" }));
+            outputs::read_at_a_line(talk);
         }
         Method::ContextConfigure => {
             talk.ask("context.configure", json!({ "session": "s" }));
@@ -270,6 +275,26 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("profile.create", json!({ "name": "work" }));
             talk.ask("profile.list", json!({}));
         }
+        Method::SessionAppend => sessions::append(talk),
+        Method::SessionList => sessions::list(talk),
+        Method::SessionShow => sessions::show(talk),
+        Method::SessionTip => sessions::tip(talk),
+        Method::SessionResumeTarget => sessions::resume_target(talk),
+        Method::SessionNextTitle => sessions::next_title(talk),
+        Method::SessionLock => sessions::lock(talk),
+        Method::SessionUnlock => sessions::unlock(talk),
+        Method::SessionLockHolder => sessions::lock_holder(talk),
+        Method::SessionRemove => sessions::remove(talk),
+        Method::SessionUsage => sessions::usage(talk),
+        Method::OutputSearch => outputs::search(talk),
+        Method::OutputList => outputs::list(talk),
+        Method::OutputRemove => outputs::remove(talk),
+        Method::OutputGc => outputs::gc(talk),
+        Method::ContextRecordUsage => sessions::record_usage(talk),
+        Method::RecallSearch => recall::search(talk),
+        Method::RecallExpand => recall::expand(talk),
+        Method::RecallDescribe => recall::describe(talk),
+        Method::RecallSchema => recall::schema(talk),
     }
 }
 

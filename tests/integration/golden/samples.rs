@@ -1,7 +1,11 @@
 //! One request and one reply of every method, with every field set. The literals
 //! name all fields, so that a new one doesn't compile before it is here.
 
+pub(super) mod outputs;
+mod recall;
+mod sessions;
 mod stores;
+mod usage;
 
 use std::collections::BTreeMap;
 
@@ -119,6 +123,26 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
                 profiles: vec![profile::Profile { name: "work".into(), memory_limit: 2200, user_limit: 1375 }],
             }),
         ),
+        Method::SessionAppend => sessions::append(),
+        Method::SessionList => sessions::list(),
+        Method::SessionShow => sessions::show(),
+        Method::SessionTip => sessions::tip(),
+        Method::SessionResumeTarget => sessions::resume_target(),
+        Method::SessionNextTitle => sessions::next_title(),
+        Method::SessionLock => sessions::lock(),
+        Method::SessionUnlock => sessions::unlock(),
+        Method::SessionLockHolder => sessions::lock_holder(),
+        Method::SessionRemove => sessions::remove(),
+        Method::SessionUsage => sessions::usage(),
+        Method::OutputSearch => outputs::search(),
+        Method::OutputList => outputs::list(),
+        Method::OutputRemove => outputs::remove(),
+        Method::OutputGc => outputs::gc(),
+        Method::ContextRecordUsage => usage::record(),
+        Method::RecallSearch => recall::search(),
+        Method::RecallExpand => recall::expand(),
+        Method::RecallDescribe => recall::describe(),
+        Method::RecallSchema => recall::schema(),
     }
 }
 

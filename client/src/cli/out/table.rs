@@ -1,0 +1,60 @@
+//! Tables for people.
+
+/// Which end of a column's cells stand below each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Their beginnings: words.
+    Left,
+    /// Their ends: numbers.
+    Right,
+}
+
+/// Two columns, the left one as wide as its longest cell.
+pub(crate) fn columns(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    rows.iter().fold(String::new(), |mut text, (name, value)| {
+        text.push_str(&format!("{name:width$}  {value}\n"));
+        text
+    })
+}
+
+/// Rows under a head; each column but the last is as wide as its longest cell.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+    sided(head, [Side::Left; N], rows)
+}
+
+/// The same with a side for each column.
+pub(crate) fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].chars().count());
+        cells.chain([head[at].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in [head.map(str::to_owned)].iter().chain(rows) {
+        let cells = row.iter().zip(widths).zip(sides).map(|((cell, width), side)| match side {
+            Side::Left => format!("{cell:width$}"),
+            Side::Right => format!("{cell:>width$}"),
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_a_table_are_as_wide_as_their_cells() {
+        let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
+        assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
+    }
+
+    #[test]
+    fn numbers_end_below_each_other() {
+        let rows = [["a".to_owned(), "7".into()], ["b".into(), "1,234".into()]];
+        assert_eq!(sided(["k", "n"], [Side::Left, Side::Right], &rows), "k      n\na      7\nb  1,234\n");
+    }
+}

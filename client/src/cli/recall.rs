@@ -1,0 +1,146 @@
+//! `herma recall`.
+
+mod describe;
+mod expand;
+mod search;
+
+use clap::ValueEnum;
+use herma_client::protocol::recall::{Kind, SchemaParams};
+
+use super::exit::Failure;
+use super::{Session, moment, out};
+
+/// Hits when nothing else is said.
+const LIMIT: u64 = 20;
+
+/// Most hits, and most messages or lines on one side.
+const MOST: u64 = 100;
+
+/// What is shown on each side when nothing else is said.
+const AROUND: u64 = 2;
+
+/// What to look in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Looked {
+    /// Messages of sessions
+    Message,
+    /// Spilled outputs
+    Output,
+    /// Changes of the stores
+    Memory,
+}
+
+impl From<Looked> for Kind {
+    fn from(looked: Looked) -> Self {
+        match looked {
+            Looked::Message => Self::Message,
+            Looked::Output => Self::Output,
+            Looked::Memory => Self::Memory,
+        }
+    }
+}
+
+/// Finds again what left a conversation, was spilled, or was remembered.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "All words must be there; words in double quotes must follow each other. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session"
+)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "schema"]))]
+pub(super) struct Arguments {
+    /// What to look for
+    #[arg(value_name = "QUERY")]
+    query: Vec<String>,
+    /// Print what a handle leads to, and what is round it
+    #[arg(long, value_name = "HANDLE")]
+    expand: Option<String>,
+    /// List what the compressions of a session took out
+    #[arg(long, value_name = "SESSION")]
+    describe: Option<String>,
+    /// Print the function schemas that let a model do all this
+    #[arg(long)]
+    schema: bool,
+    /// Only of this session
+    #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "schema"])]
+    session: Option<String>,
+    /// Only of this kind; may be given again
+    #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "schema"])]
+    kind: Vec<Looked>,
+    /// Only from then on: 7d, 12h, 2026-11-20 or Unix seconds
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "schema"])]
+    since: Option<f64>,
+    /// Only from before then
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "schema"])]
+    until: Option<f64>,
+    /// Hits at most [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["expand", "describe", "schema"])]
+    limit: Option<u64>,
+    /// With --expand: messages or lines before it [default: 2]
+    #[arg(short = 'B', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "schema"])]
+    before: Option<u64>,
+    /// With --expand: messages or lines after it [default: 2]
+    #[arg(short = 'A', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "schema"])]
+    after: Option<u64>,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(handle) = &arguments.expand {
+        return expand::run(session, arguments, handle);
+    }
+    if let Some(id) = &arguments.describe {
+        return describe::run(session, id);
+    }
+    if arguments.schema {
+        let result = session.connect()?.recall_schema(SchemaParams {})?;
+        return out::show(session.common, &result, |result| {
+            result.tools.iter().map(|tool| tool.get()).collect::<Vec<_>>().join("\n")
+        });
+    }
+    search::run(session, arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parsed(words: &str) -> Result<Arguments, String> {
+        let words = std::iter::once("recall").chain(words.split_whitespace());
+        Line::try_parse_from(words).map(|line| line.arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn it_searches_expands_or_describes() {
+        assert_eq!(parsed("blue heron --kind output --kind memory").unwrap().kind, [Looked::Output, Looked::Memory]);
+        assert_eq!(parsed("--expand out_1:120 -B 0 -A 5").unwrap().after, Some(5));
+        for line in ["heron --since 7d --until 1h --limit 100 --session s", "--describe s", "--schema"] {
+            assert!(parsed(line).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_named() {
+        for (line, words) in [
+            ("", "QUERY|--expand"),
+            ("heron --expand msg_1", "cannot be used with '--expand"),
+            ("--expand msg_1 --describe s", "cannot be used with"),
+            ("--expand msg_1 --session s", "cannot be used with"),
+            ("--describe s --since 7d", "cannot be used with"),
+            ("heron -B 3", "cannot be used with"),
+            ("-A 3", "QUERY|--expand"),
+            ("heron --limit 0", "0 is not in 1..=100"),
+            ("--expand msg_1 -A 101", "101 is not in 0..=100"),
+            ("heron --since 7", "a number alone is Unix seconds"),
+            ("heron --kind note", "message, output, memory"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert!(error.contains(words), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `herma recall --describe SESSION`.
+
+use herma_client::protocol::recall::{Compression, DescribeParams};
+
+use crate::cli::exit::Failure;
+use crate::cli::out::Side;
+use crate::cli::{Session, out};
+
+/// Chars of a summary in the table.
+const SUMMARY: usize = 60;
+
+pub(super) fn run(session: &Session<'_>, id: &str) -> Result<(), Failure> {
+    let result = session.connect()?.recall_describe(DescribeParams { session: id.to_owned() })?;
+    out::show(session.common, &result, |result| match result.compressions.as_slice() {
+        [] => format!("{id} was not compressed"),
+        compressions => table(compressions),
+    })
+}
+
+fn table(compressions: &[Compression]) -> String {
+    let cells = |compression: &Compression| {
+        [
+            compression.generation.to_string(),
+            out::local_time(compression.time),
+            compression.handle.clone(),
+            out::thousands(compression.messages),
+            out::thousands(compression.chars),
+            out::cut(&compression.summary, SUMMARY),
+        ]
+    };
+    let rows: Vec<[String; 6]> = compressions.iter().map(cells).collect();
+    let (left, right) = (Side::Left, Side::Right);
+    let sides = [right, left, left, right, right, left];
+    out::sided(["generation", "time", "handle", "messages", "chars", "summary"], sides, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compressions_are_a_table() {
+        let compression = Compression {
+            generation: 2,
+            time: 0.0,
+            handle: "cmp_1_2".into(),
+            messages: 176,
+            chars: 820_000,
+            summary: "## Goal\nMend it.".into(),
+        };
+        let then = out::local_time(0.0);
+        assert_eq!(
+            table(&[compression]),
+            format!(
+                "generation  time                 handle   messages    chars  summary\n         \
+                 2  {then}  cmp_1_2       176  820,000  ## Goal Mend it.\n"
+            )
+        );
+    }
+}

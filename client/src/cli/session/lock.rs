@@ -1,0 +1,60 @@
+//! `herma session lock`, `unlock`, `lock-holder`.
+
+use herma_client::protocol::session::lock::{LockHolderParams, LockParams, LockResult, UnlockParams};
+
+use super::life::Named;
+use crate::cli::exit::Failure;
+use crate::cli::{Session, out};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The holder itself may ask again; the lock ends no later for that.\n\nExample:\n  herma session lock my-session \"$$\" --ttl 60 && compress-it; herma session unlock my-session \"$$\""
+)]
+pub(in crate::cli) struct Lock {
+    /// The session's id
+    session: String,
+    /// Who wants it
+    holder: String,
+    /// Seconds after which it ends by itself
+    // 0 would end it with this very command.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
+    ttl: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Unlock {
+    /// The session's id
+    session: String,
+    /// Who has it
+    holder: String,
+}
+
+pub(super) fn lock(session: &Session<'_>, arguments: &Lock) -> Result<(), Failure> {
+    let Lock { session: id, holder, ttl } = arguments;
+    let params = LockParams { session: id.clone(), holder: holder.clone(), ttl_s: Some((*ttl).into()) };
+    let result = session.connect()?.session_lock(params)?;
+    answer(session, &result, format!("{holder} has the lock of {id}"), format!("another holder has the lock of {id}"))
+}
+
+pub(super) fn unlock(session: &Session<'_>, arguments: &Unlock) -> Result<(), Failure> {
+    let Unlock { session: id, holder } = arguments;
+    let params = UnlockParams { session: id.clone(), holder: holder.clone() };
+    let result = session.connect()?.session_unlock(params)?;
+    answer(session, &result, format!("{holder} released {id}"), format!("{holder} does not have the lock of {id}"))
+}
+
+pub(super) fn holder(session: &Session<'_>, named: &Named) -> Result<(), Failure> {
+    let result = session.connect()?.session_lock_holder(LockHolderParams { session: named.session.clone() })?;
+    match &result.holder {
+        Some(holder) => out::show(session.common, &result, |_| holder.clone()),
+        None => {
+            out::show(session.common, &result, |_| "nobody".into())?;
+            Err(Failure::No)
+        }
+    }
+}
+
+fn answer(session: &Session<'_>, result: &LockResult, yes: String, no: String) -> Result<(), Failure> {
+    out::show(session.common, result, |result| if result.ok { yes } else { no })?;
+    if result.ok { Ok(()) } else { Err(Failure::No) }
+}

@@ -1,0 +1,183 @@
+//! What the daemon says of sessions, outputs, usage and recall: always the same.
+
+use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
+use herma_client::protocol::output::search::{Match, SearchResult as Found};
+use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
+use herma_client::protocol::output::{ReadParams, ReadResult};
+use herma_client::protocol::recall::{self, Compression, Hit, Item, Kind};
+use herma_client::protocol::session::chain::{self, NextTitleResult, SessionId};
+use herma_client::protocol::session::lock::{LockHolderResult, LockResult};
+use herma_client::protocol::session::transcript::{AppendResult, RemoveResult};
+use herma_client::protocol::session::usage::{Totals, UsageResult, UsageRow};
+use herma_client::protocol::{ErrorKind, Json, Reply, Request, RpcError};
+use serde_json::json;
+
+pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
+    Ok(match request {
+        Request::OutputList(_) => Reply::OutputList(shelf::ListResult { outputs: outputs() }),
+        Request::OutputSearch(params) => Reply::OutputSearch(found(&params.query)),
+        Request::OutputRemove(params) if params.handle == "out_none" => return Err(nothing()),
+        Request::OutputRemove(_) => Reply::OutputRemove(shelf::RemoveResult { bytes: 1536 }),
+        Request::OutputGc(_) => Reply::OutputGc(GcResult { expired: vec![old()], freed: 7, files: 1, bytes: 1536 }),
+        Request::OutputRead(params) => Reply::OutputRead(read(&params)?),
+        Request::ContextRecordUsage(_) => {
+            let usage = Buckets { prompt: 5, total: 7, request_count: 1, ..Buckets::default() };
+            Reply::ContextRecordUsage(RecordUsageResult { usage, pressure: Some(0.5), ..RecordUsageResult::default() })
+        }
+        Request::SessionUsage(_) => Reply::SessionUsage(used()),
+        Request::SessionList(params) => {
+            let sessions = vec![session(); usize::try_from(params.limit.unwrap().min(2)).unwrap()];
+            Reply::SessionList(chain::ListResult { sessions })
+        }
+        Request::SessionShow(_) => Reply::SessionShow(session()),
+        Request::SessionTip(params) => Reply::SessionTip(SessionId { session: format!("{}-tip", params.session) }),
+        Request::SessionResumeTarget(params) => Reply::SessionResumeTarget(SessionId { session: params.session }),
+        Request::SessionNextTitle(params) => {
+            Reply::SessionNextTitle(NextTitleResult { title: format!("{} #2", params.title) })
+        }
+        Request::SessionAppend(params) if params.generation > 0 => {
+            let data = json!({ "generation": 0, "position": 2 });
+            return Err(RpcError::new(ErrorKind::Conflict, "it is at generation 0").with_details(&data));
+        }
+        Request::SessionAppend(params) => {
+            let count = u64::try_from(params.messages.len()).unwrap();
+            Reply::SessionAppend(AppendResult { position: params.position + count })
+        }
+        Request::SessionLock(params) => Reply::SessionLock(LockResult { ok: params.holder == "me" }),
+        Request::SessionUnlock(params) => Reply::SessionUnlock(LockResult { ok: params.holder == "me" }),
+        Request::SessionLockHolder(params) => {
+            Reply::SessionLockHolder(LockHolderResult { holder: Some("me".into()).filter(|_| params.session == "s") })
+        }
+        Request::SessionRemove(params) if params.session == "none" => return Err(nothing()),
+        Request::SessionRemove(_) => Reply::SessionRemove(RemoveResult { messages: 1200, outputs: 1, bytes: 1536 }),
+        Request::RecallSearch(params) => Reply::RecallSearch(recalled(&params.query)),
+        Request::RecallExpand(params) => Reply::RecallExpand(recall::ExpandResult {
+            items: vec![Item {
+                handle: params.handle,
+                role: Some("user".into()),
+                text: "the heron".into(),
+                message: None,
+            }],
+            next: Some("msg_9".into()),
+            recalled: true,
+        }),
+        Request::RecallDescribe(_) => {
+            Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()] })
+        }
+        Request::RecallSchema(_) => {
+            let tools = vec![Json::parse("{\"name\":\"recall_search\"}".into()).unwrap()];
+            Reply::RecallSchema(recall::SchemaResult { tools })
+        }
+        other => panic!("{other:?}"),
+    })
+}
+
+fn nothing() -> RpcError {
+    RpcError::new(ErrorKind::NotFound, "there is no such thing")
+}
+
+fn read(params: &ReadParams) -> Result<ReadResult, RpcError> {
+    match params.handle.as_deref() {
+        Some("out_1:120") => {
+            Ok(ReadResult { text: "line 120\n".into(), next: None, total_lines: 120, total_chars: 1500 })
+        }
+        _ => {
+            let data = json!({ "expired_at": 60.0, "bytes": 7, "sha256": "ab", "reason": "ttl" });
+            Err(RpcError::new(ErrorKind::NotFound, "it expired").with_details(&data))
+        }
+    }
+}
+
+/// One that is kept, one that is gone.
+fn outputs() -> Vec<Row> {
+    let kept = Row {
+        handle: "out_1".into(),
+        session: "s".into(),
+        tool: "terminal".into(),
+        id: "call_1".into(),
+        path: "/h/s/call_1.txt".into(),
+        chars: 1500,
+        bytes: 1536,
+        sha256: "ab".into(),
+        created_at: 0.0,
+        state: State::Kept,
+        expired_at: None,
+        reason: None,
+    };
+    let gone = Row {
+        handle: "out_0".into(),
+        state: State::Expired,
+        expired_at: Some(60.0),
+        reason: Some(Reason::Ttl),
+        ..kept.clone()
+    };
+    vec![kept, gone]
+}
+
+fn old() -> Expired {
+    Expired {
+        handle: "out_0".into(),
+        session: "s".into(),
+        tool: "terminal".into(),
+        id: "call_0".into(),
+        bytes: 7,
+        reason: Reason::Quota,
+    }
+}
+
+fn found(query: &str) -> Found {
+    let matched = Match {
+        handle: "out_1".into(),
+        line: 7,
+        text: "it failed here".into(),
+        before: vec!["before".into()],
+        start: 3,
+        end: 9,
+        ..Match::default()
+    };
+    if query == "nowhere" { Found::default() } else { Found { matches: vec![matched], more: true } }
+}
+
+fn used() -> UsageResult {
+    let row = UsageRow { key: "m".into(), calls: 2, prompt: 5000, output: 70, total: 5070, ..UsageRow::default() };
+    let total = Totals { calls: 2, prompt: 5000, output: 70, total: 5070, ..Totals::default() };
+    UsageResult { rows: vec![row], total }
+}
+
+fn session() -> chain::Row {
+    chain::Row {
+        session: "s".into(),
+        title: Some("Herma".into()),
+        profile: "default".into(),
+        started_at: 1_790_000_000.25,
+        lineage_root: "s".into(),
+        ..chain::Row::default()
+    }
+}
+
+fn recalled(query: &str) -> recall::SearchResult {
+    let hit = Hit {
+        handle: "msg_1".into(),
+        kind: Kind::Message,
+        session: Some("s".into()),
+        role: Some("user".into()),
+        time: 0.0,
+        snippet: "the heron nests".into(),
+        start: 4,
+        end: 9,
+        score: 1.5,
+    };
+    let hits = if query == "nowhere" { vec![] } else { vec![hit] };
+    recall::SearchResult { more: !hits.is_empty(), hits, recalled: true }
+}
+
+fn compression() -> Compression {
+    Compression {
+        generation: 1,
+        time: 0.0,
+        handle: "cmp_1_1".into(),
+        messages: 3,
+        chars: 70,
+        summary: "## Goal".into(),
+    }
+}

@@ -1,0 +1,63 @@
+//! Samples of the recall methods.
+
+use herma_protocol::{Reply, Request, recall};
+
+use super::{json, message};
+
+pub(super) fn search() -> (Request, Reply) {
+    let params = recall::SearchParams {
+        query: "\"blue socket\" Bern".into(),
+        session: Some("s-1".into()),
+        kinds: Some(vec![recall::Kind::Message, recall::Kind::Output, recall::Kind::Memory]),
+        since: Some(1_780_000_000.5),
+        until: Some(1_790_000_000.25),
+        limit: Some(20),
+    };
+    let hit = recall::Hit {
+        handle: "msg_0123456789ab_300".into(),
+        kind: recall::Kind::Message,
+        session: Some("s-1".into()),
+        role: Some("user".into()),
+        time: 1_789_999_999.75,
+        snippet: "…the blue socket in Zürich…".into(),
+        start: 5,
+        end: 16,
+        score: 7.25,
+    };
+    (
+        Request::RecallSearch(params),
+        Reply::RecallSearch(recall::SearchResult { hits: vec![hit], more: true, recalled: true }),
+    )
+}
+
+pub(super) fn expand() -> (Request, Reply) {
+    let params = recall::ExpandParams { handle: "msg_0123456789ab_300".into(), before: Some(2), after: Some(100) };
+    let item = recall::Item {
+        handle: "msg_0123456789ab_300".into(),
+        role: Some("user".into()),
+        text: "the blue socket".into(),
+        message: Some(message()),
+    };
+    let result = recall::ExpandResult { items: vec![item], next: Some("msg_0123456789ab_401".into()), recalled: true };
+    (Request::RecallExpand(params), Reply::RecallExpand(result))
+}
+
+pub(super) fn describe() -> (Request, Reply) {
+    let compression = recall::Compression {
+        generation: 3,
+        time: 1_790_000_000.25,
+        handle: "cmp_0123456789ab_3".into(),
+        messages: 176,
+        chars: 820_000,
+        summary: "## Goal\nMend the socket.".into(),
+    };
+    (
+        Request::RecallDescribe(recall::DescribeParams { session: "s-1".into() }),
+        Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression] }),
+    )
+}
+
+pub(super) fn schema() -> (Request, Reply) {
+    let tools = vec![json(r#"{"name":"recall_search", "parameters":{"type":"object"}}"#)];
+    (Request::RecallSchema(recall::SchemaParams {}), Reply::RecallSchema(recall::SchemaResult { tools }))
+}

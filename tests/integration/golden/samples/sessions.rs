@@ -1,0 +1,117 @@
+//! Samples of what there is of sessions: chains, transcripts, locks, usage.
+
+use herma_protocol::session::{chain, lock, transcript, usage};
+use herma_protocol::{Reply, Request};
+
+use super::message;
+
+/// What all sample calls of models used.
+fn totals() -> usage::Totals {
+    usage::Totals {
+        calls: 3,
+        input: 1000,
+        output: 500,
+        cache_read: 70_000,
+        cache_write: 400,
+        reasoning: 250,
+        prompt: 71_400,
+        total: 71_900,
+    }
+}
+
+fn row() -> chain::Row {
+    chain::Row {
+        session: "s-1".into(),
+        parent: Some("s-0".into()),
+        title: Some("Herma #2".into()),
+        agent: Some("hermes".into()),
+        model: Some("m-large".into()),
+        profile: "work".into(),
+        generation: 2,
+        started_at: 1_790_000_000.25,
+        ended_at: Some(1_790_000_900.5),
+        end_reason: Some("compression".into()),
+        messages: 300,
+        tool_calls: 120,
+        usage: totals(),
+        lineage_root: "s-0".into(),
+        preview: "Please mend the søcket".into(),
+        last_active: 1_790_000_899.75,
+        cwd: Some("/home/me/herma".into()),
+    }
+}
+
+pub(super) fn append() -> (Request, Reply) {
+    let params = transcript::AppendParams {
+        session: "s-1".into(),
+        generation: 2,
+        position: 300,
+        messages: vec![message(), message()],
+    };
+    (Request::SessionAppend(params), Reply::SessionAppend(transcript::AppendResult { position: 302 }))
+}
+
+pub(super) fn list() -> (Request, Reply) {
+    let params = chain::ListParams { limit: Some(50), before: Some(1_790_000_000.5), raw: Some(true) };
+    (Request::SessionList(params), Reply::SessionList(chain::ListResult { sessions: vec![row()] }))
+}
+
+pub(super) fn show() -> (Request, Reply) {
+    (Request::SessionShow(chain::ShowParams { session: "s-1".into() }), Reply::SessionShow(row()))
+}
+
+pub(super) fn tip() -> (Request, Reply) {
+    let tip = chain::SessionId { session: "s-2".into() };
+    (Request::SessionTip(chain::TipParams { session: "s-0".into() }), Reply::SessionTip(tip))
+}
+
+pub(super) fn resume_target() -> (Request, Reply) {
+    let params = chain::ResumeTargetParams { session: "s-0".into() };
+    let target = chain::SessionId { session: "s-1".into() };
+    (Request::SessionResumeTarget(params), Reply::SessionResumeTarget(target))
+}
+
+pub(super) fn next_title() -> (Request, Reply) {
+    let params = chain::NextTitleParams { title: "Herma".into() };
+    let next = chain::NextTitleResult { title: "Herma #2".into() };
+    (Request::SessionNextTitle(params), Reply::SessionNextTitle(next))
+}
+
+pub(super) fn lock() -> (Request, Reply) {
+    let params = lock::LockParams { session: "s-1".into(), holder: "agent-7".into(), ttl_s: Some(0.5) };
+    (Request::SessionLock(params), Reply::SessionLock(lock::LockResult { ok: true }))
+}
+
+pub(super) fn unlock() -> (Request, Reply) {
+    let params = lock::UnlockParams { session: "s-1".into(), holder: "agent-7".into() };
+    (Request::SessionUnlock(params), Reply::SessionUnlock(lock::LockResult { ok: true }))
+}
+
+pub(super) fn lock_holder() -> (Request, Reply) {
+    let params = lock::LockHolderParams { session: "s-1".into() };
+    let result = lock::LockHolderResult { holder: Some("agent-7".into()) };
+    (Request::SessionLockHolder(params), Reply::SessionLockHolder(result))
+}
+
+pub(super) fn remove() -> (Request, Reply) {
+    let result = transcript::RemoveResult { messages: 300, outputs: 2, bytes: 1_500_000 };
+    let params = transcript::RemoveParams { session: "s-1".into() };
+    (Request::SessionRemove(params), Reply::SessionRemove(result))
+}
+
+pub(super) fn usage() -> (Request, Reply) {
+    let params =
+        usage::UsageParams { session: Some("s-1".into()), since: Some(1_790_000_000.25), by: Some(usage::By::Day) };
+    let row = usage::UsageRow {
+        key: "2026-11-20".into(),
+        calls: 3,
+        input: 1000,
+        output: 500,
+        cache_read: 70_000,
+        cache_write: 400,
+        reasoning: 250,
+        prompt: 71_400,
+        total: 71_900,
+    };
+    (Request::SessionUsage(params), Reply::SessionUsage(usage::UsageResult { rows: vec![row], total: totals() }))
+}
