@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::handle::Source;
 use crate::index::{Kind, kind_token, session_token};
 use crate::query::{self, Join};
+pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
 use crate::transcript::find_session_key;
 use crate::{ArchiveError, Reader, text_of};
 
