@@ -71,6 +71,8 @@ fn main() {
         search(&reader, queries, Some("session-3"), None);
     }
     search(&reader, &QUERIES[1], None, Some("default"));
+    // Nothing passes, so that every match is looked at.
+    search(&reader, &QUERIES[1], None, Some("another"));
     let start = Instant::now();
     archive.remove_session("session-1").unwrap();
     println!("{:<34} {:>10.0} ms", "remove_session", start.elapsed().as_secs_f64() * 1e3);

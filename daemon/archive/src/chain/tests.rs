@@ -5,7 +5,9 @@ use crate::testing::{archive, said, session};
 use crate::usage::{Buckets, UsageRow};
 
 /// Id, parent, start, end with its reason.
-fn sessions(archive: &Archive, rows: &[(&str, Option<&str>, f64, Option<(f64, &str)>)]) {
+type Row<'a> = (&'a str, Option<&'a str>, f64, Option<(f64, &'a str)>);
+
+fn sessions(archive: &Archive, rows: &[Row<'_>]) {
     for (id, parent, started_at, end) in rows {
         let row = SessionRow {
             parent: parent.map(str::to_owned),

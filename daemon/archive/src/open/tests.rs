@@ -67,6 +67,7 @@ fn a_second_reader_sees_what_was_acknowledged_and_writes_nothing() {
     assert_eq!(reader.session("s").unwrap(), None);
     archive.create_session(&session("s")).unwrap();
     assert_eq!(reader.session("s").unwrap(), Some(session("s")));
+    reader.check().unwrap();
     let refused = reader.connection.execute("DELETE FROM session", []).map_err(ArchiveError::from).unwrap_err();
     assert!(refused.is_refused(), "{refused}");
 }
