@@ -39,6 +39,7 @@ const QUERIES: &[Queries] = &[
     Queries { name: "phrase", words: &["\"connection refused\"", "\"the scheduler\"", "\"common marker\""] },
     Queries { name: "prefix of three", words: &["con", "ser", "fun", "que"] },
     Queries { name: "longer prefix", words: &["needle1500", "connec", "schedul"] },
+    Queries { name: "prefix of every message's own", words: &["nee", "needle1"] },
     Queries { name: "three words", words: &["scheduler retries queue", "worker timeout request"] },
     Queries { name: "nothing, then any", words: &["scheduler zzzzzzz", "quarterly qqqqqqq"] },
     Queries { name: "two-char CJK word", words: &["数据", "配置", "設定", "接続"] },
@@ -70,6 +71,8 @@ fn main() {
         search(&reader, queries, Some("session-3"), None);
     }
     search(&reader, &QUERIES[1], None, Some("default"));
+    // Nothing passes, so that every match is looked at.
+    search(&reader, &QUERIES[1], None, Some("another"));
     let start = Instant::now();
     archive.remove_session("session-1").unwrap();
     println!("{:<34} {:>10.0} ms", "remove_session", start.elapsed().as_secs_f64() * 1e3);

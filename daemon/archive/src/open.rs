@@ -53,6 +53,9 @@ impl Archive {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", "ON")?;
+        // Always, not only while something is removed: pages that the index or a
+        // moved row gave up before have the words of messages too.
+        connection.pragma_update(None, "secure_delete", "ON")?;
         connection.pragma_update(None, "cache_size", WRITER_CACHE)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         schema::migrate(&mut connection)?;
@@ -146,3 +149,6 @@ impl Reader {
         Ok(pages.saturating_mul(size))
     }
 }
+
+#[cfg(test)]
+mod tests;

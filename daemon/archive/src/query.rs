@@ -30,6 +30,15 @@ pub(crate) enum Join {
     Any,
 }
 
+/// Whether a word also stands for longer ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Where its phrase is open.
+    AsAsked,
+    /// No.
+    Closed,
+}
+
 /// The phrases of a query; none of one without any letter or digit.
 pub(crate) fn phrases(query: &str) -> Vec<Phrase> {
     let end = query.char_indices().nth(LONGEST_QUERY).map_or(query.len(), |(at, _)| at);
@@ -48,9 +57,9 @@ pub(crate) fn phrases(query: &str) -> Vec<Phrase> {
 
 /// The phrases in the words of FTS5. Tokens consist of letters, digits and marks,
 /// so that nothing in the quotes can end them.
-pub(crate) fn expression(phrases: &[Phrase], join: Join) -> String {
+pub(crate) fn expression(phrases: &[Phrase], join: Join, ends: Ends) -> String {
     let words = phrases.iter().map(|phrase| {
-        let open = if phrase.open { " *" } else { "" };
+        let open = if phrase.open && ends == Ends::AsAsked { " *" } else { "" };
         format!("\"{}\"{open}", phrase.tokens.join(" "))
     });
     words.collect::<Vec<_>>().join(match join {
@@ -87,7 +96,7 @@ mod tests {
     use super::*;
 
     fn shown(query: &str) -> String {
-        expression(&phrases(query), Join::All)
+        expression(&phrases(query), Join::All, Ends::AsAsked)
     }
 
     #[test]

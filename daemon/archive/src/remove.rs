@@ -28,10 +28,7 @@ impl Archive {
     /// failed while the log was emptied.
     pub fn remove_session(&mut self, id: &str) -> Result<Removed, ArchiveError> {
         let connection = self.connection_mut();
-        connection.pragma_update(None, "secure_delete", "ON")?;
-        let removed = remove(connection, id);
-        connection.pragma_update(None, "secure_delete", "OFF")?;
-        let removed = removed?;
+        let removed = remove(connection, id)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(removed)
     }

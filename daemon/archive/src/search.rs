@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::handle::Source;
 use crate::index::{Kind, kind_token, session_token};
-use crate::query::{self, Join};
+use crate::query::{self, Ends, Join};
+pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
 use crate::transcript::find_session_key;
 use crate::{ArchiveError, Reader, text_of};
 
@@ -13,12 +14,17 @@ use crate::{ArchiveError, Reader, text_of};
 /// would take seconds otherwise, and says nothing about the older half.
 pub const CANDIDATES: usize = 2_000;
 
+const OUTPUT: i64 = Kind::Output as i64;
+const MEMORY: i64 = Kind::Memory as i64;
+
 /// What to look for. The filters hold exactly: they are part of the search, not
 /// applied to its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search<'a> {
     /// The words; parts in double quotes belong together. All must occur; when
-    /// nothing has them all, what has any of them is found.
+    /// nothing has them all, what has any of them is found. Words of three chars
+    /// and more also stand for longer ones, unless [`CANDIDATES`] have them as
+    /// they are.
     pub query: &'a str,
     /// Only of this session.
     pub session: Option<&'a str>,
@@ -102,9 +108,16 @@ impl Reader {
         let Some(filter) = Filter::of(&view, search)? else {
             return Ok(Found::default());
         };
-        let mut ranked = filter.rank(&view, &query::expression(&phrases, Join::All))?;
-        if ranked.is_empty() && phrases.len() > 1 {
-            ranked = filter.rank(&view, &query::expression(&phrases, Join::Any))?;
+        let mut ranked = Vec::new();
+        for join in [Join::All, Join::Any] {
+            // Beginnings are dear, and say little when the whole words are all over.
+            ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::Closed))?;
+            if ranked.len() < CANDIDATES && phrases.iter().any(|phrase| phrase.open) {
+                ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::AsAsked))?;
+            }
+            if !ranked.is_empty() || phrases.len() == 1 {
+                break;
+            }
         }
         let more = ranked.len() > search.limit;
         ranked.sort_by(|(id, score), (other, higher)| higher.total_cmp(score).then(other.cmp(id)));
@@ -150,11 +163,10 @@ impl<'a> Filter<'a> {
     fn kinds(&mut self, kinds: Kinds) -> bool {
         let Kinds { messages, outputs, memory } = kinds;
         if messages {
-            if !outputs {
-                self.conditions.push_str(" AND document.kind <> 2");
-            }
-            if !memory {
-                self.conditions.push_str(" AND document.kind <> 3");
+            for (is_wanted, kind) in [(outputs, OUTPUT), (memory, MEMORY)] {
+                if !is_wanted {
+                    self.conditions.push_str(&format!(" AND document.kind <> {kind}"));
+                }
             }
             return true;
         }
@@ -196,8 +208,8 @@ impl<'a> Filter<'a> {
 
 fn hit(connection: &Connection, id: i64, score: f64) -> Result<Hit, ArchiveError> {
     let found = match kind_of(connection, id)? {
-        Some(2) => output_hit(connection, id)?,
-        Some(3) => memory_hit(connection, id)?,
+        Some(OUTPUT) => output_hit(connection, id)?,
+        Some(MEMORY) => memory_hit(connection, id)?,
         _ => message_hit(connection, id)?,
     };
     let missing =

@@ -173,7 +173,7 @@ fn best(clusters: &Clusters<'_>, phrases: &[Phrase]) -> Option<Span> {
                 *worth = (*worth).max(if occurrence.is_exact { 3 } else { 2 });
             }
         }
-        worth.iter().sum::<u32>()
+        worth.iter().sum::<u32>() + u32::from(near.first().is_some_and(|occurrence| occurrence.is_exact))
     };
     let first = (0..found.len()).max_by_key(|first| (worth(*first), std::cmp::Reverse(*first)))?;
     found.get(first).map(|occurrence| occurrence.span)
@@ -188,7 +188,8 @@ fn occurs(places: &[Place], phrase: &Phrase) -> Option<(usize, usize, bool)> {
         return None;
     }
     let is_exact = last_place.token == *last;
-    if !is_exact && !(phrase.open && last_place.token.starts_with(last.as_str())) {
+    let begins = phrase.open && last_place.token.starts_with(last.as_str());
+    if !is_exact && !begins {
         return None;
     }
     // One char of an unspaced script is found by a pair that begins with it.

@@ -155,7 +155,7 @@ impl<'a> Iterator for Runs<'a> {
     fn next(&mut self) -> Option<Run<'a>> {
         loop {
             let rest = self.text.get(self.at..)?;
-            let (offset, kind) = rest.char_indices().find_map(|(at, char)| kind(char).map(|kind| (at, kind)))?;
+            let (offset, kind) = rest.char_indices().find_map(|(at, char)| start(char).map(|kind| (at, kind)))?;
             let start = self.at + offset;
             let from_start = self.text.get(start..)?;
             if start >= self.looked {
@@ -192,6 +192,11 @@ fn kind(char: char) -> Option<Kind> {
     Some(if is_unspaced(char) { Kind::Unspaced } else { Kind::Spaced })
 }
 
+/// A mark alone is no word.
+fn start(char: char) -> Option<Kind> {
+    if char.is_alphanumeric() { kind(char) } else { None }
+}
+
 fn continues(char: char, run: Kind) -> bool {
     kind(char) == Some(run)
 }
@@ -215,7 +220,8 @@ fn is_unspaced(char: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
-/// Accents; the vowel points of Hebrew and Arabic; soft hyphens and joiners.
+/// Accents and enclosing marks; the vowel points of Hebrew and Arabic; soft hyphens
+/// and joiners.
 fn is_dropped(char: char) -> bool {
     matches!(char,
         '\u{0300}'..='\u{036f}'
@@ -226,6 +232,7 @@ fn is_dropped(char: char) -> bool {
         | '\u{00ad}'
         | '\u{200c}'..='\u{200f}'
         | '\u{2060}'
+        | '\u{20d0}'..='\u{20ff}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}')
 }

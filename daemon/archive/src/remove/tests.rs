@@ -1,1 +1,118 @@
+use super::*;
+use crate::index::{MemoryText, OutputPart};
+use crate::removed::Removal;
+use crate::search::{Kinds, Search};
+use crate::session::SessionRow;
+use crate::testing::{archive, said, session};
+use crate::usage::{Buckets, UsageRow};
 
+fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
+    archive.create_session(&session(id)).unwrap();
+    let bodies: Vec<String> = (0..50).map(|number| said("user", &format!("{secret} number {number}"))).collect();
+    let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+    archive.append(id, 0, 0, &bodies, 1.0).unwrap();
+    let removal = Removal {
+        handle: &format!("cmp_{id}"),
+        session: id,
+        generation: 1,
+        time: 2.0,
+        summary: secret,
+        messages: &[(0, bodies[0])],
+        after: None,
+    };
+    archive.keep_removed(&removal).unwrap();
+    let handle = format!("out_{id}");
+    let part = OutputPart {
+        handle: &handle,
+        session: id,
+        profile: "default",
+        time: 1.0,
+        line: 1,
+        lines: 1,
+        text: secret,
+        is_last: false,
+    };
+    archive.index_output(&part).unwrap();
+    let usage = UsageRow {
+        session: Some(id),
+        time: 1.0,
+        model: None,
+        agent: None,
+        provider: None,
+        buckets: Buckets::default(),
+    };
+    archive.record_usage(&usage).unwrap();
+    archive.lock(id, "me", None, 0.0).unwrap();
+    archive.index_pending(1000).unwrap();
+    bodies.iter().map(|body| body.len() as u64).sum()
+}
+
+fn found(archive: &Archive, query: &str) -> usize {
+    let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 99 };
+    archive.reader().search(&search).unwrap().hits.len()
+}
+
+#[test]
+fn nothing_of_a_removed_session_is_left_in_the_files() {
+    let (folder, mut archive) = archive();
+    fill(&mut archive, "keep", "innocent");
+    let bytes = fill(&mut archive, "gone", "xyzzysecret");
+    archive.create_session(&SessionRow { parent: Some("gone".into()), ..session("child") }).unwrap();
+    let memory = MemoryText {
+        profile: "p",
+        target: "user",
+        revision: 1,
+        time: 1.0,
+        session: Some("gone"),
+        action: "add",
+        text: "stays",
+    };
+    archive.index_memory(&memory).unwrap();
+    assert_eq!(found(&archive, "xyzzysecret"), 51);
+    let removed = archive.remove_session("gone").unwrap();
+    assert_eq!(removed, Removed { messages: 50, bytes, output_handles: vec!["out_gone".into()] });
+    assert_eq!(found(&archive, "xyzzysecret"), 0);
+    assert_eq!(found(&archive, "innocent"), 51);
+    assert_eq!(found(&archive, "stays"), 1);
+    for entry in folder.path().read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read(&path).unwrap();
+        assert!(!text.windows(6).any(|bytes| bytes == b"xyzzys"), "{}", path.display());
+    }
+    let reader = archive.reader();
+    assert_eq!(reader.session("gone").unwrap(), None);
+    assert_eq!(reader.describe("gone").unwrap(), []);
+    assert_eq!(reader.removed("cmp_gone").unwrap(), []);
+    assert_eq!(reader.lock_holder("gone", 0.0).unwrap(), None);
+    assert_eq!(reader.session_totals("gone").unwrap().calls, 0);
+    assert!(
+        reader
+            .list(&crate::list::List { limit: 9, ..Default::default() })
+            .unwrap()
+            .iter()
+            .any(|shown| shown.row.id == "child")
+    );
+    archive.check().unwrap();
+}
+
+#[test]
+fn ids_are_not_given_again() {
+    let (_folder, mut archive) = archive();
+    fill(&mut archive, "s", "word");
+    let newest = archive.reader().around(1, 0, 999).unwrap().last().unwrap().id;
+    archive.remove_session("s").unwrap();
+    archive.create_session(&session("s")).unwrap();
+    archive.append("s", 0, 0, &["\"x\""], 1.0).unwrap();
+    assert_eq!(archive.reader().message(newest).unwrap(), None);
+    let (key, next): (i64, i64) = archive
+        .connection()
+        .query_row("SELECT session, id FROM message", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    assert!(key > 1 && next > i64::try_from(newest).unwrap());
+}
+
+#[test]
+fn an_unknown_session_is_nothing_to_remove() {
+    let (_folder, mut archive) = archive();
+    assert_eq!(archive.remove_session("unknown").unwrap(), Removed::default());
+}

@@ -78,7 +78,7 @@ pub(super) const TABLES: &str = "
         time REAL NOT NULL
     ) STRICT;
     CREATE VIRTUAL TABLE word USING fts5 (
-        words, pieces, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
+        words, pieces, scope, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3'
     );
 
     CREATE TABLE usage (

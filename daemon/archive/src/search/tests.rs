@@ -1,1 +1,192 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::index::{MemoryText, OutputPart};
+use crate::session::SessionRow;
+use crate::testing::{archive, said, session};
+use crate::{Archive, token};
+
+fn all(query: &str) -> Search<'_> {
+    Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 50 }
+}
+
+fn handles(archive: &Archive, search: &Search<'_>) -> Vec<String> {
+    archive.reader().search(search).unwrap().hits.into_iter().map(|hit| hit.source.handle()).collect()
+}
+
+fn told(archive: &mut Archive, session: &str, texts: &[&str], time: f64) {
+    let bodies: Vec<String> = texts.iter().map(|text| said("user", text)).collect();
+    let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+    let next = archive.reader().transcript(session).unwrap().len() as u64;
+    archive.append(session, 0, next, &bodies, time).unwrap();
+    while archive.index_pending(100).unwrap() > 0 {}
+}
+
+#[test]
+fn words_are_found_in_every_script() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    told(
+        &mut archive,
+        "s",
+        &[
+            "we met at the café",
+            "数据库连接失败",
+            "fn retry_count(handleRequest: u64) in src/queue/worker.rs",
+            "サーバーの設定を変更しました",
+            "여러분 안녕하세요",
+            "ภาษาไทยง่าย",
+            "the reconnection was refused",
+            "Connection refused by peer",
+        ],
+        1.0,
+    );
+    for (query, expect) in [
+        ("cafe", &["msg_1"][..]),
+        ("CAFÉ", &["msg_1"]),
+        ("caf", &["msg_1"]),
+        ("ca", &[]),
+        ("afe", &[]),
+        ("数据", &["msg_2"]),
+        ("据库", &["msg_2"]),
+        ("数据库连接", &["msg_2"]),
+        ("数库", &[]),
+        ("败", &["msg_2"]),
+        ("据", &["msg_2"]),
+        ("设定", &[]),
+        ("設定", &["msg_4"]),
+        ("サーバー", &["msg_4"]),
+        ("ｻｰﾊﾞｰ", &["msg_4"]),
+        ("안녕", &["msg_5"]),
+        ("ไทย", &["msg_6"]),
+        ("retry_count", &["msg_3"]),
+        ("handlerequest", &["msg_3"]),
+        ("request", &["msg_3"]),
+        ("worker.rs", &["msg_3"]),
+        ("src/queue", &["msg_3"]),
+        ("queue src", &["msg_3"]),
+        ("\"queue src\"", &[]),
+        ("\"connection refused\"", &["msg_8"]),
+        ("\"Refused by\"", &["msg_8"]),
+        ("connection met", &["msg_1", "msg_8"]),
+        ("absent zzz", &[]),
+        ("§1", &[]),
+        ("-", &[]),
+        ("", &[]),
+    ] {
+        let mut found = handles(&archive, &all(query));
+        found.sort();
+        assert_eq!(found, expect, "{query}");
+    }
+}
+
+#[test]
+fn the_best_comes_first_and_of_equal_ones_the_newest() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let long = "filler words that make it long ".repeat(20) + "cobalt";
+    told(&mut archive, "s", &["cobalt", &long, "cobalt cobalt cobalt", "cobalt", "x", "y", "z", "v", "w"], 1.0);
+    let found = archive.reader().search(&all("cobalt")).unwrap();
+    let order: Vec<String> = found.hits.iter().map(|hit| hit.source.handle()).collect();
+    assert_eq!(order, ["msg_3", "msg_4", "msg_1", "msg_2"]);
+    assert!(found.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    assert!(!found.more);
+    let two = archive.reader().search(&Search { limit: 2, ..all("cobalt") }).unwrap();
+    assert_eq!((two.hits.len(), two.more), (2, true));
+    assert_eq!(archive.reader().search(&Search { limit: 0, ..all("cobalt") }).unwrap(), Found::default());
+}
+
+#[test]
+fn filters_hold_exactly_also_where_thousands_match() {
+    let (_folder, mut archive) = archive();
+    for (id, profile) in [("old", "work"), ("s", "default"), ("t", "default")] {
+        archive.create_session(&SessionRow { profile: profile.into(), ..session(id) }).unwrap();
+    }
+    told(&mut archive, "old", &["cobalt in the beginning"], 1.0);
+    archive
+        .index_output(&OutputPart {
+            handle: "out",
+            session: "old",
+            profile: "work",
+            time: 2.0,
+            line: 11,
+            lines: 5,
+            text: "cobalt printed",
+            is_last: true,
+        })
+        .unwrap();
+    archive
+        .index_memory(&MemoryText {
+            profile: "work",
+            target: "user",
+            revision: 1,
+            time: 3.0,
+            session: Some("old"),
+            action: "add",
+            text: "cobalt remembered",
+        })
+        .unwrap();
+    let many = vec!["cobalt again"; CANDIDATES + 100];
+    told(&mut archive, "s", &many, 10.0);
+    told(&mut archive, "t", &["cobalt last"], 20.0);
+    let last = format!("msg_{}", CANDIDATES + 104);
+    for (search, expect) in [
+        (Search { session: Some("old"), ..all("cobalt") }, &["mem_3", "msg_1", "out"][..]),
+        (Search { session: Some("unknown"), ..all("cobalt") }, &[]),
+        (Search { profile: Some("work"), ..all("cobalt") }, &["mem_3", "msg_1", "out"]),
+        (Search { profile: Some("work"), kinds: Kinds::MESSAGES, ..all("cobalt") }, &["msg_1"]),
+        (Search { kinds: Kinds::OUTPUTS, ..all("cobalt") }, &["out"]),
+        (Search { kinds: Kinds::MEMORY, ..all("cobalt") }, &["mem_3"]),
+        (Search { kinds: Kinds { messages: false, ..Kinds::ALL }, ..all("cobalt") }, &["mem_3", "out"]),
+        (
+            Search { kinds: Kinds { outputs: false, ..Kinds::ALL }, until: Some(10.0), ..all("cobalt") },
+            &["mem_3", "msg_1"],
+        ),
+        (Search { kinds: Kinds { messages: false, outputs: false, memory: false }, ..all("cobalt") }, &[]),
+        (Search { until: Some(2.0), ..all("cobalt") }, &["msg_1"]),
+        (Search { since: Some(2.0), until: Some(3.0), ..all("cobalt") }, &["out"]),
+        (Search { since: Some(20.0), ..all("cobalt") }, &[&last]),
+        (Search { session: Some("t"), since: Some(20.5), ..all("cobalt") }, &[]),
+    ] {
+        let mut found = handles(&archive, &search);
+        found.sort();
+        assert_eq!(found, expect, "{search:?}");
+    }
+    let everything = archive.reader().search(&all("cobalt")).unwrap();
+    assert_eq!((everything.hits.len(), everything.more), (50, true));
+    let output = &archive.reader().search(&Search { kinds: Kinds::OUTPUTS, ..all("cobalt") }).unwrap().hits[0];
+    assert_eq!(output.source, Source::Output { handle: "out".into(), line: 11, lines: 5 });
+    assert_eq!((output.session.as_deref(), output.profile.as_str(), &output.text), (Some("old"), "work", &None));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// No text is syntax.
+    #[test]
+    fn any_query_is_safe(query in any::<String>(), syntax in "[\"*():^{}+ ANDORNEAR§a数-]{0,40}") {
+        let (_folder, mut archive) = archive();
+        archive.create_session(&session("s")).unwrap();
+        told(&mut archive, "s", &["a 数据 and or near not"], 1.0);
+        for query in [query, syntax] {
+            archive.reader().search(&all(&query)).unwrap();
+        }
+    }
+
+    /// Every token run of a text finds it, by itself and as a phrase.
+    #[test]
+    fn what_was_said_is_found(text in "[a-zA-Zäé数据库サーバ한국ไท0-9_. \"]{1,60}") {
+        let (_folder, mut archive) = archive();
+        archive.create_session(&session("s")).unwrap();
+        told(&mut archive, "s", &[&text], 1.0);
+        let normalised = token::normalise(&text);
+        for run in token::runs(&normalised) {
+            prop_assert_eq!(handles(&archive, &all(run.text)), ["msg_1"], "{}", run.text);
+        }
+        if token::runs(&normalised).next().is_some() {
+            let whole = format!("\"{}\"", text.replace('"', " "));
+            prop_assert_eq!(handles(&archive, &all(&whole)), ["msg_1"]);
+            prop_assert_eq!(handles(&archive, &all(&text)), ["msg_1"]);
+        }
+    }
+}

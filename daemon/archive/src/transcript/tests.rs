@@ -1,1 +1,93 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::testing::{archive, session};
+
+/// Position, messages, what comes of it, how many there are then.
+#[test]
+fn what_is_there_is_accepted_once_and_nothing_else_takes_its_place() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let conflict = |position| Appended::Conflict { generation: 0, position };
+    for (generation, position, messages, expect) in [
+        (0, 0, &["a", "b"][..], Appended::Next(2)),
+        (0, 0, &["a", "b"], Appended::Next(2)),
+        (0, 1, &["b", "c", "d"], Appended::Next(4)),
+        (0, 1, &["b"], Appended::Next(4)),
+        (0, 4, &[], Appended::Next(4)),
+        (0, 5, &["f"], conflict(4)),
+        (0, u64::MAX, &["f"], conflict(4)),
+        (0, 5, &[], conflict(4)),
+        (0, 3, &["x", "e"], conflict(4)),
+        (0, 0, &["a", "b", "c", "x"], conflict(4)),
+        (1, 4, &["e"], conflict(4)),
+        (u64::MAX, 4, &["e"], conflict(4)),
+        (0, 4, &["e"], Appended::Next(5)),
+    ] {
+        let appended = archive.append("s", generation, position, messages, 2.0).unwrap();
+        assert_eq!(appended, expect, "{generation} {position} {messages:?}");
+    }
+    assert_eq!(archive.reader().transcript("s").unwrap(), ["a", "b", "c", "d", "e"]);
+    assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 5);
+}
+
+#[test]
+fn an_unknown_session_has_no_transcript() {
+    let (_folder, mut archive) = archive();
+    assert!(matches!(archive.append("s", 0, 0, &["a"], 1.0), Err(ArchiveError::NoSession { .. })));
+    assert_eq!(archive.reader().transcript("s").unwrap(), [""; 0]);
+}
+
+#[test]
+fn sessions_do_not_mix() {
+    let (_folder, mut archive) = archive();
+    for id in ["s", "t"] {
+        archive.create_session(&session(id)).unwrap();
+        assert_eq!(archive.append(id, 0, 0, &[id], 1.0).unwrap(), Appended::Next(1));
+    }
+    assert_eq!(archive.reader().transcript("t").unwrap(), ["t"]);
+}
+
+#[test]
+fn the_newest_call_of_an_id_tells_what_its_result_is() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let call = |name: &str| {
+        let call = serde_json::json!({"id": "c", "function": {"name": name}});
+        serde_json::json!({"role": "assistant", "tool_calls": [call]}).to_string()
+    };
+    let (recall, other) = (call("recall_search"), call("grep"));
+    let result = r#"{"role":"tool","tool_call_id":"c","content":"x"}"#;
+    archive.append("s", 0, 0, &[&recall], 1.0).unwrap();
+    archive.append("s", 0, 1, &[result, &other, result], 1.0).unwrap();
+    archive.append("s", 0, 4, &[result, &recall, result], 1.0).unwrap();
+    let recalled: Vec<bool> =
+        archive.reader().around(1, 0, 9).unwrap().into_iter().map(|message| message.recalled).collect();
+    assert_eq!(recalled, [false, true, false, false, false, false, true]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is sent, the transcript is the list of a model that only knows
+    /// positions.
+    #[test]
+    fn appends_are_as_a_plain_list(batches in prop::collection::vec((0..12_u64, prop::collection::vec("[ab]", 0..4)), 1..20)) {
+        let (_folder, mut archive) = archive();
+        archive.create_session(&session("s")).unwrap();
+        let mut model: Vec<String> = Vec::new();
+        for (position, batch) in batches {
+            let at = usize::try_from(position).unwrap();
+            let fits = at <= model.len() && model[at..].iter().zip(&batch).all(|(kept, given)| kept == given);
+            if fits {
+                let known = (model.len() - at).min(batch.len());
+                model.extend(batch[known..].iter().cloned());
+            }
+            let messages: Vec<&str> = batch.iter().map(String::as_str).collect();
+            let next = wide(model.len());
+            let expect = if fits { Appended::Next(next) } else { Appended::Conflict { generation: 0, position: next } };
+            prop_assert_eq!(archive.append("s", 0, position, &messages, 1.0).unwrap(), expect);
+        }
+        prop_assert_eq!(archive.reader().transcript("s").unwrap(), model);
+    }
+}

@@ -1,1 +1,63 @@
+use super::*;
+use crate::session::SessionRow;
+use crate::testing::{archive, session};
 
+fn row<'a>(session: Option<&'a str>, model: Option<&'a str>, time: f64, input: u64) -> UsageRow<'a> {
+    let buckets = Buckets { input, output: 10, cache_read: 3, cache_write: 2, reasoning: 1 };
+    UsageRow { session, time, model, agent: None, provider: Some("p"), buckets }
+}
+
+fn all(by: By) -> UsageQuery<'static> {
+    UsageQuery { session: None, profile: None, since: None, until: None, by }
+}
+
+#[test]
+fn calls_are_added_up() {
+    let (_folder, archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    archive.create_session(&SessionRow { profile: "work".into(), ..session("t") }).unwrap();
+    let day = 86_400.0;
+    for usage in [
+        row(Some("s"), Some("small"), day * 100.5, 1),
+        row(Some("t"), Some("large"), day * 102.5, 100),
+        row(Some("t"), None, day * 104.5, 5),
+        row(None, Some("small"), day * 102.5, 2),
+    ] {
+        archive.record_usage(&usage).unwrap();
+    }
+    let sums = |query: UsageQuery<'_>| -> Vec<(String, u64, u64)> {
+        let (rows, all) = archive.reader().usage(&query).unwrap();
+        assert_eq!(rows.iter().map(|(_, totals)| totals.total()).sum::<u64>(), all.total());
+        rows.into_iter().map(|(key, totals)| (key, totals.calls, totals.total())).collect()
+    };
+    let row = |key: &str, calls, total| (key.to_owned(), calls, total);
+    assert_eq!(sums(all(By::Session)), [row("t", 2, 135), row("unknown", 1, 17), row("s", 1, 16)]);
+    assert_eq!(sums(all(By::Model)), [row("large", 1, 115), row("small", 2, 33), row("unknown", 1, 20)]);
+    assert_eq!(sums(all(By::Agent)), [row("unknown", 4, 168)]);
+    let days = sums(all(By::Day));
+    assert_eq!(days.iter().map(|(_, calls, _)| *calls).collect::<Vec<_>>(), [1, 2, 1]);
+    assert!(days.windows(2).all(|pair| pair[0].0 < pair[1].0) && days[0].0.starts_with("1970-04-1"), "{days:?}");
+    assert_eq!(sums(UsageQuery { session: Some("s"), ..all(By::Model) }), [row("small", 1, 16)]);
+    assert_eq!(sums(UsageQuery { profile: Some("work"), ..all(By::Session) }), [row("t", 2, 135)]);
+    let between = UsageQuery { since: Some(day * 100.5), until: Some(day * 102.5), ..all(By::Session) };
+    assert_eq!(sums(between), [row("s", 1, 16)]);
+    assert_eq!(sums(UsageQuery { session: Some("unknown"), ..all(By::Day) }), []);
+}
+
+#[test]
+fn prompt_and_total_are_as_published() {
+    let totals = Totals { calls: 1, input: 1000, output: 500, cache_read: 2000, cache_write: 400, reasoning: 9 };
+    assert_eq!((totals.prompt(), totals.total()), (3400, 3900));
+}
+
+#[test]
+fn no_number_is_too_large_to_be_added() {
+    let (_folder, archive) = archive();
+    let largest = i64::MAX.unsigned_abs();
+    assert!(archive.record_usage(&row(Some("s"), None, 1.0, largest + 1)).is_err());
+    for _ in 0..3 {
+        archive.record_usage(&row(Some("s"), None, 1.0, largest)).unwrap();
+    }
+    let (rows, total) = archive.reader().usage(&all(By::Session)).unwrap();
+    assert_eq!((rows[0].1.calls, total.input), (3, largest));
+}
