@@ -138,7 +138,9 @@ async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
     let mut parts = Vec::new();
     let mut bytes = 0;
     for handle in handles {
-        let Some(record) = Handle::parse(&handle).and_then(|handle| state.outputs.record(handle)).map(Arc::new) else { continue };
+        let Some(record) = Handle::parse(&handle).and_then(|handle| state.outputs.record(handle)).map(Arc::new) else {
+            continue;
+        };
         let mut place = Some(Place { part: Part::Lines { line: 1, lines: LINES }, line: 1, chars: 0 });
         while let Some(here) = place {
             let (read, next) = match read(state, &record, here).await {

@@ -28,6 +28,8 @@ pub struct OutputPart<'a> {
     pub lines: u64,
     /// Its text.
     pub text: &'a str,
+    /// It is the output's first.
+    pub is_first: bool,
     /// No further part comes: the output counts as indexed.
     pub is_last: bool,
 }
@@ -114,35 +116,16 @@ impl Archive {
         Ok(usize::try_from(left).unwrap_or(usize::MAX))
     }
 
-    /// Forgets the parts of an output that were indexed, to begin with its first
-    /// one again.
+    /// Puts parts of outputs into the index, all or none. The first part of an output
+    /// takes the place of whatever is there of it.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn begin_output(&mut self, handle: &str) -> Result<(), ArchiveError> {
-        self.forget_outputs(&[handle.to_owned()])
-    }
-
-    /// Puts the next part of an output into the index.
-    ///
-    /// # Errors
-    /// A failure of the database; the part is not indexed then.
-    pub fn index_output(&mut self, part: &OutputPart<'_>) -> Result<(), ArchiveError> {
+    pub fn index_outputs(&mut self, parts: &[OutputPart<'_>]) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let session = transcript::session_key(&transaction, part.session)?;
-        let output: i64 = transaction
-            .prepare_cached(
-                "INSERT INTO output (handle, session, profile, complete) VALUES (?1,?2,?3,?4)
-                 ON CONFLICT (handle) DO UPDATE SET complete = excluded.complete RETURNING key",
-            )?
-            .query_row(params![part.handle, part.session, part.profile, part.is_last], |row| row.get(0))?;
-        let id = take_ids(&transaction, 1)?;
-        transaction
-            .prepare_cached("INSERT INTO output_part (id, output, line, lines) VALUES (?1,?2,?3,?4)")?
-            .execute(params![id, output, part.line, part.lines])?;
-        let (kind, tokens) = (Kind::Output, token::tokens(part.text));
-        Document { id, kind, profile: part.profile, time: part.time, session: Some(session), tokens }
-            .insert(&transaction)?;
+        for part in parts {
+            insert_part(&transaction, part)?;
+        }
         transaction.commit()?;
         Ok(())
     }
@@ -154,12 +137,7 @@ impl Archive {
     pub fn forget_outputs(&mut self, handles: &[String]) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         for handle in handles {
-            let query = "SELECT key FROM output WHERE handle = ?1";
-            let output: Option<i64> =
-                transaction.prepare_cached(query)?.query_row([handle], |row| row.get(0)).optional()?;
-            if let Some(output) = output {
-                forget_output(&transaction, output)?;
-            }
+            forget_handle(&transaction, handle)?;
         }
         transaction.commit()?;
         Ok(())
@@ -260,6 +238,32 @@ pub(crate) fn forget(connection: &Connection, ids: &[i64]) -> Result<(), Archive
         }
     }
     Ok(())
+}
+
+fn insert_part(transaction: &Connection, part: &OutputPart<'_>) -> Result<(), ArchiveError> {
+    if part.is_first {
+        forget_handle(transaction, part.handle)?;
+    }
+    let session = transcript::session_key(transaction, part.session)?;
+    let output: i64 = transaction
+        .prepare_cached(
+            "INSERT INTO output (handle, session, profile, complete) VALUES (?1,?2,?3,?4)
+             ON CONFLICT (handle) DO UPDATE SET complete = excluded.complete RETURNING key",
+        )?
+        .query_row(params![part.handle, part.session, part.profile, part.is_last], |row| row.get(0))?;
+    let id = take_ids(transaction, 1)?;
+    transaction
+        .prepare_cached("INSERT INTO output_part (id, output, line, lines) VALUES (?1,?2,?3,?4)")?
+        .execute(params![id, output, part.line, part.lines])?;
+    let (kind, tokens) = (Kind::Output, token::tokens(part.text));
+    Document { id, kind, profile: part.profile, time: part.time, session: Some(session), tokens }.insert(transaction)
+}
+
+/// Takes an output out of the index, if it is there.
+fn forget_handle(connection: &Connection, handle: &str) -> Result<(), ArchiveError> {
+    let query = "SELECT key FROM output WHERE handle = ?1";
+    let output: Option<i64> = connection.prepare_cached(query)?.query_row([handle], |row| row.get(0)).optional()?;
+    output.map_or(Ok(()), |output| forget_output(connection, output))
 }
 
 /// Takes an output and its parts out of the index.

@@ -13,10 +13,10 @@ use herma_protocol::output::{
 use herma_protocol::value::{self, Content};
 use herma_protocol::{Json, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
-use herma_spill::page::{self, Page, Part};
-use herma_spill::turn::{self, TurnResult};
 use herma_spill::handle::split_line;
 use herma_spill::outputs::read;
+use herma_spill::page::{self, Page, Part};
+use herma_spill::turn::{self, TurnResult};
 use herma_spill::{Budgets, Size, preview as spill_preview};
 use serde_json::Value;
 

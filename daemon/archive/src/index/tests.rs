@@ -8,7 +8,17 @@ fn found(archive: &Archive, query: &str) -> Vec<String> {
 }
 
 fn part<'a>(handle: &'a str, line: u64, text: &'a str, is_last: bool) -> OutputPart<'a> {
-    OutputPart { handle, session: "s", profile: "default", time: 1.0, line, lines: 10, text, is_last }
+    OutputPart {
+        handle,
+        session: "s",
+        profile: "default",
+        time: 1.0,
+        line,
+        lines: 10,
+        text,
+        is_first: line == 1,
+        is_last,
+    }
 }
 
 #[test]
@@ -22,7 +32,7 @@ fn messages_are_indexed_oldest_first_until_none_is_left() {
     assert_eq!(archive.index_pending(2).unwrap(), 3);
     assert_eq!(found(&archive, "word1"), ["msg_2"]);
     assert_eq!(found(&archive, "word2"), [""; 0]);
-    archive.index_output(&part("out", 1, "between", true)).unwrap();
+    archive.index_outputs(&[part("out", 1, "between", true)]).unwrap();
     assert_eq!(archive.index_pending(3).unwrap(), 1);
     assert_eq!(archive.index_pending(3).unwrap(), 0);
     assert_eq!(found(&archive, "word4"), ["msg_5"]);
@@ -67,17 +77,14 @@ fn a_message_is_found_before_and_after_it_was_removed() {
 #[test]
 fn an_output_that_is_begun_again_is_there_once() {
     let (_folder, mut archive) = archive();
-    archive.begin_output("out").unwrap();
-    archive.index_output(&part("out", 1, "cobalt one", false)).unwrap();
+    archive.index_outputs(&[part("out", 1, "cobalt nought", false)]).unwrap();
     assert_eq!(archive.reader().indexed_outputs().unwrap(), [""; 0]);
-    archive.begin_output("out").unwrap();
-    assert_eq!(found(&archive, "cobalt"), [""; 0]);
-    archive.index_output(&part("out", 1, "cobalt one", false)).unwrap();
-    archive.index_output(&part("out", 11, "cobalt two", true)).unwrap();
-    archive.index_output(&part("other", 1, "cobalt three", true)).unwrap();
+    archive.index_outputs(&[part("out", 1, "cobalt one", false), part("out", 11, "cobalt two", true)]).unwrap();
+    assert_eq!(found(&archive, "nought"), [""; 0]);
+    archive.index_outputs(&[part("other", 1, "cobalt three", true)]).unwrap();
     assert_eq!(archive.reader().indexed_outputs().unwrap(), ["out", "other"]);
     assert_eq!(found(&archive, "cobalt").len(), 3);
-    assert!(archive.index_output(&part("other", u64::MAX, "cobalt", true)).is_err());
+    assert!(archive.index_outputs(&[part("other", u64::MAX, "cobalt", true)]).is_err());
     archive.forget_outputs(&["out".into(), "unknown".into()]).unwrap();
     assert_eq!(archive.reader().indexed_outputs().unwrap(), ["other"]);
     assert_eq!(found(&archive, "cobalt"), ["other"]);

@@ -30,9 +30,10 @@ fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
         line: 1,
         lines: 1,
         text: secret,
+        is_first: true,
         is_last: false,
     };
-    archive.index_output(&part).unwrap();
+    archive.index_outputs(&[part]).unwrap();
     let usage = UsageRow {
         session: Some(id),
         time: 1.0,

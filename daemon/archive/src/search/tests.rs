@@ -104,7 +104,7 @@ fn filters_hold_exactly_also_where_thousands_match() {
     }
     told(&mut archive, "old", &["cobalt in the beginning"], 1.0);
     archive
-        .index_output(&OutputPart {
+        .index_outputs(&[OutputPart {
             handle: "out",
             session: "old",
             profile: "work",
@@ -112,8 +112,9 @@ fn filters_hold_exactly_also_where_thousands_match() {
             line: 11,
             lines: 5,
             text: "cobalt printed",
+            is_first: true,
             is_last: true,
-        })
+        }])
         .unwrap();
     archive
         .index_memory(&MemoryText {

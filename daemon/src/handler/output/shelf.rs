@@ -5,8 +5,8 @@ use std::sync::Arc;
 use herma_protocol::output::shelf::{
     Expired, GcParams, GcResult, ListParams, ListResult, Reason, RemoveParams, RemoveResult, Row, State as Kept,
 };
-use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::Outputs;
+use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::facts::hex;
 
 use crate::caller::Caller;

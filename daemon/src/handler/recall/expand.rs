@@ -150,7 +150,8 @@ async fn output(state: &Arc<State>, handle: String, line: Option<u64>, before: u
         let first = line.map_or(1, |line| line.saturating_sub(before).max(1));
         let wanted = line.unwrap_or(1).saturating_sub(first).saturating_add(after).saturating_add(1);
         let part = Part::Lines { line: narrow(first), lines: narrow(wanted) };
-        let Page { text, next, .. } = state.outputs.page(&handle, part, View::Raw).map_err(|error| fail::output(&error))?;
+        let Page { text, next, .. } =
+            state.outputs.page(&handle, part, View::Raw).map_err(|error| fail::output(&error))?;
         let next = match next {
             Some(Next::Line(next)) => Some(format!("{handle}:{}", wide(next).saturating_add(before))),
             // A line that is longer than a page goes on in output.read.

@@ -63,9 +63,5 @@ pub(in crate::handler) async fn remove(
         shared.outputs.remove_session(&id).map_err(|error| crate::fail::disk(&error))
     })
     .await?;
-    Ok(RemoveResult {
-        messages: archived.messages,
-        outputs,
-        bytes: archived.bytes.saturating_add(bytes),
-    })
+    Ok(RemoveResult { messages: archived.messages, outputs, bytes: archived.bytes.saturating_add(bytes) })
 }
