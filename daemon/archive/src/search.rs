@@ -23,8 +23,8 @@ const MEMORY: i64 = Kind::Memory as i64;
 pub struct Search<'a> {
     /// The words; parts in double quotes belong together. All must occur; when
     /// nothing has them all, what has any of them is found. Words of three chars
-    /// and more also stand for longer ones, unless [`CANDIDATES`] have them as
-    /// they are.
+    /// and more also stand for longer ones, unless more than `limit` places have
+    /// them as they are.
     pub query: &'a str,
     /// Only of this session.
     pub session: Option<&'a str>,
@@ -110,9 +110,9 @@ impl Reader {
         };
         let mut ranked = Vec::new();
         for join in [Join::All, Join::Any] {
-            // Beginnings are dear, and say little when the whole words are all over.
+            // Beginnings are dear, and add nothing when whole words fill the answer.
             ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::Closed))?;
-            if ranked.len() < CANDIDATES && phrases.iter().any(|phrase| phrase.open) {
+            if ranked.len() <= search.limit && phrases.iter().any(|phrase| phrase.open) {
                 ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::AsAsked))?;
             }
             if !ranked.is_empty() || phrases.len() == 1 {
