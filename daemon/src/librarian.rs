@@ -4,8 +4,8 @@
 //! Whatever is missed (a daemon that was killed, notifications that came too fast) is
 //! found by comparing what there is with what is in the index.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use herma_archive::index::{MemoryText, OutputPart};
@@ -51,6 +51,8 @@ pub(crate) struct Librarian {
     outputs: mpsc::UnboundedSender<String>,
     /// Outputs that wait.
     waiting: watch::Sender<usize>,
+    /// The newest revision of each store that is in the index.
+    filed: Mutex<HashMap<(String, Target), u64>>,
 }
 
 /// What the librarian works on.
@@ -59,7 +61,7 @@ pub(crate) type Desk = mpsc::UnboundedReceiver<String>;
 impl Librarian {
     pub(crate) fn new() -> (Self, Desk) {
         let (outputs, desk) = mpsc::unbounded_channel();
-        (Self { outputs, waiting: watch::Sender::new(0) }, desk)
+        (Self { outputs, waiting: watch::Sender::new(0), filed: Mutex::default() }, desk)
     }
 
     /// Puts an output into the index soon.
@@ -75,6 +77,14 @@ impl Librarian {
         let mut waiting = self.waiting.subscribe();
         // What is missing then is found by a later search.
         drop(tokio::time::timeout(PATIENCE, waiting.wait_for(|waiting| *waiting == 0)).await);
+    }
+
+    fn filed(&self, profile: &str, target: Target) -> Option<u64> {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).get(&(profile.to_owned(), target)).copied()
+    }
+
+    fn set_filed(&self, profile: &str, target: Target, revision: u64) {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).insert((profile.to_owned(), target), revision);
     }
 
     fn done(&self, count: usize) {
@@ -114,12 +124,7 @@ async fn compare(state: &Arc<State>) -> Outcome<()> {
     for handle in kept.iter().filter(|handle| !indexed.contains(*handle)) {
         state.librarian.note(handle);
     }
-    for profile in state.profiles()? {
-        for target in Target::ALL {
-            file_store(state, &profile, target).await?;
-        }
-    }
-    Ok(())
+    file_stores(state, None).await
 }
 
 async fn file_outputs(state: &Arc<State>, desk: &mut Desk) {
@@ -295,9 +300,30 @@ async fn file_changes(state: &Arc<State>, mut changes: Subscription) {
     }
 }
 
-/// Puts those changes of a store into the index that are not there yet.
+/// Puts those changes of the stores into the index that are not there yet: of one
+/// profile, or of all.
+pub(crate) async fn file_stores(state: &Arc<State>, profile: Option<&str>) -> Outcome<()> {
+    let profiles = match profile {
+        Some(profile) => vec![profile.to_owned()],
+        None => state.profiles()?,
+    };
+    for profile in profiles {
+        for target in Target::ALL {
+            // One that can't be read keeps nobody from finding something else.
+            if let Err(error) = file_store(state, &profile, target).await {
+                tracing::debug!(profile, %target, "changes that can't be found by recall: {error}");
+            }
+        }
+    }
+    Ok(())
+}
+
 async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcome<()> {
     if !state.archive.is_in_use() {
+        return Ok(());
+    }
+    let revision = state.store(profile, target)?.view().await?.revision;
+    if state.librarian.filed(profile, target).is_some_and(|filed| filed >= revision) {
         return Ok(());
     }
     let all = state.archive.read(|reader| reader.indexed_memory()).await?;
@@ -319,7 +345,10 @@ async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcom
         }
         match oldest {
             Some(oldest) if all_new && log.more => before = Some(oldest),
-            _ => return Ok(()),
+            _ => {
+                state.librarian.set_filed(profile, target, revision);
+                return Ok(());
+            }
         }
     }
 }

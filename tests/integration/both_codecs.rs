@@ -11,7 +11,20 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// Fields that differ from one process to the next.
-const VOLATILE: [&str; 8] = ["pid", "uptime_s", "rss_bytes", "p50_us", "p99_us", "elapsed_ms", "time", "created_at"];
+const VOLATILE: [&str; 12] = [
+    "pid",
+    "uptime_s",
+    "rss_bytes",
+    "p50_us",
+    "p99_us",
+    "elapsed_ms",
+    "time",
+    "created_at",
+    "started_at",
+    "ended_at",
+    "last_active",
+    "expired_at",
+];
 
 /// A conversation with a daemon, and what it answered so far.
 struct Talk {

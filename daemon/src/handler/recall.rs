@@ -17,6 +17,7 @@ pub(super) use schema::schema;
 use super::{blocking, check_names, narrow, session, wide};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
+use crate::librarian;
 use crate::state::State;
 
 /// Chars of a query.
@@ -43,7 +44,7 @@ pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchPa
     if params.since.is_some_and(f64::is_nan) || params.until.is_some_and(f64::is_nan) {
         return Err(fail::invalid("since", "must be a time in Unix seconds"));
     }
-    catch_up(state).await?;
+    catch_up(state, caller.profile.as_deref()).await?;
     let (query, profile, session) = (params.query.clone(), caller.profile.clone(), params.session);
     let kinds = kinds(params.kinds.as_deref());
     let found = state
@@ -66,11 +67,12 @@ pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchPa
 
 /// What is searched must be in the index first: all messages, and the outputs as far
 /// as that does not take long.
-async fn catch_up(state: &State) -> Outcome<()> {
+async fn catch_up(state: &Arc<State>, profile: Option<&str>) -> Outcome<()> {
     if !state.archive.is_in_use() {
         return Ok(());
     }
     state.librarian.settle().await;
+    librarian::file_stores(state, profile).await?;
     while state.archive.call(|archive| archive.index_pending(SLICE)).await? > 0 {}
     Ok(())
 }
