@@ -138,13 +138,7 @@ fn search(reader: &Reader, queries: &Queries, session: Option<&str>, profile: Op
     }
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times[(times.len() - 1) * share / 100];
-    let scope = if session.is_some() {
-        ", one session"
-    } else if profile.is_some() {
-        ", profile"
-    } else {
-        ""
-    };
+    let scope = session.or(profile).map(|scope| format!(", {scope}")).unwrap_or_default();
     let name = format!("{}{scope}", queries.name);
     println!("{name:<34} p50 {:>7.2} ms   p95 {:>7.2} ms   {:>3} hits", at(50), at(95), hits / times.len());
 }
