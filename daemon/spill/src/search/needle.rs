@@ -20,7 +20,7 @@ const PATTERN: usize = 4 << 20;
 /// A needle that is ready to be looked for.
 #[derive(Debug)]
 pub(crate) enum Ready {
-    Literal(Finder<'static>),
+    Literal(Box<Finder<'static>>),
     Regex(Regex),
 }
 
@@ -38,7 +38,7 @@ impl Ready {
         }
         match needle {
             Needle::Literal(text) if text.contains('\n') => refuse("it has a line end, and rows are lines".into()),
-            Needle::Literal(text) => Ok(Self::Literal(Finder::new(text.as_bytes()).into_owned())),
+            Needle::Literal(text) => Ok(Self::Literal(Box::new(Finder::new(text.as_bytes()).into_owned()))),
             Needle::Regex(text) => {
                 let built = RegexBuilder::new(text).size_limit(PATTERN).dfa_size_limit(PATTERN).build();
                 built.map(Self::Regex).or_else(|error| refuse(error.to_string()))
