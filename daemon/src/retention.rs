@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use herma_protocol::notification::OutputExpired;
 use herma_spill::facts::hex;
-use herma_spill::outputs::collect::Collected;
+use herma_spill::outputs::Collected;
 use herma_spill::retention::{Clock, Retention, SessionState};
 
 use crate::fail::{self, Outcome};

@@ -102,7 +102,7 @@ async fn upkeep(state: Arc<State>, desk: Desk) {
     let was_killed = state.archive.was_killed();
     let begun = state.archive.note(move |archive| {
         archive.drop_unbound_locks()?;
-        if was_killed { archive.mark_interrupted() } else { Ok(()) }
+        if was_killed { archive.mark_interrupted().map(drop) } else { Ok(()) }
     });
     if let Err(error) = begun.await {
         tracing::warn!("what a killed daemon left open stays so: {error}");

@@ -93,7 +93,7 @@ impl State {
             streaks: Streaks::default(),
             events: Events::default(),
             approvals: Approvals::default(),
-            outputs: Outputs::open(private.join("outputs"), private.join("outputs.jsonl")),
+            outputs: Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")),
             over_quota: Notify::new(),
             archive: Archivist::open(private.join("archive.db"), move |archive| handler::keep_again(&in_use, archive)),
             librarian,

@@ -62,7 +62,7 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, D
 
 /// Opens without waiting, for a named pipe in a file's place would make the
 /// open itself wait for a writer.
-fn open_regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -296,6 +296,17 @@ pub fn remove(path: &Path) -> Result<(), DiskError> {
     }
 }
 
+/// Removes a name of a file; a missing one is fine. Says how many bytes that frees:
+/// none while the file has another name.
+///
+/// # Errors
+/// A file that can't be removed.
+pub fn remove_name(path: &Path) -> Result<u64, DiskError> {
+    let bytes = fs::symlink_metadata(path).map_or(0, |metadata| if metadata.nlink() > 1 { 0 } else { metadata.len() });
+    remove(path)?;
+    Ok(bytes)
+}
+
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -317,7 +328,7 @@ fn resolve_links(path: &Path) -> Result<(PathBuf, Option<fs::Metadata>), DiskErr
     Err(io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links")).at("follow", path)
 }
 
-fn new_temporary(folder: &Path, temporary: Temporary) -> Result<tempfile::NamedTempFile, DiskError> {
+pub(crate) fn new_temporary(folder: &Path, temporary: Temporary) -> Result<tempfile::NamedTempFile, DiskError> {
     tempfile::Builder::new()
         .prefix(temporary.prefix)
         .suffix(temporary.suffix)

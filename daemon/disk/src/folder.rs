@@ -79,6 +79,19 @@ pub fn names(path: &Path) -> Result<Vec<String>, DiskError> {
     Ok(names)
 }
 
+/// Removes a folder that is empty; one that is not, or is missing, is left alone.
+/// Says whether it was removed.
+///
+/// # Errors
+/// An empty folder that can't be removed.
+pub fn remove_empty(path: &Path) -> Result<bool, DiskError> {
+    match fs::remove_dir(path) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(false),
+        Err(error) => Err(error).at("remove the folder", path),
+    }
+}
+
 /// Number and size of the regular files in the folders directly below `path`.
 ///
 /// # Errors
@@ -145,6 +158,18 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         create_private(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn only_an_empty_folder_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (below, file) = (folder.path().join("a"), folder.path().join("a/f"));
+        create(&below).unwrap();
+        drop(crate::file::append_to(&file).unwrap());
+        assert!(!remove_empty(&below).unwrap());
+        assert_eq!(crate::file::remove_name(&file).unwrap(), 0);
+        assert!(remove_empty(&below).unwrap());
+        assert!(!remove_empty(&below).unwrap());
     }
 
     #[test]

@@ -3,9 +3,11 @@
 //!
 //! * [`append`]: a file that only grows, synced beside another one.
 //! * [`aside`]: damaged files out of the way, never lost.
+//! * [`cache`]: files that can be made again, which nothing syncs.
 //! * [`file`](mod@file): read a file with a limit; the one way to write one.
 //! * [`lock`]: advisory locks that other programs see.
 //! * [`folder`]: private folders and what is in them.
+//! * [`regular`]: an open file that is read in parts and given further names.
 //! * [`stamp`]: whether a file is still the one that was read.
 //! * [`watch`]: tells when something in a folder changed.
 //! * [`process`]: what the system says of this process.
@@ -16,11 +18,13 @@
 
 pub mod append;
 pub mod aside;
+pub mod cache;
 pub mod error;
 pub mod file;
 pub mod folder;
 pub mod lock;
 pub mod process;
+pub mod regular;
 pub mod socket;
 pub mod stamp;
 pub mod watch;

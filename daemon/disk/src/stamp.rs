@@ -42,6 +42,18 @@ impl Stamp {
         self.modified.0 as f64 + self.modified.1 as f64 / 1e9
     }
 
+    /// The stamp as bytes, to be kept and compared by whoever reads the file again.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        let fields =
+            [self.device, self.inode, self.size, self.modified.0.cast_unsigned(), self.modified.1.cast_unsigned()];
+        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+
     /// Whether the content was written so long before `now` that another write
     /// would have left another stamp: a file system's clock ticks every few
     /// milliseconds only, and a file that is replaced may get its old number back.

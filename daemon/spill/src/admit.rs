@@ -4,18 +4,10 @@ use herma_disk::DiskError;
 
 use crate::budget::{Budgets, Size};
 use crate::content::Content;
-use crate::name;
-use crate::outputs::{Kept, Outputs};
-use crate::preview::{block, lines, truncation};
-
-/// Where a result comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
-    /// The session.
-    pub session: &'a str,
-    /// The call's id.
-    pub id: &'a str,
-}
+use crate::facts::{Facts, hex};
+use crate::outputs::Outputs;
+pub use crate::outputs::{Kept, Origin};
+use crate::preview::{block, truncation};
 
 /// A result that was admitted.
 #[derive(Debug)]
@@ -25,9 +17,9 @@ pub struct Admitted {
     /// What became of the full text.
     pub fate: Fate,
     /// Chars of the full text.
-    pub chars: usize,
+    pub chars: u64,
     /// Lines of the full text.
-    pub lines: usize,
+    pub lines: u64,
     /// Hex SHA-256 of the full text.
     pub sha256: String,
 }
@@ -43,22 +35,46 @@ pub enum Fate {
     Lost(DiskError),
 }
 
-/// Admits a result: unchanged when it fits, else spilled.
+/// Admits a result: unchanged when it fits or was given out before, else spilled. `now` is
+/// in Unix seconds.
 #[must_use]
-pub fn admit(outputs: &Outputs, origin: Origin<'_>, content: Content, threshold: Size, budgets: &Budgets) -> Admitted {
+pub fn admit(
+    outputs: &Outputs,
+    origin: &Origin<'_>,
+    content: Content,
+    threshold: Size,
+    budgets: &Budgets,
+    now: f64,
+) -> Admitted {
+    let spilled =
+        if threshold.is_exceeded_by(content.chars()) { spill(outputs, origin, &content, budgets, now) } else { None };
+    spilled.unwrap_or_else(|| {
+        let Facts { chars, lines, sha256 } = Facts::of(&content.text());
+        Admitted { content, fate: Fate::Stays, chars, lines, sha256: hex(&sha256) }
+    })
+}
+
+/// Spills a result; `None` when it was given out before.
+pub(crate) fn spill(
+    outputs: &Outputs,
+    origin: &Origin<'_>,
+    content: &Content,
+    budgets: &Budgets,
+    now: f64,
+) -> Option<Admitted> {
     let text = content.text();
-    let (chars, lines, sha256) = (text.chars().count(), lines(&text), name::hex(text.as_bytes()));
-    if !threshold.is_exceeded_by(content.chars()) {
-        drop(text);
-        return Admitted { content, fate: Fate::Stays, chars, lines, sha256 };
+    if outputs.is_reading(&text) {
+        return None;
     }
-    let (content, fate) = match outputs.keep(origin.session, origin.id, &text) {
+    let (Facts { chars, lines, sha256 }, kept) = outputs.keep_measuring(origin, &text, now);
+    let count = crate::facts::narrow(chars);
+    let (content, fate) = match kept {
         Ok(kept) => {
             let path = kept.path.display();
-            let block = block(&text, chars, &path, budgets.preview_size, budgets.preview_tail_size);
+            let block = block(&text, count, &path, budgets.preview_size, budgets.preview_tail_size);
             (content.with_text(block), Fate::Spilled(kept))
         }
-        Err(error) => (content.with_text(truncation(&text, chars, budgets.preview_size)), Fate::Lost(error)),
+        Err(error) => (content.with_text(truncation(&text, count, budgets.preview_size)), Fate::Lost(error)),
     };
-    Admitted { content, fate, chars, lines, sha256 }
+    Some(Admitted { content, fate, chars, lines, sha256: hex(&sha256) })
 }

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 /// The tool whose results are never spilled: it is how a model reads what was.
 const PINNED: &str = "read_file";
 
+/// Tools that give out what was spilled or archived: their results are never spilled
+/// again, not for a turn's sake either.
+const READING: [&str; 5] = ["output_read", "output_search", "recall_search", "recall_expand", "recall_describe"];
+
 /// Tools that bring a limit of their own.
 const REGISTERED: [&str; 7] =
     ["terminal", "search_files", "write_file", "patch", "web_search", "web_extract", "execute_code"];
@@ -79,7 +83,7 @@ impl Budgets {
     /// How long a result of this tool may be.
     #[must_use]
     pub fn threshold(&self, tool: &str) -> Size {
-        if tool == PINNED {
+        if tool == PINNED || is_reading(tool) {
             return Size::Infinite;
         }
         if let Some(size) = self.tool_overrides.get(tool) {
@@ -93,6 +97,12 @@ impl Budgets {
         }
         Size::Chars(self.default_result_size)
     }
+}
+
+/// Whether a tool gives out what was spilled or archived.
+#[must_use]
+pub fn is_reading(tool: &str) -> bool {
+    READING.contains(&tool)
 }
 
 impl Size {
@@ -117,12 +127,48 @@ mod tests {
         for (tool, size) in [
             ("read_file", Size::Infinite),
             ("grep", Size::Chars(10)),
+            ("output_read", Size::Infinite),
+            ("output_search", Size::Infinite),
+            ("recall_search", Size::Infinite),
+            ("recall_expand", Size::Infinite),
+            ("recall_describe", Size::Infinite),
             ("mcp_github_list", Size::Chars(70)),
             ("terminal", Size::Chars(100_000)),
             ("anything", Size::Chars(70)),
         ] {
             assert_eq!(budgets.threshold(tool), size, "{tool}");
         }
+    }
+
+    #[test]
+    fn every_tool_has_its_limit() {
+        let budgets = Budgets { tool_overrides: [("logs".to_owned(), Size::Infinite)].into(), ..Budgets::default() };
+        for (tool, size) in [
+            ("mcp_github_list", Size::Chars(50_000)),
+            ("logs", Size::Infinite),
+            ("terminal", Size::Chars(100_000)),
+            ("search_files", Size::Chars(100_000)),
+            ("execute_code", Size::Chars(100_000)),
+            ("", Size::Chars(100_000)),
+        ] {
+            assert_eq!(budgets.threshold(tool), size, "{tool}");
+        }
+        let scaled = Budgets {
+            tool_overrides: [("logs".to_owned(), Size::Infinite), ("big".to_owned(), Size::Chars(90_000))].into(),
+            ..budgets
+        }
+        .scaled(50_000);
+        for (tool, size) in [
+            ("mcp_github_list", Size::Chars(30_000)),
+            ("logs", Size::Infinite),
+            ("big", Size::Chars(30_000)),
+            ("terminal", Size::Chars(30_000)),
+            ("read_file", Size::Infinite),
+        ] {
+            assert_eq!(scaled.threshold(tool), size, "{tool}");
+        }
+        assert!(Size::Chars(0).is_exceeded_by(1) && !Size::Chars(0).is_exceeded_by(0));
+        assert!(!Size::Infinite.is_exceeded_by(usize::MAX));
     }
 
     #[test]

@@ -39,34 +39,51 @@ impl Content {
         self.text().contains(OPENING_TAG)
     }
 
-    /// The same content with `text` in the place of all its text. Parts that are
-    /// no text stay where they are; the text comes where the first one was.
+    /// The same content with `text` in the place of all its text. Parts that are no text
+    /// stay where they are; the text comes where the first one was, in a part of its type.
     #[must_use]
     pub fn with_text(&self, text: String) -> Self {
         match self {
             Self::Text(_) => Self::Text(text),
             Self::Parts(parts) => {
-                let mut text = Some(serde_json::json!({"type": "text", "text": text}).to_string());
-                Self::Parts(
-                    parts
-                        .iter()
-                        .filter_map(|part| if text_of(part).is_some() { text.take() } else { Some(part.clone()) })
-                        .collect(),
-                )
+                let mut text = Some(text);
+                let replaced = |part: &String| match text_of(part) {
+                    Some(_) => text.take().map(|text| part_with(part, text)),
+                    None => Some(part.clone()),
+                };
+                Self::Parts(parts.iter().filter_map(replaced).collect())
             }
         }
     }
 }
 
-/// The text of a part: a bare string, or the `text` of an object.
+/// Types of the parts that are text.
+const TEXT_TYPES: [&str; 3] = ["text", "input_text", "output_text"];
+
+/// The text of a part: a bare string, or the `text` of an object of such a type.
 fn text_of(part: &str) -> Option<String> {
     match serde_json::from_str(part) {
         Ok(Value::String(text)) => Some(text),
-        Ok(Value::Object(mut object)) => match object.remove("text") {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        },
+        Ok(Value::Object(mut object)) => {
+            let is_text =
+                object.get("type").is_none_or(|kind| kind.as_str().is_some_and(|kind| TEXT_TYPES.contains(&kind)));
+            match object.remove("text") {
+                Some(Value::String(text)) if is_text => Some(text),
+                _ => None,
+            }
+        }
         _ => None,
+    }
+}
+
+/// A part of text with another text.
+fn part_with(part: &str, text: String) -> String {
+    match serde_json::from_str(part) {
+        Ok(Value::Object(mut object)) => {
+            object.insert("text".to_owned(), Value::String(text));
+            Value::Object(object).to_string()
+        }
+        _ => Value::String(text).to_string(),
     }
 }
 
@@ -83,5 +100,24 @@ mod tests {
         assert_eq!(content.chars(), 6);
         let changed = content.with_text("new".into());
         assert_eq!(changed, Content::Parts(vec![r#"{"type":"text","text":"new"}"#.into(), image, "7".into()]));
+    }
+
+    #[test]
+    fn a_part_is_text_by_its_type_and_keeps_it() {
+        for (part, chars, changed) in [
+            (r#"{"type":"input_text","text":"one"}"#, 3, r#"{"type":"input_text","text":"n"}"#),
+            (r#"{"type":"output_text","text":"one","x":1.50}"#, 3, r#"{"type":"output_text","text":"n","x":1.5}"#),
+            (r#"{"text":"one"}"#, 3, r#"{"text":"n"}"#),
+            (r#""one""#, 3, r#""n""#),
+            (r#"{"type":"reasoning","text":"one"}"#, 0, r#"{"type":"reasoning","text":"one"}"#),
+            (r#"{"type":"text","text":7}"#, 0, r#"{"type":"text","text":7}"#),
+            (r#"{"type":7,"text":"one"}"#, 0, r#"{"type":7,"text":"one"}"#),
+        ] {
+            let content = Content::Parts(vec![part.to_owned()]);
+            assert_eq!(
+                (content.chars(), content.with_text("n".into())),
+                (chars, Content::Parts(vec![changed.to_owned()]))
+            );
+        }
     }
 }

@@ -33,12 +33,6 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The handle of the output with this name in this session's folder.
-#[must_use]
-pub fn handle(folder: &str, file: &str) -> String {
-    format!("out_{}", &hex(format!("{folder}/{file}").as_bytes())[..20])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,240 +1,148 @@
 //! The folder with the full texts: `<root>/<session>/<id>.txt`.
 //!
-//! A handle is made of the two names, so that it leads to its file without an
-//! index, after a restart too.
+//! A handle is made of the two names, so that it leads to its file without the catalog too.
 
-use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use herma_disk::file::{self, Created, Temporary};
-use herma_disk::{DiskError, folder};
+use herma_disk::DiskError;
+use herma_disk::file::Temporary;
 
-use crate::name;
+use crate::catalog::{Catalog, Record, State};
+use crate::claims::Claims;
+use crate::handle::Handle;
+use crate::readings::Readings;
+
+mod collect;
+mod keep;
+mod read;
+mod search;
+mod sweep;
+
+pub use collect::{Collected, Expired};
+pub use keep::{Kept, Origin};
+pub use read::View;
+pub use sweep::Swept;
 
 /// Largest output that is read back, in bytes.
 const FILE_LIMIT: u64 = 1 << 30;
 
-/// Age after which a temporary file is one that a killed daemon left.
-const LEFTOVER: Duration = Duration::from_mins(1);
-
 const TEMPORARY: Temporary = Temporary { prefix: ".out_", suffix: ".tmp" };
 
-/// Spilled outputs on disk. Any thread may use it: files are only ever created.
+/// What the file of an output ends with.
+const SUFFIX: &str = ".txt";
+
+/// What the file of an output's index ends with, after the output's name.
+const INDEX_SUFFIX: &str = ".txt.idx";
+
+/// Spilled outputs on disk. Any thread may use it.
 #[derive(Debug)]
 pub struct Outputs {
     root: PathBuf,
-    /// Where the handles lead that were seen since the start.
-    seen: Mutex<HashMap<String, PathBuf>>,
-}
-
-/// A text that is on disk now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// Names it.
-    pub handle: String,
-    /// Where it is.
-    pub path: PathBuf,
-}
-
-/// Why an output can't be given.
-#[derive(Debug, thiserror::Error)]
-pub enum SpillError {
-    /// There is none of that handle or path.
-    #[error("there is no output {0:?}")]
-    NotFound(String),
-    /// The path leads somewhere else.
-    #[error("{0:?} is not the path of an output")]
-    Outside(String),
-    /// It is no JSON, so it can't be shown as such.
-    #[error("the output is not JSON: {0}")]
-    NotJson(String),
-    /// A file operation failed.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
+    catalog: Mutex<Catalog>,
+    claims: Claims,
+    readings: Readings,
+    indexes: Mutex<read::Indexes>,
+    /// Folders whose names are known to be durable.
+    durable: Mutex<std::collections::HashSet<String>>,
 }
 
 impl Outputs {
-    /// The outputs below `root`, which need not exist yet.
+    /// The outputs below `root`, which need not exist yet; what is known of them is in
+    /// memory only.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
-        Self { root, seen: Mutex::default() }
+        Self::with(root, Catalog::default())
     }
 
-    /// Removes files that a killed daemon left half-written. Only the holder of the
-    /// home's lock may call this.
-    ///
-    /// # Errors
-    /// A folder that can't be read, or a file that can't be removed.
-    pub fn sweep(&self) -> Result<(), DiskError> {
-        for session in folder::names(&self.root)? {
-            let below = self.root.join(session);
-            if below.is_dir() {
-                folder::sweep(&below, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now())?;
-            }
-        }
-        Ok(())
+    /// The outputs below `root`, with what is known of them in a file. Only the holder of
+    /// the home's lock may call this; [`Outputs::sweep`] is to follow.
+    #[must_use]
+    pub fn open(root: PathBuf, catalog: &Path) -> Self {
+        Self::with(root, Catalog::open(catalog))
     }
 
-    /// Number and bytes of the files.
-    ///
-    /// # Errors
-    /// A folder that can't be read.
-    pub fn usage(&self) -> Result<(u64, u64), DiskError> {
-        folder::usage_below(&self.root)
-    }
-
-    /// Keeps a text, whole and durable, before this returns. The same text under
-    /// the same id is kept once; another text under the same id gets a name of
-    /// its own.
-    ///
-    /// # Errors
-    /// Whatever step failed; nothing is kept then.
-    pub fn keep(&self, session: &str, id: &str, text: &str) -> Result<Kept, DiskError> {
-        folder::create_private(&self.root)?;
-        let session = name::safe(session);
-        let folder = self.root.join(&session);
-        folder::create_private(&folder)?;
-        let (id, hash) = (name::safe(id), name::hex(text.as_bytes()));
-        let names = [format!("{id}.txt"), format!("{id}-{}.txt", &hash[..8]), format!("{id}-{hash}.txt")];
-        let mut failure = None;
-        for name in names {
-            let path = folder.join(&name);
-            if file::holds(&path, text.as_bytes())?
-                || file::create(&path, text.as_bytes(), TEMPORARY)? == Created::New
-                || file::holds(&path, text.as_bytes())?
-            {
-                let handle = name::handle(&session, &name);
-                self.remember(&handle, &path);
-                return Ok(Kept { handle, path });
-            }
-            failure = Some(path);
-        }
-        Err(DiskError {
-            operation: "create",
-            path: failure.unwrap_or(folder),
-            source: std::io::Error::from(std::io::ErrorKind::AlreadyExists),
-        })
-    }
-
-    /// The whole text of an output.
-    ///
-    /// # Errors
-    /// No such output, or one that can't be read.
-    pub fn read(&self, handle: &str) -> Result<String, SpillError> {
-        self.read_file(&self.find(handle)?, handle)
-    }
-
-    /// The whole text of the output at a path.
-    ///
-    /// # Errors
-    /// A path outside the folder, no such file, or one that can't be read.
-    pub fn read_path(&self, path: &str) -> Result<String, SpillError> {
-        let inside = Path::new(path).strip_prefix(&self.root).ok();
-        let names: Option<Vec<&str>> = inside.and_then(|inside| {
-            inside
-                .components()
-                .map(|component| match component {
-                    Component::Normal(name) => name.to_str().filter(|name| name::safe(name) == *name),
-                    _ => None,
-                })
-                .collect()
-        });
-        match names.as_deref() {
-            Some([session, file]) => self.read_file(&self.root.join(session).join(file), path),
-            _ => Err(SpillError::Outside(shorten(path))),
+    fn with(root: PathBuf, catalog: Catalog) -> Self {
+        Self {
+            root,
+            catalog: Mutex::new(catalog),
+            claims: Claims::default(),
+            readings: Readings::default(),
+            indexes: Mutex::default(),
+            durable: Mutex::default(),
         }
     }
 
-    fn read_file(&self, path: &Path, asked: &str) -> Result<String, SpillError> {
-        let inside = match (file::real_path(&self.root)?, file::real_path(path)?) {
-            (Some(root), Some(real)) => real.starts_with(root),
-            _ => return Err(SpillError::NotFound(shorten(asked))),
-        };
-        if !inside {
-            return Err(SpillError::Outside(shorten(asked)));
-        }
-        match file::read_text(path, FILE_LIMIT)? {
-            Some((text, _)) => Ok(text),
-            None => Err(SpillError::NotFound(shorten(asked))),
-        }
+    /// Number and bytes of the outputs that are kept; identical ones take their bytes once.
+    #[must_use]
+    pub fn usage(&self) -> (u64, u64) {
+        self.catalog().known.usage()
     }
 
-    fn find(&self, handle: &str) -> Result<PathBuf, SpillError> {
-        if let Some(path) = self.seen.lock().ok().and_then(|seen| seen.get(handle).cloned()) {
-            return Ok(path);
-        }
-        for session in folder::names(&self.root)? {
-            let below = self.root.join(&session);
-            if !below.is_dir() {
-                continue;
-            }
-            if let Some(file) = folder::names(&below)?.into_iter().find(|file| name::handle(&session, file) == handle) {
-                let path = below.join(file);
-                self.remember(handle, &path);
-                return Ok(path);
-            }
-        }
-        Err(SpillError::NotFound(shorten(handle)))
+    /// What is known of the outputs of a session, or of all, the newest first.
+    #[must_use]
+    pub fn list(&self, session: Option<&str>, limit: usize) -> Vec<Record> {
+        let catalog = self.catalog();
+        let is_asked = |record: &&Record| session.is_none_or(|session| *record.session == *session);
+        let mut records: Vec<&Record> = catalog.known.records().filter(is_asked).collect();
+        records.sort_by(|a, b| b.created_at.total_cmp(&a.created_at).then_with(|| b.handle.cmp(&a.handle)));
+        records.into_iter().take(limit).cloned().collect()
     }
 
-    fn remember(&self, handle: &str, path: &Path) {
-        if let Ok(mut seen) = self.seen.lock() {
-            seen.insert(handle.to_owned(), path.to_owned());
-        }
+    /// What is known of an output.
+    #[must_use]
+    pub fn record(&self, handle: Handle) -> Option<Record> {
+        self.catalog().known.get(handle).cloned()
     }
-}
 
-/// What is repeated of a text from outside.
-fn shorten(text: &str) -> String {
-    text.chars().take(200).collect()
+    /// Where the file of an output is, or was.
+    #[must_use]
+    pub fn path(&self, record: &Record) -> PathBuf {
+        self.root.join(&*record.file)
+    }
+
+    /// When the last collection of an earlier daemon was, in Unix seconds.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<f64> {
+        self.catalog().last_seen
+    }
+
+    /// What the log should tell, since this was asked last.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        self.catalog().take_notices()
+    }
+
+    /// Remembers a text that is given to an agent: it is not spilled when it comes back.
+    pub fn gave(&self, text: &str) {
+        self.readings.gave(text);
+    }
+
+    /// Whether a content is what was given out before.
+    #[must_use]
+    pub fn is_reading(&self, content: &str) -> bool {
+        self.readings.is_reading(content)
+    }
+
+    fn catalog(&self) -> MutexGuard<'_, Catalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All kept outputs, as they are now.
+    fn kept(&self) -> Vec<Record> {
+        self.catalog().known.records().filter(|record| record.state == State::Kept).cloned().collect()
+    }
+
+    /// Removes the file of an output and of its index. Says how many bytes that frees.
+    fn remove_file(&self, file: &str) -> Result<u64, DiskError> {
+        let path = self.root.join(file);
+        let freed = herma_disk::file::remove_name(&path)?;
+        let index = read::index_path(&path);
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner).forget(&path);
+        herma_disk::file::remove(&index)?;
+        Ok(freed)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
-    use super::*;
-
-    #[test]
-    fn a_text_comes_back_by_handle_and_by_path_after_a_restart() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().join("outputs");
-        let kept = Outputs::new(root.clone()).keep("s", "call_1", "text").unwrap();
-        assert_eq!(kept.path, root.join("s/call_1.txt"));
-        let again = Outputs::new(root);
-        assert_eq!(again.read(&kept.handle).unwrap(), "text");
-        assert_eq!(again.read_path(kept.path.to_str().unwrap()).unwrap(), "text");
-    }
-
-    #[test]
-    fn a_repeated_id_never_overwrites() {
-        let home = tempfile::tempdir().unwrap();
-        let outputs = Outputs::new(home.path().join("outputs"));
-        let one = outputs.keep("s", "call_1", "one").unwrap();
-        let two = outputs.keep("s", "call_1", "two").unwrap();
-        assert_ne!(one, two);
-        assert_eq!(outputs.keep("s", "call_1", "one").unwrap(), one);
-        assert_eq!(outputs.keep("s", "call_1", "two").unwrap(), two);
-        assert_eq!(outputs.read(&one.handle).unwrap(), "one");
-        assert_eq!(outputs.read(&two.handle).unwrap(), "two");
-        assert_eq!(outputs.usage().unwrap(), (2, 6));
-    }
-
-    #[test]
-    fn nothing_outside_can_be_read_or_written() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().join("outputs");
-        let outputs = Outputs::new(root.clone());
-        file::replace(&home.path().join("secret.txt"), b"secret", TEMPORARY).unwrap();
-        let kept = outputs.keep("../..", "../../x", "text").unwrap();
-        assert!(kept.path.starts_with(&root) && kept.path.components().all(|part| part != Component::ParentDir));
-        for path in ["etc", "../secret.txt", "s/../../secret.txt", "", "/"] {
-            assert!(matches!(outputs.read_path(path), Err(SpillError::Outside(_))), "{path}");
-            let inside = format!("{}/{path}", root.display());
-            assert!(matches!(outputs.read_path(&inside), Err(SpillError::Outside(_))), "{inside}");
-        }
-        assert!(matches!(outputs.read("out_nothing"), Err(SpillError::NotFound(_))));
-    }
-}
+mod tests;

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::grapheme::{border_before, border_behind};
+
 /// What a block begins with; a result that has it was spilled before.
 pub const OPENING_TAG: &str = "<persisted-output>";
 
@@ -31,12 +33,20 @@ pub fn preview(text: &str, max: usize) -> Preview<'_> {
     Preview { head, has_more: true }
 }
 
-/// The last `max` chars of what a preview leaves out; `None` when that is
-/// nothing.
+/// As [`preview`], but a head that would end within a grapheme cluster ends before it.
+#[must_use]
+pub fn preview_whole(text: &str, max: usize) -> Preview<'_> {
+    let Preview { head, has_more } = preview(text, max);
+    Preview { head: &text[..border_before(text, head.len())], has_more }
+}
+
+/// The last `max` chars of what a preview leaves out, or somewhat fewer where they would
+/// begin within a grapheme cluster; `None` when that is nothing.
 #[must_use]
 pub fn tail<'a>(text: &'a str, preview: &Preview<'_>, max: usize) -> Option<&'a str> {
     let rest = &text[preview.head.len()..];
     let from = rest.char_indices().rev().take(max).last().map_or(rest.len(), |(at, _)| at);
+    let from = border_behind(text, preview.head.len() + from) - preview.head.len();
     Some(&rest[from..]).filter(|tail| !tail.is_empty())
 }
 
@@ -49,7 +59,7 @@ pub fn lines(text: &str) -> usize {
 /// What stands in the conversation for a text that was spilled to `path`.
 #[must_use]
 pub fn block(text: &str, chars: usize, path: &impl Display, size: usize, tail_size: usize) -> String {
-    let preview = preview(text, size);
+    let preview = if tail_size == 0 { preview(text, size) } else { preview_whole(text, size) };
     let mut block = format!(
         "{OPENING_TAG}\nThis tool result was too large ({} characters, {}).\nFull output saved to: {path}\nUse the read_file tool with offset and limit to access specific sections of this output.\n\nPreview (first {} chars):\n{}",
         thousands(chars),
@@ -139,6 +149,19 @@ mod tests {
         );
         let short = block("tiny", 4, &"/p", 10, 500);
         assert!(short.ends_with("Preview (first 4 chars):\ntiny\n</persisted-output>"));
+    }
+
+    #[test]
+    fn head_and_tail_do_not_split_what_is_seen_as_one() {
+        let text = format!("ab👨\u{200d}👩{}e\u{301}xy", "-".repeat(20));
+        let full = block(&text, 29, &"/p", 3, 3);
+        assert!(
+            full.contains("Preview (first 2 chars):\nab\n...\nTail (last 2 chars, 1 lines in all):\nxy\n"),
+            "{full}"
+        );
+        let exact = block(&text, 29, &"/p", 3, 0);
+        assert!(exact.contains("Preview (first 3 chars):\nab👨\n...\n</persisted-output>"), "{exact}");
+        assert!(truncation(&text, 29, 3).starts_with("ab👨\n\n[Truncated: "));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! All tool results of one turn within their budget.
 
-use crate::admit::{Admitted, Origin, admit};
-use crate::budget::{Budgets, Size};
+use crate::admit::{Admitted, Origin, spill};
+use crate::budget::{Budgets, is_reading};
 use crate::content::Content;
 use crate::outputs::Outputs;
 
@@ -10,6 +10,8 @@ use crate::outputs::Outputs;
 pub struct TurnResult {
     /// The call's id; `budget_<index>` when there is none.
     pub id: Option<String>,
+    /// The tool; empty when unknown.
+    pub tool: String,
     /// The result.
     pub content: Content,
 }
@@ -24,15 +26,18 @@ pub struct Settled {
 }
 
 /// Spills results, the largest first, until all of them together fit. Results
-/// that were spilled before stay, but their chars count.
+/// that were spilled or given out before stay, but their chars count. The id and the tool
+/// of `of` are not looked at; `now` is in Unix seconds.
 #[must_use]
-pub fn settle(outputs: &Outputs, session: &str, results: &[TurnResult], budgets: &Budgets) -> Settled {
+pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budgets: &Budgets, now: f64) -> Settled {
     let sizes: Vec<usize> = results.iter().map(|result| result.content.chars()).collect();
     let mut settled = Settled { replacements: Vec::new(), total: sizes.iter().sum() };
     if settled.total <= budgets.turn_budget {
         return settled;
     }
-    let mut candidates: Vec<usize> = (0..results.len()).filter(|at| !results[*at].content.is_spilled()).collect();
+    let mut candidates: Vec<usize> = (0..results.len())
+        .filter(|at| !results[*at].content.is_spilled() && !is_reading(&results[*at].tool) && sizes[*at] > 0)
+        .collect();
     candidates.sort_by_key(|at| std::cmp::Reverse(sizes[*at]));
     for at in candidates {
         if settled.total <= budgets.turn_budget {
@@ -40,8 +45,8 @@ pub fn settle(outputs: &Outputs, session: &str, results: &[TurnResult], budgets:
         }
         let result = &results[at];
         let made_up = format!("budget_{at}");
-        let origin = Origin { session, id: result.id.as_deref().unwrap_or(&made_up) };
-        let admitted = admit(outputs, origin, result.content.clone(), Size::Chars(0), budgets);
+        let origin = Origin { id: result.id.as_deref().unwrap_or(&made_up), tool: &result.tool, ..*of };
+        let Some(admitted) = spill(outputs, &origin, &result.content, budgets, now) else { continue };
         if admitted.content != result.content {
             settled.total = settled.total - sizes[at] + admitted.content.chars();
             settled.replacements.push((at, admitted));
@@ -58,22 +63,29 @@ mod tests {
     use super::*;
     use crate::admit::Fate;
 
+    fn of(session: &str) -> Origin<'_> {
+        Origin { session, profile: "default", tool: "", id: "" }
+    }
+
     fn results(sizes: &[usize]) -> Vec<TurnResult> {
-        sizes.iter().map(|size| TurnResult { id: None, content: Content::Text("x".repeat(*size)) }).collect()
+        sizes
+            .iter()
+            .map(|size| TurnResult { id: None, tool: String::new(), content: Content::Text("x".repeat(*size)) })
+            .collect()
     }
 
     #[test]
     fn the_largest_go_first_until_the_turn_fits() {
         let home = tempfile::tempdir().unwrap();
         let outputs = Outputs::new(home.path().join("outputs"));
-        let settled = settle(&outputs, "s", &results(&[42_000; 6]), &Budgets::default());
+        let settled = settle(&outputs, &of("s"), &results(&[42_000; 6]), &Budgets::default(), 0.0);
         assert_eq!(settled.replacements.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
         assert!(settled.total <= 200_000);
-        let settled = settle(&outputs, "t", &results(&[10, 150_000, 60_000]), &Budgets::default());
+        let settled = settle(&outputs, &of("t"), &results(&[10, 150_000, 60_000]), &Budgets::default(), 0.0);
         assert_eq!(settled.replacements.len(), 1);
         assert_eq!(settled.replacements[0].0, 1);
         assert!(matches!(&settled.replacements[0].1.fate, Fate::Spilled(kept) if kept.path.ends_with("budget_1.txt")));
-        assert!(settle(&outputs, "s", &results(&[200_000]), &Budgets::default()).replacements.is_empty());
+        assert!(settle(&outputs, &of("s"), &results(&[200_000]), &Budgets::default(), 0.0).replacements.is_empty());
     }
 
     #[test]
@@ -82,8 +94,19 @@ mod tests {
         let outputs = Outputs::new(home.path().join("outputs"));
         let mut turn = results(&[150_000, 60_000]);
         turn[0].content = Content::Text(format!("<persisted-output>{}", "x".repeat(150_000)));
-        let settled = settle(&outputs, "s", &turn, &Budgets::default());
+        let settled = settle(&outputs, &of("s"), &turn, &Budgets::default(), 0.0);
         assert_eq!(settled.replacements.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn what_was_given_out_stays_under_any_name() {
+        let home = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(home.path().join("outputs"));
+        let mut turn = results(&[150_000, 140_000, 60_000]);
+        turn[1].tool = "recall_expand".into();
+        outputs.gave(&turn[0].content.text());
+        let settled = settle(&outputs, &of("s"), &turn, &Budgets::default(), 0.0);
+        assert_eq!(settled.replacements.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [2]);
     }
 
     #[test]
@@ -91,7 +114,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("outputs");
         herma_disk::file::append_to(&file).unwrap();
-        let settled = settle(&Outputs::new(file), "s", &results(&[300_000]), &Budgets::default());
+        let settled = settle(&Outputs::new(file), &of("s"), &results(&[300_000]), &Budgets::default(), 0.0);
         assert!(matches!(settled.replacements[0].1.fate, Fate::Lost(_)));
         assert!(settled.total < 2_000);
     }

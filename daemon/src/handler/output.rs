@@ -14,7 +14,7 @@ use herma_protocol::value::{self, Content};
 use herma_protocol::{Json, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
 use herma_spill::handle::split_line;
-use herma_spill::outputs::read;
+use herma_spill::outputs::View as Shown;
 use herma_spill::page::{self, Page, Part};
 use herma_spill::turn::{self, TurnResult};
 use herma_spill::{Budgets, Size, preview as spill_preview};
@@ -37,16 +37,16 @@ const PREVIEW: u64 = 1500;
 
 pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
     check_name("tool", &params.tool)?;
-    let budgets = budgets(state, caller, &params.session, params.config).await?;
-    let threshold = params.threshold.map_or_else(|| budgets.threshold(&params.tool), domain_size);
+    let AdmitParams { session, tool, id, content, threshold, config } = params;
+    let budgets = budgets(state, caller, &session, config).await?;
+    let threshold = threshold.map_or_else(|| budgets.threshold(&tool), domain_size);
     let (state, profile) = (Arc::clone(state), caller.profile().to_owned());
     blocking("output.admit", move || {
-        let AdmitParams { session, tool, id, content, .. } = params;
         let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
         let content = domain_content(content);
-        let admitted = herma_spill::admit::admit(&state.outputs, origin, content, threshold, &budgets, unix_now());
+        let admitted = herma_spill::admit::admit(&state.outputs, &origin, content, threshold, &budgets, unix_now());
         spilled(&state, [&admitted.fate]);
-        let (chars, lines, sha256) = (wide(admitted.chars), wide(admitted.lines), admitted.sha256.clone());
+        let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
         let (content, handle, path, failure) = unpacked(admitted)?;
         Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
     })
@@ -68,12 +68,17 @@ pub(super) async fn settle_turn(
         let results: Vec<TurnResult> = match (params.results, params.messages) {
             (Some(results), None) => results
                 .into_iter()
-                .map(|result| TurnResult { id: result.id, content: domain_content(result.content) })
+                .map(|result| TurnResult {
+                    id: result.id,
+                    tool: result.tool.unwrap_or_default(),
+                    content: domain_content(result.content),
+                })
                 .collect(),
             (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
             _ => return Err(fail::invalid("results", "give either results or messages")),
         };
-        let settled = turn::settle(&state.outputs, &id, &profile, &results, &budgets, unix_now());
+        let of = Origin { session: &id, profile: &profile, tool: "", id: "" };
+        let settled = turn::settle(&state.outputs, &of, &results, &budgets, unix_now());
         spilled(&state, settled.replacements.iter().map(|(_, admitted)| &admitted.fate));
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;
@@ -111,8 +116,8 @@ pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
 pub(super) async fn read(state: &Arc<State>, params: ReadParams) -> Outcome<ReadResult> {
     let part = part(&params)?;
     let view = match params.view {
-        None | Some(View::Raw) => read::View::Raw,
-        Some(View::Json) => read::View::Json,
+        None | Some(View::Raw) => Shown::Raw,
+        Some(View::Json) => Shown::Json,
     };
     let state = Arc::clone(state);
     blocking("output.read", move || {
@@ -244,6 +249,8 @@ fn turn_result(message: &Json) -> Outcome<TurnResult> {
         #[serde(default)]
         tool_call_id: Value,
         #[serde(default)]
+        name: Value,
+        #[serde(default)]
         content: Option<Json>,
     }
     let message: ToolMessage = serde_json::from_str(message.get())
@@ -251,6 +258,7 @@ fn turn_result(message: &Json) -> Outcome<TurnResult> {
     let content = message.content.and_then(|content| serde_json::from_str(content.get()).ok());
     Ok(TurnResult {
         id: message.tool_call_id.as_str().filter(|id| !id.is_empty()).map(str::to_owned),
+        tool: message.name.as_str().unwrap_or_default().to_owned(),
         content: domain_content(content.unwrap_or(Content::Text(String::new()))),
     })
 }

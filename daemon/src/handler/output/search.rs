@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herma_protocol::output::search::{Match, SearchParams, SearchResult};
-use herma_spill::search::{Needle, Query, Within};
+use herma_spill::search::{Needle, Query, Scope};
 
 use crate::fail::{self, Outcome};
 use crate::handler::{blocking, check_names, narrow, wide};
@@ -38,14 +38,14 @@ pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams)
     if context > CONTEXT {
         return Err(fail::invalid("context", format!("at most {CONTEXT} lines are allowed")));
     }
-    let within = match (params.handle, params.session) {
+    let scope = match (params.handle, params.session) {
         (Some(_), Some(_)) => return Err(fail::invalid("handle", "give either a handle or a session")),
-        (Some(handle), None) => Within::Handle(handle),
-        (None, Some(session)) => Within::Session(session),
-        (None, None) => Within::All,
+        (Some(handle), None) => Scope::Handle(handle),
+        (None, Some(session)) => Scope::Session(session),
+        (None, None) => Scope::All,
     };
     let needle = if params.regex == Some(true) { Needle::Regex(params.query) } else { Needle::Literal(params.query) };
-    let query = Query { needle, within, context: narrow(context), limit: narrow(limit) };
+    let query = Query { needle, scope, context: narrow(context), limit: narrow(limit) };
     let stop = Arc::new(AtomicBool::new(false));
     let _waiting = StopOnDrop(Arc::clone(&stop));
     let state = Arc::clone(state);
@@ -53,12 +53,12 @@ pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams)
         let is_cancelled = || stop.load(Ordering::Relaxed);
         let found = state.outputs.search(&query, &is_cancelled).map_err(|error| fail::output(&error))?;
         let matches = found.matches.into_iter().map(|found| Match {
-            handle: found.handle,
-            line: wide(found.line),
+            handle: found.handle.to_string(),
+            line: found.line,
             text: found.text,
             before: found.before,
             after: found.after,
-            offset: wide(found.offset),
+            offset: found.offset,
             start: wide(found.start),
             end: wide(found.end),
             cut: found.cut,

@@ -7,7 +7,7 @@ use herma_archive::handle::Handle;
 use herma_archive::text_of;
 use herma_protocol::recall::{ExpandParams, ExpandResult, Item};
 use herma_protocol::{ErrorKind, Json, RpcError};
-use herma_spill::outputs::read::View;
+use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
 use crate::caller::Caller;

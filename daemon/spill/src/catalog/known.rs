@@ -1,0 +1,244 @@
+//! What is known of the outputs, in memory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::row::{Begun, Kept, Row};
+use super::{Reason, Record, State};
+use crate::facts::hex;
+use crate::handle::Handle;
+
+/// Longest an expired output is known, in seconds.
+const TOMBSTONE_AGE: f64 = 90.0 * 86_400.0;
+
+/// How many expired outputs are known at most; the oldest go first.
+const TOMBSTONES: usize = 10_000;
+
+/// All records, and which of them have the same content.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    records: HashMap<Handle, Record>,
+    /// Kept outputs by SHA-256.
+    contents: HashMap<[u8; 32], Vec<Handle>>,
+    /// How many kept outputs have so many bytes.
+    lengths: HashMap<u64, usize>,
+    names: HashSet<Arc<str>>,
+    /// Files that were begun and of which nothing else is known, and whether that was in
+    /// the time of the system that `boot` names.
+    pub(crate) begun: HashMap<Handle, Begun>,
+    /// The time of the system in which the last daemon started.
+    pub(crate) boot: Option<String>,
+    /// The newest time of a collection, in Unix seconds.
+    pub(crate) last_seen: Option<f64>,
+    /// Bytes of the kept outputs, each content once.
+    bytes: u64,
+    kept: usize,
+}
+
+impl Known {
+    /// Takes in what a line says; false when it says nothing that can be.
+    pub(crate) fn apply(&mut self, row: Row) -> bool {
+        match row {
+            Row::Opened { boot } => self.boot = Some(boot),
+            Row::Seen { at } => self.last_seen = Some(at),
+            Row::Begin(begun) => {
+                let handle = Handle::of(&begun.file);
+                if !self.is_kept(handle) {
+                    self.begun.insert(handle, begun);
+                }
+            }
+            Row::Kept(kept) => {
+                let Some(record) = self.record(&kept) else { return false };
+                self.put(record);
+            }
+            Row::Expired { handle, at, reason } => {
+                let Some(handle) = Handle::parse(&handle) else { return false };
+                self.expire(handle, at, reason);
+            }
+            Row::Forgotten { handle } => {
+                let Some(handle) = Handle::parse(&handle) else { return false };
+                self.forget(handle);
+            }
+        }
+        true
+    }
+
+    fn record(&mut self, kept: &Kept) -> Option<Record> {
+        let Kept { begun, chars, lines, bytes, created_at, .. } = kept;
+        Some(Record {
+            handle: Handle::of(&begun.file),
+            session: self.shared(&begun.session),
+            profile: self.shared(&begun.profile),
+            tool: self.shared(&begun.tool),
+            id: begun.id.as_str().into(),
+            file: begun.file.as_str().into(),
+            chars: *chars,
+            lines: *lines,
+            bytes: *bytes,
+            sha256: unhex(&kept.sha256)?,
+            created_at: *created_at,
+            state: State::Kept,
+        })
+    }
+
+    /// One copy of a name that many records have.
+    pub(crate) fn shared(&mut self, name: &str) -> Arc<str> {
+        if let Some(name) = self.names.get(name) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+
+    /// Takes a record in the place of any earlier one.
+    pub(crate) fn put(&mut self, record: Record) {
+        self.begun.remove(&record.handle);
+        self.forget(record.handle);
+        if record.state == State::Kept {
+            self.count(&record);
+        }
+        self.records.insert(record.handle, record);
+    }
+
+    /// A kept record becomes an expired one, which is given back; any other stays.
+    pub(crate) fn expire(&mut self, handle: Handle, at: f64, reason: Reason) -> Option<Record> {
+        let record = self.records.get_mut(&handle).filter(|record| record.state == State::Kept)?;
+        record.state = State::Expired { at, reason };
+        let record = record.clone();
+        self.discount(&record);
+        Some(record)
+    }
+
+    /// Removes a record, whatever its state.
+    pub(crate) fn forget(&mut self, handle: Handle) -> Option<Record> {
+        let record = self.records.remove(&handle)?;
+        if record.state == State::Kept {
+            self.discount(&record);
+        }
+        Some(record)
+    }
+
+    fn count(&mut self, record: &Record) {
+        let same = self.contents.entry(record.sha256).or_default();
+        if same.is_empty() {
+            self.bytes += record.bytes;
+        }
+        same.push(record.handle);
+        *self.lengths.entry(record.bytes).or_default() += 1;
+        self.kept += 1;
+    }
+
+    fn discount(&mut self, record: &Record) {
+        if let Some(same) = self.contents.get_mut(&record.sha256) {
+            same.retain(|handle| *handle != record.handle);
+            if same.is_empty() {
+                self.contents.remove(&record.sha256);
+                self.bytes = self.bytes.saturating_sub(record.bytes);
+            }
+        }
+        if let Some(count) = self.lengths.get_mut(&record.bytes) {
+            *count -= 1;
+            if *count == 0 {
+                self.lengths.remove(&record.bytes);
+            }
+        }
+        self.kept -= 1;
+    }
+
+    pub(crate) fn get(&self, handle: Handle) -> Option<&Record> {
+        self.records.get(&handle)
+    }
+
+    pub(crate) fn is_kept(&self, handle: Handle) -> bool {
+        self.get(handle).is_some_and(|record| record.state == State::Kept)
+    }
+
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.values()
+    }
+
+    /// Kept outputs with this content, some of them.
+    pub(crate) fn with_content(&self, sha256: &[u8; 32]) -> Vec<&Record> {
+        let same = self.contents.get(sha256).map_or(&[][..], Vec::as_slice);
+        same.iter().rev().take(3).filter_map(|handle| self.get(*handle)).collect()
+    }
+
+    /// Whether any kept output has so many bytes.
+    pub(crate) fn has_length(&self, bytes: u64) -> bool {
+        self.lengths.contains_key(&bytes)
+    }
+
+    /// Kept outputs and their bytes, each content once.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        (crate::facts::wide(self.kept), self.bytes)
+    }
+
+    /// Forgets what expired long ago.
+    pub(crate) fn prune(&mut self, now: f64) {
+        let mut tombstones: Vec<(f64, Handle)> = self
+            .records()
+            .filter_map(|record| match record.state {
+                State::Expired { at, .. } => Some((at, record.handle)),
+                State::Kept => None,
+            })
+            .collect();
+        tombstones.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        for (rank, (at, handle)) in tombstones.into_iter().enumerate() {
+            if rank >= TOMBSTONES || now - at > TOMBSTONE_AGE {
+                self.forget(handle);
+            }
+        }
+        self.names.retain(|name| Arc::strong_count(name) > 1);
+    }
+
+    /// How many lines say all of this.
+    pub(crate) fn rows_needed(&self) -> usize {
+        2 + self.begun.len() + 2 * self.records.len() - self.kept
+    }
+
+    /// The rows that say all of this.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
+        let boot = self.boot.iter().map(|boot| Row::Opened { boot: boot.clone() });
+        let seen = self.last_seen.iter().map(|at| Row::Seen { at: *at });
+        let begun = self.begun.values().map(|begun| Row::Begin(begun.clone()));
+        let records = self.records.values().flat_map(|record| {
+            let expired = match record.state {
+                State::Kept => None,
+                State::Expired { at, reason } => Some(Row::Expired { handle: record.handle.to_string(), at, reason }),
+            };
+            [Some(Row::Kept(row_of(record))), expired].into_iter().flatten()
+        });
+        boot.chain(seen).chain(begun).chain(records)
+    }
+}
+
+/// The row of a kept output.
+pub(crate) fn row_of(record: &Record) -> Kept {
+    Kept {
+        begun: Begun {
+            handle: record.handle.to_string(),
+            session: record.session.to_string(),
+            profile: record.profile.to_string(),
+            tool: record.tool.to_string(),
+            id: record.id.to_string(),
+            file: record.file.to_string(),
+        },
+        chars: record.chars,
+        lines: record.lines,
+        bytes: record.bytes,
+        sha256: hex(&record.sha256),
+        created_at: record.created_at,
+    }
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(hash)
+}

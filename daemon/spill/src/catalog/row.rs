@@ -1,0 +1,192 @@
+//! The lines of the catalog: JSON with a checksum over the bytes of what they say.
+//!
+//! `{"crc":"0a1b2c3d","kept":{…}}`: the checksum is CRC-32 (IEEE 802.3), in lower-case
+//! hex, of the object behind the second colon.
+
+use serde::{Deserialize, Serialize};
+
+use super::Reason;
+
+const CRC: &str = r#"{"crc":""#;
+
+/// Hex digits of a checksum.
+const DIGITS: usize = 8;
+
+/// Where an output comes from and where its file is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub(crate) handle: String,
+    pub(crate) session: String,
+    pub(crate) profile: String,
+    pub(crate) tool: String,
+    pub(crate) id: String,
+    /// `<folder>/<name>` below the root.
+    pub(crate) file: String,
+}
+
+/// A file that is whole and durable.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    #[serde(flatten)]
+    pub(crate) begun: Begun,
+    pub(crate) chars: u64,
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    /// Hex.
+    pub(crate) sha256: String,
+    pub(crate) created_at: f64,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Row {
+    /// A daemon started, at this time of the system.
+    Opened { boot: String },
+    /// A file is about to be made.
+    Begin(Begun),
+    /// A file is there.
+    Kept(Kept),
+    /// A file is gone.
+    Expired { handle: String, at: f64, reason: Reason },
+    /// Nothing is known of an output any more.
+    Forgotten { handle: String },
+    /// Outputs were collected at this time.
+    Seen { at: f64 },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Opened {
+    boot: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Expired {
+    handle: String,
+    at: f64,
+    reason: Reason,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Forgotten {
+    handle: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Seen {
+    at: f64,
+}
+
+/// Appends a row's line, newline included.
+pub(crate) fn write(row: &Row, out: &mut Vec<u8>) {
+    match row {
+        Row::Opened { boot } => line("opened", &Opened { boot: boot.clone() }, out),
+        Row::Begin(begun) => line("begin", begun, out),
+        Row::Kept(kept) => line("kept", kept, out),
+        Row::Expired { handle, at, reason } => {
+            line("expired", &Expired { handle: handle.clone(), at: *at, reason: *reason }, out);
+        }
+        Row::Forgotten { handle } => line("forgotten", &Forgotten { handle: handle.clone() }, out),
+        Row::Seen { at } => line("seen", &Seen { at: *at }, out),
+    }
+}
+
+fn line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(CRC.as_bytes());
+    out.extend_from_slice(&[b'0'; DIGITS]);
+    out.extend_from_slice(format!(r#"","{kind}":"#).as_bytes());
+    let from = out.len();
+    if serde_json::to_writer(&mut *out, body).is_err() {
+        // No body of a row can fail; a line without one is none.
+        return out.truncate(start);
+    }
+    let crc = format!("{:08x}", crc32fast::hash(&out[from..]));
+    out[start + CRC.len()..][..DIGITS].copy_from_slice(crc.as_bytes());
+    out.extend_from_slice(b"}\n");
+}
+
+/// What a whole line says, newline included or not; `None` when it is damaged or of a
+/// kind that is not known.
+pub(crate) fn read(line: &[u8]) -> Option<Row> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let (crc, rest) = line.strip_prefix(CRC.as_bytes())?.split_at_checked(DIGITS)?;
+    let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
+    let rest = rest.strip_prefix(br#"",""#)?;
+    let quote = memchr::memchr(b'"', rest)?;
+    let (kind, rest) = rest.split_at(quote);
+    let body = rest.strip_prefix(br#"":"#)?.strip_suffix(b"}")?;
+    if crc32fast::hash(body) != crc {
+        return None;
+    }
+    Some(match kind {
+        b"opened" => Row::Opened { boot: serde_json::from_slice::<Opened>(body).ok()?.boot },
+        b"begin" => Row::Begin(serde_json::from_slice(body).ok()?),
+        b"kept" => Row::Kept(serde_json::from_slice(body).ok()?),
+        b"expired" => {
+            let Expired { handle, at, reason } = serde_json::from_slice(body).ok()?;
+            Row::Expired { handle, at, reason }
+        }
+        b"forgotten" => Row::Forgotten { handle: serde_json::from_slice::<Forgotten>(body).ok()?.handle },
+        b"seen" => Row::Seen { at: serde_json::from_slice::<Seen>(body).ok()?.at },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let text = str::to_owned;
+        let begun = Begun {
+            handle: text("out_0"),
+            session: text("s \"1\"\n"),
+            profile: text("default"),
+            tool: text("terminal"),
+            id: text("call_1"),
+            file: text("s/call_1.txt"),
+        };
+        let kept = Kept {
+            begun: begun.clone(),
+            chars: 1,
+            lines: 2,
+            bytes: 3,
+            sha256: text("ab"),
+            created_at: 1_790_000_000.25,
+        };
+        vec![
+            Row::Opened { boot: text("b") },
+            Row::Begin(begun),
+            Row::Kept(kept),
+            Row::Expired { handle: text("out_0"), at: 1.5, reason: Reason::Quota },
+            Row::Forgotten { handle: text("out_0") },
+            Row::Seen { at: 7.25 },
+        ]
+    }
+
+    #[test]
+    fn rows_come_back_and_every_flipped_bit_and_cut_is_noticed() {
+        for row in rows() {
+            let mut line = Vec::new();
+            write(&row, &mut line);
+            assert_eq!(read(&line), Some(row));
+            assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+            for at in 0..line.len() - 1 {
+                let mut damaged = line.clone();
+                damaged[at] ^= 1;
+                assert_eq!(read(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
+                assert_eq!(read(&line[..at]), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_has_its_known_form() {
+        let mut line = Vec::new();
+        write(&Row::Expired { handle: "out_0".into(), at: 1.5, reason: Reason::Ttl }, &mut line);
+        let text = String::from_utf8(line).unwrap();
+        assert!(text.ends_with("\",\"expired\":{\"handle\":\"out_0\",\"at\":1.5,\"reason\":\"ttl\"}}\n"), "{text}");
+    }
+}

@@ -1,0 +1,93 @@
+//! What names an output: `out_` and twenty hex digits, made of where its file is.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+const PREFIX: &str = "out_";
+
+/// Bytes of a handle; twice as many hex digits.
+const LENGTH: usize = 10;
+
+/// Names an output. Equal files have equal handles, after a restart too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handle([u8; LENGTH]);
+
+impl Handle {
+    /// The handle of the output whose file is `<folder>/<name>` below the root.
+    #[must_use]
+    pub fn of(file: &str) -> Self {
+        let mut bytes = [0; LENGTH];
+        bytes.copy_from_slice(&Sha256::digest(file)[..LENGTH]);
+        Self(bytes)
+    }
+
+    /// Reads a handle; `None` when it is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix(PREFIX)?.as_bytes();
+        if digits.len() != 2 * LENGTH {
+            return None;
+        }
+        let mut bytes = [0; LENGTH];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            for digit in pair {
+                let value = match digit {
+                    b'0'..=b'9' => digit - b'0',
+                    b'a'..=b'f' => digit - b'a' + 10,
+                    _ => return None,
+                };
+                *byte = (*byte << 4) | value;
+            }
+        }
+        Some(Self(bytes))
+    }
+}
+
+/// A handle that may name a line (`out_…:120`), and that line, from 1.
+#[must_use]
+pub fn split_line(handle: &str) -> (&str, Option<usize>) {
+    match handle.split_once(':').map(|(handle, line)| (handle, line.parse())) {
+        Some((handle, Ok(line))) if line > 0 => (handle, Some(line)),
+        _ => (handle, None),
+    }
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(PREFIX)?;
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_read_back_and_others_are_not() {
+        let handle = Handle::of("s/call_1.txt");
+        assert_eq!(Handle::parse(&handle.to_string()), Some(handle));
+        for text in ["", "out_", "out_nothing", "out_0123456789abcdef012", "out_0123456789ABCDEF0123", "x"] {
+            assert_eq!(Handle::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_follow() {
+        for (text, expected) in [
+            ("out_1", ("out_1", None)),
+            ("out_1:120", ("out_1", Some(120))),
+            ("out_1:0", ("out_1:0", None)),
+            ("out_1:x", ("out_1:x", None)),
+        ] {
+            assert_eq!(split_line(text), expected);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Removing outputs: those that are to go, one of them, or all of a session.
+
+use std::time::Duration;
+
+use herma_disk::{DiskError, folder};
+
+use super::Outputs;
+use crate::SpillError;
+use crate::catalog::row::Row;
+use crate::catalog::{Reason, Record, State};
+use crate::error::shorten;
+use crate::handle::{Handle, split_line};
+use crate::name;
+use crate::retention::{self, Clock, Retention, SessionState};
+
+/// Age after which a temporary file is one that somebody left.
+const LEFTOVER: Duration = Duration::from_mins(1);
+
+/// An output that is not there any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expired {
+    /// Names it.
+    pub handle: Handle,
+    /// The session that it belonged to.
+    pub session: String,
+    /// The tool that it was a result of.
+    pub tool: String,
+    /// The id of the call.
+    pub id: String,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// Chars of its text.
+    pub chars: u64,
+    /// SHA-256 of its text.
+    pub sha256: [u8; 32],
+    /// Why it expired.
+    pub reason: Reason,
+    /// When, in Unix seconds.
+    pub at: f64,
+}
+
+/// What a collection came to.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// What went, or would go.
+    pub expired: Vec<Expired>,
+    /// Outputs that are kept.
+    pub files_left: u64,
+    /// Their bytes, each content once.
+    pub bytes_left: u64,
+    /// Bytes that were freed on the disk; in a dry run as the catalog counts them.
+    pub freed_bytes: u64,
+    /// Files that could not be removed; the next collection tries again.
+    pub failures: Vec<DiskError>,
+}
+
+impl Outputs {
+    /// Removes what is to go by [`retention::plan`], and what was left over. A dry run only
+    /// tells what would.
+    ///
+    /// # Errors
+    /// A root that can't be listed.
+    pub fn collect(
+        &self,
+        sessions: impl Fn(&str) -> SessionState,
+        limits: Retention,
+        clock: Clock,
+        dry_run: bool,
+    ) -> Result<Collected, DiskError> {
+        let at = clock.now();
+        if !dry_run {
+            self.reconcile(at, LEFTOVER, false)?;
+        }
+        let kept = self.kept();
+        let facts: Vec<retention::Facts<'_>> = kept
+            .iter()
+            .map(|record| retention::Facts {
+                handle: record.handle,
+                session: &record.session,
+                bytes: record.bytes,
+                content: record.sha256,
+                created_at: record.created_at,
+            })
+            .collect();
+        let plan = retention::plan(&facts, sessions, limits, clock);
+        let mut collected = Collected::default();
+        if dry_run {
+            self.foretell(&plan, at, &mut collected);
+            return Ok(collected);
+        }
+        for (handle, reason) in plan {
+            match self.expire(handle, at, reason) {
+                Some((expired, freed)) => {
+                    collected.expired.push(expired);
+                    match freed {
+                        Ok(bytes) => collected.freed_bytes += bytes,
+                        Err(error) => collected.failures.push(error),
+                    }
+                }
+                None => continue,
+            }
+        }
+        let mut catalog = self.catalog();
+        catalog.seen(clock.seen());
+        catalog.tidy(at);
+        (collected.files_left, collected.bytes_left) = catalog.known.usage();
+        Ok(collected)
+    }
+
+    fn foretell(&self, plan: &[(Handle, Reason)], at: f64, collected: &mut Collected) {
+        let mut left = crate::catalog::known::Known::default();
+        self.kept().into_iter().for_each(|record| left.put(record));
+        let (_, before) = left.usage();
+        for (handle, reason) in plan {
+            if let Some(record) = left.expire(*handle, at, *reason) {
+                collected.expired.push(expired(&record, at, *reason));
+            }
+        }
+        (collected.files_left, collected.bytes_left) = left.usage();
+        collected.freed_bytes = before - collected.bytes_left;
+    }
+
+    /// Marks a kept output as expired, then removes its file; `None` when it is none, or is
+    /// just being kept again.
+    fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
+        let record = self.record(handle)?;
+        let _claim = self.claims.now(handle, folder_of(&record))?;
+        let record = {
+            let mut catalog = self.catalog();
+            let record = catalog.known.expire(handle, at, reason)?;
+            catalog.append(&Row::Expired { handle: handle.to_string(), at, reason });
+            record
+        };
+        let freed = self.remove_file(&record.file);
+        Some((expired(&record, at, reason), freed))
+    }
+
+    /// Removes an output; it is known as expired from then on. Says how many bytes its text
+    /// had. `now` is in Unix seconds.
+    ///
+    /// # Errors
+    /// No such output, one that expired before, or a file that can't be removed.
+    pub fn remove(&self, handle: &str, now: f64) -> Result<u64, SpillError> {
+        let not_found = || SpillError::NotFound(shorten(handle));
+        let parsed = Handle::parse(split_line(handle).0).ok_or_else(not_found)?;
+        let Some(record) = self.record(parsed) else {
+            // One that nothing is known of yet is taken in first.
+            let file = self.find(handle)?;
+            let bytes = file.length();
+            let name =
+                file.path().strip_prefix(&self.root).ok().and_then(|name| name.to_str()).ok_or_else(not_found)?;
+            let _claim = self.claims.wait(parsed, name.split('/').next().unwrap_or_default());
+            self.remove_file(name)?;
+            return Ok(bytes);
+        };
+        if let State::Expired { at, reason } = record.state {
+            let (bytes, sha256) = (record.bytes, record.sha256);
+            return Err(SpillError::Expired { handle: parsed, at, bytes, sha256, reason });
+        }
+        let (expired, freed) = self.expire(parsed, now, Reason::Removed).ok_or_else(not_found)?;
+        freed?;
+        Ok(expired.bytes)
+    }
+
+    /// Removes all outputs of a session, and forgets that they were there. Says how many
+    /// there were, and the bytes of their texts.
+    ///
+    /// # Errors
+    /// A file that can't be removed; those before it are gone.
+    pub fn remove_session(&self, session: &str) -> Result<(u64, u64), DiskError> {
+        let records: Vec<Record> = self.list(Some(session), usize::MAX);
+        let (mut outputs, mut bytes) = (0, 0);
+        for record in &records {
+            let _claim = self.claims.wait(record.handle, folder_of(record));
+            let freed = self.remove_file(&record.file);
+            if record.state == State::Kept {
+                freed?;
+                (outputs, bytes) = (outputs + 1, bytes + record.bytes);
+            }
+            let mut catalog = self.catalog();
+            if catalog.known.forget(record.handle).is_some() {
+                catalog.append(&Row::Forgotten { handle: record.handle.to_string() });
+            }
+        }
+        let folder = name::safe(session);
+        let below = self.root.join(&folder);
+        for name in folder::names(&below)? {
+            let file = format!("{folder}/{name}");
+            let handle = Handle::of(&file);
+            if !name.ends_with(super::SUFFIX) || self.record(handle).is_some() {
+                continue;
+            }
+            let Some(_claim) = self.claims.now(handle, &folder) else { continue };
+            let length = herma_disk::regular::Regular::open(&below.join(&name))?.map_or(0, |file| file.length());
+            self.remove_file(&file)?;
+            (outputs, bytes) = (outputs + 1, bytes + length);
+        }
+        self.durable.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&folder);
+        folder::remove_empty(&below)?;
+        Ok((outputs, bytes))
+    }
+}
+
+fn folder_of(record: &Record) -> &str {
+    record.file.split('/').next().unwrap_or_default()
+}
+
+fn expired(record: &Record, at: f64, reason: Reason) -> Expired {
+    Expired {
+        handle: record.handle,
+        session: record.session.to_string(),
+        tool: record.tool.to_string(),
+        id: record.id.to_string(),
+        bytes: record.bytes,
+        chars: record.chars,
+        sha256: record.sha256,
+        reason,
+        at,
+    }
+}

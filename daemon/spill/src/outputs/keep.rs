@@ -1,0 +1,203 @@
+//! Keeping a text: whole and durable before it is said to be there.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use herma_disk::file::{self, Created};
+use herma_disk::regular::Regular;
+use herma_disk::{DiskError, folder};
+
+use super::{Outputs, SUFFIX, TEMPORARY};
+use crate::catalog::known::row_of;
+use crate::catalog::row::{Begun, Row};
+use crate::catalog::{Record, State};
+use crate::facts::{Facts, hex, wide};
+use crate::handle::Handle;
+use crate::name;
+
+/// Texts of so many bytes and more are hashed while they are written.
+const BESIDE: usize = 256 << 10;
+
+/// Longest name that is remembered, in chars.
+const NAME: usize = 1_024;
+
+/// Where a result comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The session's profile.
+    pub profile: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// The call's id.
+    pub id: &'a str,
+}
+
+/// A text that is on disk now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Names it.
+    pub handle: Handle,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Outputs {
+    /// Keeps a text, whole and durable, before this returns. The same text under the same
+    /// id is kept once; another text under the same id gets a name of its own; identical
+    /// texts under different ids take their room once. `now` is in Unix seconds.
+    ///
+    /// # Errors
+    /// Whatever step failed; nothing is kept then.
+    pub fn keep(&self, origin: &Origin<'_>, text: &str, facts: &Facts, now: f64) -> Result<Kept, DiskError> {
+        self.keep_as(origin, text, now, &mut || *facts)
+    }
+
+    /// Keeps a text as [`Outputs::keep`] does, and counts and hashes it meanwhile.
+    pub(crate) fn keep_measuring(&self, origin: &Origin<'_>, text: &str, now: f64) -> (Facts, Result<Kept, DiskError>) {
+        let is_beside = text.len() >= BESIDE && !self.catalog().known.has_length(wide(text.len()));
+        if !is_beside {
+            let facts = Facts::of(text);
+            return (facts, self.keep(origin, text, &facts, now));
+        }
+        std::thread::scope(|scope| {
+            let mut measuring = std::thread::Builder::new().spawn_scoped(scope, || Facts::of(text)).ok();
+            let mut known = None;
+            let mut facts = || {
+                let join = || measuring.take().and_then(|thread| thread.join().ok()).unwrap_or_else(|| Facts::of(text));
+                *known.get_or_insert_with(join)
+            };
+            let kept = self.keep_as(origin, text, now, &mut facts);
+            (facts(), kept)
+        })
+    }
+
+    fn keep_as(
+        &self,
+        origin: &Origin<'_>,
+        text: &str,
+        now: f64,
+        facts: &mut dyn FnMut() -> Facts,
+    ) -> Result<Kept, DiskError> {
+        let (session, id) = (name::safe(origin.session), name::safe(origin.id));
+        self.make_folder(&session)?;
+        let mut hash = None;
+        for attempt in 0..3 {
+            let mut hash = || hash.get_or_insert_with(|| hex(&facts().sha256)).clone();
+            let name = match attempt {
+                0 => format!("{id}{SUFFIX}"),
+                1 => format!("{id}-{}{SUFFIX}", &hash()[..8]),
+                _ => format!("{id}-{}{SUFFIX}", hash()),
+            };
+            let file = format!("{session}/{name}");
+            let (handle, path) = (Handle::of(&file), self.root.join(&file));
+            let _claim = self.claims.wait(handle, &session);
+            let is_there = match Regular::open(&path)? {
+                Some(there) => {
+                    if !there.holds(text.as_bytes())? {
+                        continue;
+                    }
+                    true
+                }
+                None => false,
+            };
+            let short = |name: &str| name.chars().take(NAME).collect::<String>();
+            let begun = Begun {
+                handle: handle.to_string(),
+                session: short(origin.session),
+                profile: short(origin.profile),
+                tool: short(origin.tool),
+                id: short(origin.id),
+                file,
+            };
+            if is_there {
+                if self.catalog().known.is_kept(handle) {
+                    return Ok(Kept { handle, path });
+                }
+                folder::sync(&self.root.join(&session))?;
+            } else {
+                self.catalog().append(&Row::Begin(begun.clone()));
+                if self.make_file(&path, &session, text, facts)? == Created::Exists {
+                    continue;
+                }
+            }
+            let facts = facts();
+            self.put_record(&begun, facts, wide(text.len()), now);
+            self.make_index(&path, text);
+            return Ok(Kept { handle, path });
+        }
+        let source = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        Err(DiskError { operation: "create", path: self.root.join(session), source })
+    }
+
+    /// Makes the session's folder; that it is there is durable when this returns.
+    fn make_folder(&self, session: &str) -> Result<(), DiskError> {
+        folder::create_private(&self.root)?;
+        folder::create_private(&self.root.join(session))?;
+        let is_durable = |durable: &std::collections::HashSet<String>| durable.contains(session);
+        if is_durable(&self.durable.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(());
+        }
+        folder::sync(&self.root)?;
+        self.durable.lock().unwrap_or_else(PoisonError::into_inner).insert(session.to_owned());
+        Ok(())
+    }
+
+    /// Creates the file; as a further name of one with the same content, where there is one.
+    fn make_file(
+        &self,
+        path: &Path,
+        session: &str,
+        text: &str,
+        facts: &mut dyn FnMut() -> Facts,
+    ) -> Result<Created, DiskError> {
+        if self.catalog().known.has_length(wide(text.len())) {
+            let sha256 = facts().sha256;
+            let same: Vec<PathBuf> =
+                self.catalog().known.with_content(&sha256).iter().map(|record| self.path(record)).collect();
+            for candidate in same {
+                // One that can't be read or linked is no reason not to write the text.
+                if let Ok(Some(file)) = Regular::open(&candidate)
+                    && file.holds(text.as_bytes()).unwrap_or(false)
+                    && let Ok(created) = file.link_as(path)
+                {
+                    return Ok(created);
+                }
+            }
+        }
+        match file::create(path, text.as_bytes(), TEMPORARY) {
+            Err(error) if error.cause() == herma_disk::Cause::Missing => {
+                // The folder was removed with its session meanwhile.
+                self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+                self.make_folder(session)?;
+                file::create(path, text.as_bytes(), TEMPORARY)
+            }
+            created => created,
+        }
+    }
+
+    /// Takes an output into the catalog.
+    pub(super) fn put_record(&self, begun: &Begun, facts: Facts, bytes: u64, created_at: f64) {
+        let mut catalog = self.catalog();
+        let [session, profile, tool] =
+            [&begun.session, &begun.profile, &begun.tool].map(|name| catalog.known.shared(name));
+        let record = Record {
+            handle: Handle::of(&begun.file),
+            session,
+            profile,
+            tool,
+            id: begun.id.as_str().into(),
+            file: begun.file.as_str().into(),
+            chars: facts.chars,
+            lines: facts.lines,
+            bytes,
+            sha256: facts.sha256,
+            created_at,
+            state: State::Kept,
+        };
+        let row = Row::Kept(row_of(&record));
+        catalog.known.put(record);
+        catalog.append(&row);
+    }
+}

@@ -1,0 +1,214 @@
+//! Brings the catalog and the folders together.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use herma_disk::regular::Regular;
+use herma_disk::stamp::Stamp;
+use herma_disk::{DiskError, file, folder, process};
+use sha2::{Digest, Sha256};
+
+use super::read::each_block;
+use super::{FILE_LIMIT, INDEX_SUFFIX, Outputs, SUFFIX, TEMPORARY};
+use crate::catalog::row::{Begun, Row};
+use crate::catalog::{Reason, State};
+use crate::error::SpillError;
+use crate::facts::{Facts, count_chars, count_newlines};
+use crate::handle::Handle;
+use crate::name;
+
+/// What a sweep came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Temporary files, and indexes without their output, that were removed.
+    pub leftovers: usize,
+    /// Outputs that a killed daemon had not answered for, and that were removed.
+    pub orphans: usize,
+    /// Files that nothing was known of, and that are outputs now.
+    pub adopted: usize,
+    /// Outputs whose file was gone.
+    pub gone: usize,
+}
+
+impl Outputs {
+    /// Brings catalog and folders together after a start: removes what a killed daemon left,
+    /// takes in files that nothing is known of, and marks outputs whose file is gone as
+    /// expired. Only the holder of the home's lock may call this. `now` is in Unix seconds.
+    ///
+    /// # Errors
+    /// A root that can't be listed; what is wrong in a folder below it is a notice.
+    pub fn sweep(&self, now: f64) -> Result<Swept, DiskError> {
+        self.catalog().sweep()?;
+        let boot = process::boot();
+        // After a power cut the catalog may lack what was said of a file that is there.
+        let is_same_boot = boot.is_some() && self.catalog().known.boot == boot;
+        let swept = self.reconcile(now, Duration::ZERO, is_same_boot)?;
+        let mut catalog = self.catalog();
+        catalog.known.begun.clear();
+        if let Some(boot) = boot {
+            catalog.known.boot = Some(boot.clone());
+            catalog.append(&Row::Opened { boot });
+        }
+        catalog.tidy(now);
+        Ok(swept)
+    }
+
+    /// As [`Outputs::sweep`]; of temporary files only those that are older than `age` go.
+    pub(super) fn reconcile(&self, now: f64, age: Duration, removes_begun: bool) -> Result<Swept, DiskError> {
+        let mut swept = Swept::default();
+        let mut kept: HashMap<String, Vec<(Handle, String)>> = HashMap::new();
+        for record in self.kept() {
+            if let Some((folder, name)) = record.file.split_once('/') {
+                kept.entry(folder.to_owned()).or_default().push((record.handle, name.to_owned()));
+            }
+        }
+        let mut folders: HashSet<String> = folder::names(&self.root)?.into_iter().collect();
+        folders.extend(kept.keys().cloned());
+        for folder in folders {
+            let below = self.root.join(&folder);
+            if name::safe(&folder) != folder || (below.exists() && !below.is_dir()) {
+                continue;
+            }
+            let expected = kept.remove(&folder).unwrap_or_default();
+            if let Err(error) = self.reconcile_folder(&folder, &expected, now, age, removes_begun, &mut swept) {
+                self.catalog().notice(format!("outputs in a folder could not be looked through: {error}"));
+            }
+        }
+        Ok(swept)
+    }
+
+    fn reconcile_folder(
+        &self,
+        folder: &str,
+        expected: &[(Handle, String)],
+        now: f64,
+        age: Duration,
+        removes_begun: bool,
+        swept: &mut Swept,
+    ) -> Result<(), DiskError> {
+        let below = self.root.join(folder);
+        let names: HashSet<String> = folder::names(&below)?.into_iter().collect();
+        for name in &names {
+            let path = below.join(name);
+            if name.starts_with(TEMPORARY.prefix) && name.ends_with(TEMPORARY.suffix) {
+                let is_old = age.is_zero() || Stamp::now(&path)?.is_some_and(|stamp| is_older(&stamp, age));
+                if is_old && !self.claims.is_busy(folder) {
+                    file::remove(&path)?;
+                    swept.leftovers += 1;
+                }
+            } else if let Some(output) = name.strip_suffix(INDEX_SUFFIX) {
+                if !names.contains(&format!("{output}{SUFFIX}")) && !self.claims.is_busy(folder) {
+                    file::remove(&path)?;
+                    swept.leftovers += 1;
+                }
+            } else if name.ends_with(SUFFIX) && name::safe(name) == *name {
+                self.reconcile_file(folder, name, now, removes_begun, swept)?;
+            }
+        }
+        for (handle, name) in expected.iter().filter(|(_, name)| !names.contains(name)) {
+            let Some(_claim) = self.claims.now(*handle, folder) else { continue };
+            if Stamp::now(&below.join(name))?.is_none() {
+                let mut catalog = self.catalog();
+                if catalog.known.expire(*handle, now, Reason::Removed).is_some() {
+                    let handle = handle.to_string();
+                    catalog.append(&Row::Expired { handle, at: now, reason: Reason::Removed });
+                    swept.gone += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes or adopts a file that is no kept output.
+    fn reconcile_file(
+        &self,
+        folder: &str,
+        name: &str,
+        now: f64,
+        removes_begun: bool,
+        swept: &mut Swept,
+    ) -> Result<(), DiskError> {
+        let file = format!("{folder}/{name}");
+        let handle = Handle::of(&file);
+        let begun = {
+            let catalog = self.catalog();
+            match catalog.known.get(handle).map(|record| record.state) {
+                Some(State::Kept) => return Ok(()),
+                Some(State::Expired { .. }) => None,
+                None => Some(catalog.known.begun.get(&handle).cloned()),
+            }
+        };
+        let Some(_claim) = self.claims.now(handle, folder) else { return Ok(()) };
+        if self.catalog().known.is_kept(handle) {
+            return Ok(());
+        }
+        match begun {
+            None => {
+                // Its removal failed.
+                self.remove_file(&file)?;
+                swept.orphans += 1;
+            }
+            Some(Some(_)) if removes_begun => {
+                self.remove_file(&file)?;
+                swept.orphans += 1;
+            }
+            Some(begun) => {
+                let begun = begun.unwrap_or_else(|| found(folder, name, handle));
+                if self.adopt(&begun, &self.root.join(&file), now)? {
+                    swept.adopted += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file in as an output; one that can't be is only noticed.
+    fn adopt(&self, begun: &Begun, path: &Path, now: f64) -> Result<bool, DiskError> {
+        let file = match self.open_inside(path, &begun.file) {
+            Ok(file) if file.length() <= FILE_LIMIT => file,
+            _ => return Ok(false),
+        };
+        match measure(&file) {
+            Ok(facts) => {
+                self.put_record(begun, facts, file.length(), file.stamp().modified_at().min(now));
+                Ok(true)
+            }
+            Err(SpillError::Disk(error)) => Err(error),
+            Err(error) => {
+                self.catalog().notice(format!("a file among the outputs is none: {error}"));
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// What is known of a file that was only found.
+fn found(folder: &str, name: &str, handle: Handle) -> Begun {
+    Begun {
+        handle: handle.to_string(),
+        session: folder.to_owned(),
+        profile: String::new(),
+        tool: String::new(),
+        id: name.strip_suffix(SUFFIX).unwrap_or(name).to_owned(),
+        file: format!("{folder}/{name}"),
+    }
+}
+
+fn is_older(stamp: &Stamp, age: Duration) -> bool {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    now - stamp.modified_at() > age.as_secs_f64()
+}
+
+/// Counts and hashes a file, block by block.
+fn measure(file: &Regular) -> Result<Facts, SpillError> {
+    let (mut chars, mut newlines, mut hash, mut is_open) = (0, 0, Sha256::new(), false);
+    each_block(file, |block| {
+        let bytes = block.as_bytes();
+        chars += count_chars(bytes);
+        newlines += count_newlines(bytes);
+        hash.update(bytes);
+        is_open = bytes.last().map_or(is_open, |last| *last != b'\n');
+    })?;
+    Ok(Facts { chars, lines: newlines + u64::from(is_open), sha256: hash.finalize().into() })
+}

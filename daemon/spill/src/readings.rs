@@ -1,0 +1,133 @@
+//! Texts that were given out: they are not spilled when they come back.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// How many texts are remembered; the oldest is forgotten first.
+const TEXTS: usize = 4_096;
+
+type Fingerprint = [u8; 32];
+
+/// Fingerprints of the texts that were given out last.
+#[derive(Debug, Default)]
+pub(crate) struct Readings {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    order: VecDeque<(usize, Fingerprint)>,
+    known: HashSet<Fingerprint>,
+    /// How many have so many bytes: a text of no known length needs no hash.
+    lengths: HashMap<usize, usize>,
+}
+
+/// A tool result that is the JSON of an answer.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow, default)]
+    text: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    items: Option<Vec<Item<'a>>>,
+    #[serde(borrow, default)]
+    matches: Option<Vec<Item<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Item<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+}
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Readings {
+    /// Remembers a text that was given out.
+    pub(crate) fn gave(&self, text: &str) {
+        let fingerprint: Fingerprint = Sha256::digest(text).into();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.known.insert(fingerprint) {
+            return;
+        }
+        state.order.push_back((text.len(), fingerprint));
+        *state.lengths.entry(text.len()).or_default() += 1;
+        if state.order.len() > TEXTS
+            && let Some((length, oldest)) = state.order.pop_front()
+        {
+            state.known.remove(&oldest);
+            if let Some(count) = state.lengths.get_mut(&length) {
+                *count -= 1;
+                if *count == 0 {
+                    state.lengths.remove(&length);
+                }
+            }
+        }
+    }
+
+    /// Whether a content is a text that was given out, or the JSON of an answer whose
+    /// texts were.
+    pub(crate) fn is_reading(&self, content: &str) -> bool {
+        if self.state.lock().unwrap_or_else(PoisonError::into_inner).order.is_empty() {
+            return false;
+        }
+        if self.knows(content) {
+            return true;
+        }
+        if !content.trim_start().starts_with('{') || memchr::memmem::find(content.as_bytes(), b"\"text\"").is_none() {
+            return false;
+        }
+        let Ok(answer) = serde_json::from_str::<Answer<'_>>(content) else { return false };
+        let all_known = |items: Option<Vec<Item<'_>>>| match items {
+            Some(items) => !items.is_empty() && items.iter().all(|item| self.knows(&item.text.0)),
+            None => false,
+        };
+        answer.text.is_some_and(|text| self.knows(&text.0)) || all_known(answer.items) || all_known(answer.matches)
+    }
+
+    fn knows(&self, text: &str) -> bool {
+        let has_length = self.state.lock().unwrap_or_else(PoisonError::into_inner).lengths.contains_key(&text.len());
+        has_length && {
+            let fingerprint: Fingerprint = Sha256::digest(text).into();
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).known.contains(&fingerprint)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_given_out_is_known_as_text_and_as_answer() {
+        let readings = Readings::default();
+        assert!(!readings.is_reading("a \"page\"\n"));
+        readings.gave("a \"page\"\n");
+        readings.gave("b");
+        for (content, expected) in [
+            ("a \"page\"\n", true),
+            (r#"{"next":{"line":3},"text":"a \"page\"\n"}"#, true),
+            (r#" {"text":"other"}"#, false),
+            (r#"{"items":[{"text":"b"},{"text":"a \"page\"\n","line":1}]}"#, true),
+            (r#"{"matches":[{"text":"b"},{"text":"c"}]}"#, false),
+            (r#"{"matches":[]}"#, false),
+            (r#"["b"]"#, false),
+            ("c", false),
+        ] {
+            assert_eq!(readings.is_reading(content), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten() {
+        let readings = Readings::default();
+        for number in 0..=TEXTS {
+            readings.gave(&number.to_string());
+        }
+        assert!(!readings.is_reading("0") && readings.is_reading("1") && readings.is_reading(&TEXTS.to_string()));
+    }
+}

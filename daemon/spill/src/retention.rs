@@ -1,0 +1,160 @@
+//! Which outputs are to go; pure.
+
+use std::collections::HashMap;
+
+use crate::catalog::Reason;
+use crate::handle::Handle;
+
+/// How far the wall may be ahead of what the time since the start allows, in seconds.
+const SLACK: f64 = 60.0;
+
+/// A day, in seconds: a start so long after the last collection is a doubtful time, and
+/// the doubt lasts as long.
+const DAY: f64 = 86_400.0;
+
+/// An output that may go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts<'a> {
+    /// Names it.
+    pub handle: Handle,
+    /// The session that it belongs to.
+    pub session: &'a str,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// SHA-256 of its text.
+    pub content: [u8; 32],
+    /// When it was kept, in Unix seconds.
+    pub created_at: f64,
+}
+
+/// What is known of a session.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SessionState {
+    /// It is going on.
+    Open,
+    /// It has ended.
+    Closed {
+        /// When, in Unix seconds.
+        ended_at: f64,
+    },
+    /// Nothing.
+    Unknown,
+}
+
+/// How long and how much is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Retention {
+    /// Seconds that an output is kept; infinite for ever, 0 for no longer than its session.
+    pub ttl_seconds: f64,
+    /// Bytes of all outputs together, each content once.
+    pub quota_bytes: u64,
+}
+
+/// What the clocks say, all in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// Unix time now.
+    pub wall: f64,
+    /// Unix time when the daemon started.
+    pub started_wall: f64,
+    /// Time since then that no change of the wall's clock touches.
+    pub monotonic_since_start: f64,
+    /// Unix time of the last collection of an earlier daemon.
+    pub last_seen: Option<f64>,
+}
+
+impl Clock {
+    /// The time that ages are counted to: the wall's, but no later than the time since
+    /// the start allows.
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.wall.min(self.started_wall + self.monotonic_since_start + SLACK)
+    }
+
+    /// The clock may have jumped while no daemon ran: nothing expires by age.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.last_seen.is_some_and(|seen| self.started_wall - seen > DAY) && self.monotonic_since_start < DAY
+    }
+
+    /// What a collection writes down as its time: while the clock is in doubt, only as
+    /// much later than the last one as the daemon has run.
+    #[must_use]
+    pub fn seen(&self) -> f64 {
+        match self.last_seen {
+            Some(seen) if self.is_doubtful() => seen + self.monotonic_since_start,
+            _ => self.now(),
+        }
+    }
+}
+
+/// Which outputs are to go, and why; in the order in which they go.
+///
+/// By age: those of closed sessions once the time to live has passed since they were kept
+/// and their session ended, and those of unknown sessions once it has passed since they
+/// were kept. Then, while the rest is over the quota: those of closed sessions, of unknown
+/// ones, of open ones, the oldest first, but never the newest of all.
+#[must_use]
+pub fn plan(
+    outputs: &[Facts<'_>],
+    sessions: impl Fn(&str) -> SessionState,
+    limits: Retention,
+    clock: Clock,
+) -> Vec<(Handle, Reason)> {
+    let (now, by_age) = (clock.now(), !clock.is_doubtful());
+    let is_old = |output: &Facts<'_>, state: SessionState| {
+        let since = match state {
+            SessionState::Open => return false,
+            SessionState::Closed { ended_at } => output.created_at.max(ended_at),
+            SessionState::Unknown => output.created_at,
+        };
+        (now - since).max(0.0) >= limits.ttl_seconds.max(0.0) && !limits.ttl_seconds.is_nan()
+    };
+    let mut states: HashMap<&str, SessionState> = HashMap::new();
+    let mut gone = Vec::new();
+    let mut left: Vec<(u8, &Facts<'_>)> = Vec::new();
+    for output in outputs {
+        let state = *states.entry(output.session).or_insert_with(|| sessions(output.session));
+        if by_age && is_old(output, state) {
+            gone.push((output.handle, Reason::Ttl));
+        } else {
+            let rank = match state {
+                SessionState::Closed { .. } => 0,
+                SessionState::Unknown => 1,
+                SessionState::Open => 2,
+            };
+            left.push((rank, output));
+        }
+    }
+    let mut names: HashMap<[u8; 32], usize> = HashMap::new();
+    let mut total = 0_u64;
+    for (_, output) in &left {
+        let count = names.entry(output.content).or_default();
+        *count += 1;
+        if *count == 1 {
+            total = total.saturating_add(output.bytes);
+        }
+    }
+    let by_time = |a: &Facts<'_>, b: &Facts<'_>| a.created_at.total_cmp(&b.created_at).then(a.handle.cmp(&b.handle));
+    let newest = left.iter().map(|(_, output)| *output).max_by(|a, b| by_time(a, b)).map(|output| output.handle);
+    left.sort_by(|(rank, a), (other, b)| rank.cmp(other).then_with(|| by_time(a, b)));
+    for (_, output) in left {
+        if total <= limits.quota_bytes {
+            break;
+        }
+        if Some(output.handle) == newest {
+            continue;
+        }
+        if let Some(count) = names.get_mut(&output.content) {
+            *count -= 1;
+            if *count == 0 {
+                total = total.saturating_sub(output.bytes);
+            }
+        }
+        gone.push((output.handle, Reason::Quota));
+    }
+    gone
+}
+
+#[cfg(test)]
+mod tests;

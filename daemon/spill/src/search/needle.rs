@@ -1,0 +1,172 @@
+//! Finding the next hit in a file that is read block by block.
+
+use memchr::memmem::Finder;
+use regex::{Regex, RegexBuilder};
+
+use super::{LONGEST, Needle};
+use crate::SpillError;
+use crate::facts::{narrow, wide};
+use crate::located::Located;
+
+/// Bytes that are read at once, and the longest piece of a line that a pattern sees.
+const BLOCK: u64 = 1 << 20;
+
+/// Bytes that two pieces of a line have in common.
+const OVERLAP: u64 = 64 << 10;
+
+/// Memory that a pattern may take, in bytes.
+const PATTERN: usize = 4 << 20;
+
+/// A needle that is ready to be looked for.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    Literal(Box<Finder<'static>>),
+    Regex(Regex),
+}
+
+impl Ready {
+    /// # Errors
+    /// [`SpillError::Pattern`] for a query that is empty, too long or no pattern.
+    pub(crate) fn new(needle: &Needle) -> Result<Self, SpillError> {
+        let refuse = |words: String| Err(SpillError::Pattern(words));
+        let (Needle::Literal(text) | Needle::Regex(text)) = needle;
+        if text.is_empty() {
+            return refuse("it is empty".into());
+        }
+        if text.chars().nth(LONGEST).is_some() {
+            return refuse(format!("it is longer than {LONGEST} chars"));
+        }
+        match needle {
+            Needle::Literal(text) if text.contains('\n') => refuse("it has a line end, and rows are lines".into()),
+            Needle::Literal(text) => Ok(Self::Literal(Box::new(Finder::new(text.as_bytes()).into_owned()))),
+            Needle::Regex(text) => {
+                let built = RegexBuilder::new(text).size_limit(PATTERN).dfa_size_limit(PATTERN).build();
+                built.map(Self::Regex).or_else(|error| refuse(error.to_string()))
+            }
+        }
+    }
+}
+
+/// Goes through a file from hit to hit.
+pub(crate) struct Hits<'a> {
+    ready: &'a Ready,
+    file: &'a Located,
+    is_cancelled: &'a dyn Fn() -> bool,
+    /// Where the bytes in memory are, and they.
+    base: u64,
+    block: String,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Hits<'a> {
+    pub(crate) const fn new(ready: &'a Ready, file: &'a Located, is_cancelled: &'a dyn Fn() -> bool) -> Self {
+        Self { ready, file, is_cancelled, base: 0, block: String::new(), bytes: Vec::new() }
+    }
+
+    /// The first hit that begins at `from` or later: its ends, in bytes.
+    pub(crate) fn next(&mut self, from: u64) -> Result<Option<(u64, u64)>, SpillError> {
+        match self.ready {
+            Ready::Literal(finder) => self.literal(finder, from),
+            Ready::Regex(regex) => self.regex(regex, from),
+        }
+    }
+
+    fn literal(&mut self, finder: &Finder<'static>, mut from: u64) -> Result<Option<(u64, u64)>, SpillError> {
+        let length = wide(finder.needle().len());
+        let end = self.file.length();
+        loop {
+            if from < self.base || from + length > self.base + wide(self.bytes.len()) {
+                if from + length > end {
+                    return Ok(None);
+                }
+                self.check()?;
+                self.bytes.resize(narrow(BLOCK + length), 0);
+                let filled = self.file.fill(from, &mut self.bytes)?;
+                self.bytes.truncate(filled);
+                self.base = from;
+                if wide(filled) < length {
+                    return Ok(None);
+                }
+            }
+            if let Some(at) = finder.find(&self.bytes[narrow(from - self.base)..]) {
+                let start = from + wide(at);
+                return Ok(Some((start, start + length)));
+            }
+            from = self.base + wide(self.bytes.len()) + 1 - length;
+        }
+    }
+
+    fn regex(&mut self, regex: &Regex, mut from: u64) -> Result<Option<(u64, u64)>, SpillError> {
+        loop {
+            if !self.holds(from) && !self.load(from)? {
+                return Ok(None);
+            }
+            // The line, or the piece of one, that `from` is in.
+            let at = narrow(from - self.base);
+            let begin = memchr::memrchr(b'\n', &self.block.as_bytes()[..at]).map_or(0, |newline| newline + 1);
+            let newline = memchr::memchr(b'\n', &self.block.as_bytes()[at..]).map(|newline| at + newline);
+            let is_last = newline.is_some() || self.base + wide(self.block.len()) >= self.file.length();
+            let end = newline.unwrap_or(self.block.len());
+            if !is_last && (begin > 0 || wide(self.block.len()) < BLOCK) {
+                // The line goes on behind the block: it is loaded from its beginning.
+                let line = self.base + wide(begin);
+                self.load(if begin > 0 { line } else { from })?;
+                continue;
+            }
+            let shown = match newline {
+                Some(newline) if newline > at && self.block.as_bytes()[newline - 1] == b'\r' => newline - 1,
+                _ => end,
+            };
+            let line = &self.block[begin..shown];
+            // What begins near the end of a piece is left to the next one, which sees more.
+            let piece_end = if is_last { usize::MAX } else { self.block.len() - narrow(OVERLAP) };
+            let hit = (at <= shown).then(|| regex.find_at(line, at - begin)).flatten();
+            if let Some(hit) = hit.filter(|hit| begin + hit.start() < piece_end) {
+                let start = self.base + wide(begin + hit.start());
+                return Ok(Some((start, start + wide(hit.len()))));
+            }
+            from = if is_last {
+                self.base + wide(end) + 1
+            } else {
+                self.base + wide(self.block.floor_char_boundary(piece_end).max(at + 1))
+            };
+            if is_last && newline.is_none() {
+                return Ok(None);
+            }
+            if !is_last {
+                self.load(from)?;
+            }
+        }
+    }
+
+    fn holds(&self, from: u64) -> bool {
+        !self.block.is_empty() && from >= self.base && from < self.base + wide(self.block.len())
+    }
+
+    /// Loads the text from `from` on; false at the end.
+    fn load(&mut self, from: u64) -> Result<bool, SpillError> {
+        self.check()?;
+        if from >= self.file.length() {
+            return Ok(false);
+        }
+        self.bytes.resize(narrow(BLOCK) + 4, 0);
+        let filled = self.file.fill(from, &mut self.bytes)?;
+        let bytes = &self.bytes[..filled];
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            // A char that the block cuts.
+            Err(error) if bytes.len() - error.valid_up_to() < 4 => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) => return Err(self.file.not_text(from + wide(error.valid_up_to()))),
+        };
+        self.block.clear();
+        self.block.push_str(text);
+        self.base = from;
+        Ok(!self.block.is_empty())
+    }
+
+    fn check(&self) -> Result<(), SpillError> {
+        if (self.is_cancelled)() { Err(SpillError::Cancelled) } else { Ok(()) }
+    }
+}
