@@ -50,7 +50,9 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
         let all = scope.spawn(|| {
             let mut last = [0; 2];
             while last != [count / 2; 2] {
-                let Notification::MemoryChanged(told) = listening.next_notification().unwrap();
+                let Notification::MemoryChanged(told) = listening.next_notification().unwrap() else {
+                    panic!("another topic")
+                };
                 let last = &mut last[usize::from(told.target == Target::User)];
                 assert_eq!(told.revision, *last + 1, "one was missed");
                 *last = told.revision;
