@@ -133,10 +133,12 @@ impl Outputs {
         let handle = Handle::of(&file);
         let begun = {
             let catalog = self.catalog();
+            let begun = catalog.known.begun.get(&handle).cloned();
             match catalog.known.get(handle).map(|record| record.state) {
                 Some(State::Kept) => return Ok(()),
-                Some(State::Expired { .. }) => None,
-                None => Some(catalog.known.begun.get(&handle).cloned()),
+                // It may have been begun again after it expired.
+                Some(State::Expired { .. }) if begun.is_none() => None,
+                _ => Some(begun),
             }
         };
         let Some(_claim) = self.claims.now(handle, folder) else { return Ok(()) };

@@ -104,6 +104,8 @@ fn identical_texts_take_their_room_once_until_the_last_goes() {
     let collected = outputs.collect(|_| SessionState::Unknown, everything, clock, false).unwrap();
     assert_eq!((collected.freed_bytes, outputs.usage()), (300_000, (0, 0)));
     assert!(folder::names(&home.root().join("t")).unwrap().is_empty());
+    let (again, _) = home.open();
+    assert_eq!(again.record(one.handle).unwrap().state, State::Expired { at: NOW, reason: Reason::Ttl });
     // A file that was changed by hand is not taken for the same content.
     let three = keep(&outputs, "s", "3", "abc");
     home.write("s/3.txt", "xyz");
@@ -295,6 +297,21 @@ fn rows_have_their_lines_and_what_is_around() {
     }
     let query = Query { needle: Needle::Literal("two".into()), scope: Scope::All, context: 0, limit: 1 };
     assert!(matches!(outputs.search(&query, &|| true), Err(SpillError::Cancelled)));
+}
+
+#[test]
+fn hits_where_two_blocks_meet_are_found() {
+    let home = Home::new();
+    let outputs = Outputs::new(home.root());
+    for (at, id) in (-14..=14).zip(0..) {
+        let before = "x".repeat(usize::try_from((1 << 20) + at).unwrap());
+        let kept = keep(&outputs, "s", &format!("{id}"), &format!("{before}needle\nneedle\n"));
+        for needle in [Needle::Literal("needle".into()), Needle::Regex("n.edle".into())] {
+            let found = search(&outputs, needle, Scope::Handle(kept.handle.to_string()), 0, 9);
+            let lines: Vec<u64> = found.matches.iter().map(|row| row.line).collect();
+            assert_eq!((lines, found.matches[0].offset), (vec![1, 2], before.len() as u64), "{at}");
+        }
+    }
 }
 
 #[test]
