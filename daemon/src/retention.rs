@@ -67,6 +67,7 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
         .await
         .map_err(|_| fail::internal("output.gc"))?
         .map_err(|error| fail::disk(&error))?;
+    tell_notices(state);
     for failure in &collected.failures {
         tracing::warn!("an output stays although its time is over: {failure}");
     }
@@ -92,6 +93,13 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
 #[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]
 const fn seconds(seconds: u64) -> f64 {
     seconds as f64
+}
+
+/// Puts into the log what the catalog of outputs has to tell.
+pub(crate) fn tell_notices(state: &State) {
+    for notice in state.outputs.take_notices() {
+        tracing::warn!("outputs: {notice}");
+    }
 }
 
 fn clock(state: &State) -> Clock {

@@ -114,6 +114,7 @@ async fn upkeep(state: Arc<State>, desk: Desk) {
         Ok(Err(error)) => tracing::warn!("leftovers stay: {error}"),
         Err(_) => tracing::error!("tidying up the outputs panicked"),
     }
+    retention::tell_notices(&state);
     tokio::join!(librarian::work(Arc::clone(&state), desk), retention::keep_looking(state));
 }
 

@@ -94,7 +94,7 @@ fn a_file_in_the_place_of_the_stores_folder_refuses_writes_and_nothing_else() {
 }
 
 #[test]
-fn an_archive_that_is_no_database_is_left_alone_and_the_stores_are_served() {
+fn an_archive_that_is_no_database_is_set_aside_and_a_new_one_begun() {
     let home = Home::new();
     fs::create_dir(home.path().join("herma")).unwrap();
     let archive = home.path().join("herma/archive.db");
@@ -103,12 +103,18 @@ fn an_archive_that_is_no_database_is_left_alone_and_the_stores_are_served() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_eq!(raw.call("memory.add", &json!({ "target": "user", "content": "x" }))["result"]["success"], true);
-    let reply = raw.call("session.open", &json!({ "session": "s" }));
-    assert_eq!(kind(&reply), "unavailable", "{reply}");
-    assert!(reply["error"]["message"].as_str().unwrap().contains("archive.db"), "{reply}");
+    let opened = raw.call("session.open", &json!({ "session": "s" }));
+    assert_eq!(opened["result"]["resumed"], false, "{opened}");
+    let aside = home.path().join("herma/archive.db.damaged-1");
     let status = raw.call("status", &json!({}));
-    assert_ne!(status["result"]["archive"]["state"], "ok", "{status}");
-    assert_eq!(fs::read_to_string(&archive).unwrap(), junk);
+    let state = status["result"]["archive"]["state"].as_str().unwrap();
+    assert!(state.starts_with("ok") && state.contains(aside.to_str().unwrap()), "{status}");
+    assert_eq!(fs::read_to_string(&aside).unwrap(), junk);
+    daemon.kill();
+    let daemon = Daemon::start(&home);
+    let again = daemon.raw().call("session.open", &json!({ "session": "s" }));
+    assert_eq!(again["result"]["resumed"], true, "{again}");
+    assert_eq!(daemon.raw().call("status", &json!({}))["result"]["archive"]["state"], "ok");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn archived(home: &Home, handle: &str) -> Vec<(usize, String)> {
     let script = r"
 import json, sqlite3, sys
 archive = sqlite3.connect(sys.argv[1])
-rows = archive.execute('SELECT position, message FROM removed WHERE compression = ? ORDER BY position', (sys.argv[2],))
+rows = archive.execute('SELECT position, body FROM message WHERE compression = ? ORDER BY position', (sys.argv[2],))
 json.dump(rows.fetchall(), sys.stdout)
 ";
     let path = home.path().join("herma/archive.db");

@@ -54,7 +54,7 @@ pub fn admit(
     })
 }
 
-/// Spills a result; `None` when it was given out before.
+/// Spills a result; `None` when it was given out before, and is not the same call again.
 pub(crate) fn spill(
     outputs: &Outputs,
     origin: &Origin<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn spill(
     now: f64,
 ) -> Option<Admitted> {
     let text = content.text();
-    if outputs.is_reading(&text) {
+    if outputs.is_reading(&text) && !outputs.is_kept_as(origin, &text) {
         return None;
     }
     let (Facts { chars, lines, sha256 }, kept) = outputs.keep_measuring(origin, &text, now);

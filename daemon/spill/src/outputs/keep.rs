@@ -54,6 +54,17 @@ impl Outputs {
         self.keep_as(origin, text, now, &mut || *facts)
     }
 
+    /// Whether this very text is kept under this session and id.
+    pub(crate) fn is_kept_as(&self, origin: &Origin<'_>, text: &str) -> bool {
+        let (session, id, hash) = (name::safe(origin.session), name::safe(origin.id), name::hex(text.as_bytes()));
+        let names = [format!("{id}{SUFFIX}"), format!("{id}-{}{SUFFIX}", &hash[..8]), format!("{id}-{hash}{SUFFIX}")];
+        let catalog = self.catalog();
+        names.iter().any(|name| {
+            let record = catalog.known.get(Handle::of(&format!("{session}/{name}")));
+            record.is_some_and(|record| record.state == State::Kept && hex(&record.sha256) == hash)
+        })
+    }
+
     /// Keeps a text as [`Outputs::keep`] does, and counts and hashes it meanwhile.
     pub(crate) fn keep_measuring(&self, origin: &Origin<'_>, text: &str, now: f64) -> (Facts, Result<Kept, DiskError>) {
         let is_beside = text.len() >= BESIDE && !self.catalog().known.has_length(wide(text.len()));
