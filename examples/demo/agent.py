@@ -5,7 +5,6 @@
 
 import hashlib
 import json
-import re
 import socket
 import sys
 
@@ -97,12 +96,10 @@ def problems(messages, prefix):
 
 def recall(herma, session, messages, shorter):
     """Finds something that was compressed away, and gets it back."""
-    left = json.dumps(shorter, ensure_ascii=False)
     for message in messages:
-        words = re.findall(r"\w+", message["content"]) if message["role"] == "user" else []
-        gone = sorted((word for word in words if word not in left), key=len)
-        if gone:
-            hits = herma.call("recall.search", query=gone[-1], session=session)["hits"]
+        words = (message.get("content") or "").split()[:12]
+        if len(words) == 12 and message["role"] != "system" and message not in shorter:
+            hits = herma.call("recall.search", query=" ".join(words), session=session, limit=100)["hits"]
             around = [herma.call("recall.expand", handle=hit["handle"], before=0, after=0) for hit in hits]
             return any(item.get("message") == message for found in around for item in found["items"])
     return False

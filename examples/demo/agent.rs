@@ -26,6 +26,9 @@ const CHANGES: usize = 120;
 /// Lines of the large result: about 200 KB.
 const LINES: usize = 3000;
 
+/// Words of a message that is looked for.
+const WORDS: usize = 12;
+
 /// Lines of a page when it is read back.
 const PAGE: u64 = 700;
 
@@ -225,10 +228,11 @@ impl Agent {
 
     /// Finds something that was compressed away, and gets it back byte for byte.
     fn recall(&mut self, messages: &[Json], shorter: &[Json]) -> anyhow::Result<bool> {
-        let (word, message) = forgotten(messages, shorter).context("nothing is gone from the list")?;
+        let (query, message) = forgotten(messages, shorter).context("nothing is gone from the list")?;
         let found = self.client.recall_search(SearchParams {
-            query: word,
+            query,
             session: Some(self.session.clone()),
+            limit: Some(100),
             ..SearchParams::default()
         })?;
         for hit in found.hits {
@@ -242,15 +246,13 @@ impl Agent {
     }
 }
 
-/// The longest word of the first user message whose text the shorter list has no more,
-/// and that message: what an agent may want back.
+/// A message that the shorter list has no more, and some of its words.
 fn forgotten<'a>(messages: &'a [Json], shorter: &[Json]) -> Option<(String, &'a Json)> {
-    let left: String = shorter.iter().map(Json::get).collect();
-    messages.iter().find_map(|message| {
+    messages.iter().filter(|message| !shorter.contains(message)).find_map(|message| {
         let value: Value = serde_json::from_str(message.get()).ok()?;
-        let text = value["content"].as_str().filter(|_| value["role"] == "user")?;
-        let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !left.contains(word));
-        words.max_by_key(|word| word.chars().count()).map(|word| (word.to_owned(), message))
+        let content = value["content"].as_str().filter(|_| value["role"] != "system")?;
+        let words: Vec<&str> = content.split_whitespace().take(WORDS).collect();
+        (words.len() == WORDS).then(|| (words.join(" "), message))
     })
 }
 
