@@ -18,13 +18,21 @@ use herma_spill::SpillError;
 use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::handle::Handle;
 use herma_spill::page::{Next, Page, Part};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::Instant;
 
 use crate::events::Subscription;
 use crate::fail::{self, Outcome};
 use crate::handler::domain_target;
 use crate::owner::Page as LogPage;
 use crate::state::State;
+
+/// How long nothing more must have come before the outputs that wait are put into the
+/// index: whoever keeps outputs now should have the machine.
+const QUIET: Duration = Duration::from_millis(250);
+
+/// How long outputs wait at most, however many come.
+const LATEST: Duration = Duration::from_secs(10);
 
 /// How long a search waits for what was kept right before it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,7 +48,7 @@ const LINES: usize = 4000;
 
 /// Outputs longer than this are indexed up to here, in chars: what is looked for in
 /// larger ones is found by `output.search`.
-const LONGEST: usize = 32 << 20;
+const LONGEST: usize = 8 << 20;
 
 /// Rows of a journal that are read at one time.
 const ROWS: usize = 500;
@@ -51,6 +59,8 @@ pub(crate) struct Librarian {
     outputs: mpsc::UnboundedSender<String>,
     /// Outputs that wait.
     waiting: watch::Sender<usize>,
+    /// Somebody waits for them.
+    hurry: Notify,
     /// The newest revision of each store that is in the index.
     filed: Mutex<HashMap<(String, Target), u64>>,
 }
@@ -61,7 +71,7 @@ pub(crate) type Desk = mpsc::UnboundedReceiver<String>;
 impl Librarian {
     pub(crate) fn new() -> (Self, Desk) {
         let (outputs, desk) = mpsc::unbounded_channel();
-        (Self { outputs, waiting: watch::Sender::new(0), filed: Mutex::default() }, desk)
+        (Self { outputs, waiting: watch::Sender::new(0), hurry: Notify::new(), filed: Mutex::default() }, desk)
     }
 
     /// Puts an output into the index soon.
@@ -75,6 +85,10 @@ impl Librarian {
     /// Waits, but not long, until the outputs that were noted are in the index.
     pub(crate) async fn settle(&self) {
         let mut waiting = self.waiting.subscribe();
+        if *waiting.borrow() == 0 {
+            return;
+        }
+        self.hurry.notify_one();
         // What is missing then is found by a later search.
         drop(tokio::time::timeout(PATIENCE, waiting.wait_for(|waiting| *waiting == 0)).await);
     }
@@ -130,11 +144,25 @@ async fn compare(state: &Arc<State>) -> Outcome<()> {
 async fn file_outputs(state: &Arc<State>, desk: &mut Desk) {
     let mut handles = Vec::new();
     while desk.recv_many(&mut handles, 1000).await > 0 {
+        gather(state, desk, &mut handles).await;
         let count = handles.len();
         if let Err(error) = file_all(state, std::mem::take(&mut handles)).await {
             tracing::warn!("outputs that can't be found by recall: {error}");
         }
         state.librarian.done(count);
+    }
+}
+
+/// Waits until no more come for a while, or somebody wants to find them.
+async fn gather(state: &State, desk: &mut Desk, handles: &mut Vec<String>) {
+    let latest = Instant::now() + LATEST;
+    loop {
+        let quiet = (Instant::now() + QUIET).min(latest);
+        tokio::select! {
+            () = state.librarian.hurry.notified() => return,
+            () = tokio::time::sleep_until(quiet) => return,
+            more = desk.recv_many(handles, 1000) => if more == 0 { return },
+        }
     }
 }
 
