@@ -2,14 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use herma_archive::{Archive, ArchiveError, Reader};
 use herma_disk::aside;
 use herma_protocol::{ErrorKind, RpcError};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::fail::{self, Outcome};
 
@@ -18,6 +20,13 @@ const QUEUE: usize = 1024;
 
 /// Messages that are put into the text index at one time, while nobody waits.
 const SLICE: usize = 200;
+
+/// Connections that read at one time.
+const READERS: usize = 2;
+
+/// How often something that must be noted is tried, and the pause between.
+const TRIES: usize = 100;
+const PAUSE: Duration = Duration::from_millis(50);
 
 type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
 
@@ -39,7 +48,12 @@ pub struct Archivist {
 struct Shared {
     path: PathBuf,
     condition: RwLock<Condition>,
-    reader: Mutex<Option<Reader>>,
+    /// Which file this is: one more each time a damaged one was set aside.
+    epoch: AtomicU64,
+    /// Connections that nobody reads with right now, with their file.
+    readers: Mutex<Vec<(u64, Reader)>>,
+    /// Who reads waits here, not on a thread that others need.
+    reading: Semaphore,
 }
 
 /// How far the archive can be used.
@@ -61,7 +75,13 @@ impl Archivist {
     pub fn open(path: PathBuf, refill: impl Fn(&mut Archive) + Send + 'static) -> Self {
         let was_killed = has_log(&path);
         let (archive, condition) = begin(&path);
-        let shared = Arc::new(Shared { path, condition: RwLock::new(condition), reader: Mutex::default() });
+        let shared = Arc::new(Shared {
+            path,
+            condition: RwLock::new(condition),
+            epoch: AtomicU64::new(0),
+            readers: Mutex::default(),
+            reading: Semaphore::new(READERS),
+        });
         let mut archivist = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
         let Some(archive) = archive else { return archivist };
         let (sender, receiver) = sync_channel(QUEUE);
@@ -151,6 +171,28 @@ impl Archivist {
         }
     }
 
+    /// The same for what matters only while the archive is in use.
+    pub fn tell_if_in_use(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+        if self.is_in_use() {
+            self.tell(job);
+        }
+    }
+
+    /// The same, tried again while the archive has too much to do.
+    pub async fn insist<F>(&self, job: F)
+    where
+        F: Fn(&mut Archive) -> Result<(), ArchiveError> + Clone + Send + 'static,
+    {
+        for _ in 0..TRIES {
+            match self.note(job.clone()).await {
+                Err(error) if error.kind == ErrorKind::Busy => tokio::time::sleep(PAUSE).await,
+                Err(error) => return tracing::warn!("not noted in the archive: {error}"),
+                Ok(()) => return,
+            }
+        }
+        tracing::warn!("not noted in the archive, which has too much to do");
+    }
+
     fn send(&self, job: Job) -> Outcome<()> {
         if !self.is_in_use() {
             return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
@@ -178,25 +220,18 @@ impl Archivist {
         if let Condition::Broken(_) = self.shared.condition() {
             return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
         }
+        let turn = self.shared.reading.acquire().await.map_err(|_| fail::internal("the archive"))?;
         let shared = Arc::clone(&self.shared);
-        let done = tokio::task::spawn_blocking(move || {
-            let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let open = match reader.take() {
-                Some(open) => open,
-                None if shared.is_newer() => Archive::open_newer(&shared.path)?,
-                None => Reader::open(&shared.path)?,
-            };
-            let done = job(&open);
-            *reader = Some(open);
-            done
-        });
-        match done.await {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(error)) => {
+        let done = tokio::task::spawn_blocking(move || shared.read(job)).await;
+        drop(turn);
+        match done {
+            Ok((_, Ok(done))) => Ok(done),
+            Ok((epoch, Err(error))) => {
                 let words = fail::archive(&error);
                 if error.is_damaged() {
-                    // Its own thread sets it aside.
-                    self.tell(move |_| Err(error));
+                    // Its own thread sets it aside, unless another report was faster.
+                    let shared = Arc::clone(&self.shared);
+                    self.tell(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
                 }
                 Err(words)
             }
@@ -207,7 +242,7 @@ impl Archivist {
     /// Lets the jobs that wait finish, then closes the file.
     pub fn close(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        drop(self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.shared.readers().clear();
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
@@ -219,6 +254,36 @@ impl Archivist {
 impl Shared {
     fn condition(&self) -> Condition {
         self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Vec<(u64, Reader)>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads with a connection that nobody uses, or a new one.
+    fn read<T>(&self, job: impl FnOnce(&Reader) -> Result<T, ArchiveError>) -> (u64, Result<T, ArchiveError>) {
+        let free = self.readers().pop();
+        let (epoch, reader) = match free {
+            Some(free) => free,
+            None => {
+                let epoch = self.epoch();
+                let opened = if self.is_newer() { Archive::open_newer(&self.path) } else { Reader::open(&self.path) };
+                match opened {
+                    Ok(reader) => (epoch, reader),
+                    Err(error) => return (epoch, Err(error)),
+                }
+            }
+        };
+        let done = job(&reader);
+        let mut readers = self.readers();
+        if epoch == self.epoch() {
+            readers.push((epoch, reader));
+        }
+        (epoch, done)
     }
 
     fn is_newer(&self) -> bool {
@@ -322,12 +387,13 @@ fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refil
 
 /// What takes the place of an archive that turned out to be damaged.
 fn renewed(archive: Archive, shared: &Shared, damage: &ArchiveError, refill: &Refill) -> Option<Archive> {
-    let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
-    drop(reader.take());
+    let mut readers = shared.readers();
+    readers.clear();
     drop(archive);
     let (anew, condition) = begin_anew(&shared.path, damage);
     shared.become_(condition);
-    drop(reader);
+    shared.epoch.fetch_add(1, Ordering::AcqRel);
+    drop(readers);
     let mut anew = anew?;
     refill(&mut anew);
     Some(anew)

@@ -1,28 +1,50 @@
 //! Session locks that end with the connection that took them.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Session and holder.
+pub(crate) type Lock = (String, String);
 
 /// Locks without a time of their own, by connection.
 #[derive(Debug, Default)]
 pub(crate) struct BoundLocks {
-    taken: Mutex<HashMap<u64, Vec<(String, String)>>>,
+    taken: Mutex<HashMap<u64, BTreeSet<Lock>>>,
 }
 
 impl BoundLocks {
-    /// A connection took the lock of a session for a holder.
-    pub(crate) fn note(&self, connection: u64, session: String, holder: String) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let locks = taken.entry(connection).or_default();
-        let lock = (session, holder);
-        if !locks.contains(&lock) {
-            locks.push(lock);
+    /// A connection is about to take the lock of a session for a holder.
+    pub(crate) fn note(&self, connection: u64, lock: Lock) {
+        self.taken().entry(connection).or_default().insert(lock);
+    }
+
+    /// Whether that connection is there, and has not given the lock back.
+    pub(crate) fn is_noted(&self, connection: u64, lock: &Lock) -> bool {
+        self.taken().get(&connection).is_some_and(|locks| locks.contains(lock))
+    }
+
+    /// A connection did not get the lock, unless it has it from before.
+    pub(crate) fn take_back(&self, connection: u64, lock: &Lock) {
+        if let Some(locks) = self.taken().get_mut(&connection) {
+            locks.remove(lock);
         }
     }
 
-    /// What a connection that ended leaves: session and holder of each.
-    pub(crate) fn left_by(&self, connection: u64) -> Vec<(String, String)> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&connection).unwrap_or_default()
+    /// The lock was given back by whoever holds it.
+    pub(crate) fn forget(&self, lock: &Lock) {
+        self.taken().retain(|_, locks| {
+            locks.remove(lock);
+            !locks.is_empty()
+        });
+    }
+
+    /// What a connection that ended leaves.
+    pub(crate) fn left_by(&self, connection: u64) -> BTreeSet<Lock> {
+        self.taken().remove(&connection).unwrap_or_default()
+    }
+
+    fn taken(&self) -> MutexGuard<'_, HashMap<u64, BTreeSet<Lock>>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -33,12 +55,14 @@ mod tests {
     #[test]
     fn a_connection_leaves_its_own_locks_once() {
         let locks = BoundLocks::default();
-        for (connection, session) in [(1, "a"), (1, "a"), (2, "b"), (1, "c")] {
-            locks.note(connection, session.into(), "h".into());
-        }
         let own = |name: &str| (name.to_owned(), "h".to_owned());
-        assert_eq!(locks.left_by(1), [own("a"), own("c")]);
-        assert!(locks.left_by(1).is_empty());
-        assert_eq!(locks.left_by(2), [own("b")]);
+        for (connection, session) in [(1, "a"), (1, "a"), (2, "b"), (1, "c"), (1, "d")] {
+            locks.note(connection, own(session));
+        }
+        locks.forget(&own("d"));
+        assert!(locks.is_noted(1, &own("a")) && !locks.is_noted(2, &own("a")) && !locks.is_noted(1, &own("d")));
+        assert_eq!(locks.left_by(1), BTreeSet::from([own("a"), own("c")]));
+        assert!(locks.left_by(1).is_empty() && !locks.is_noted(1, &own("a")));
+        assert_eq!(locks.left_by(2), BTreeSet::from([own("b")]));
     }
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use herma_archive::Archive;
 use herma_protocol::binary::ClientFrame;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
@@ -23,7 +24,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use codec::{Parsed, encode_frame, encode_line, parse, unparsable};
+use codec::{Parsed, encode_frame, encode_line, parse, parse_owned, unparsable};
 use telling::told;
 
 use crate::dispatch;
@@ -67,7 +68,11 @@ pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
     }
     state.streaks.forget(&Writer::Connection(number));
     for (session, holder) in state.bound_locks.left_by(number) {
-        state.archive.tell(move |archive| archive.unlock(&session, &holder).map(drop));
+        let state = Arc::clone(&state);
+        tokio::spawn(async move {
+            let release = move |archive: &mut Archive| archive.unlock(&session, &holder).map(drop);
+            state.archive.insist(release).await;
+        });
     }
 }
 
@@ -246,7 +251,7 @@ impl Connection {
                         parse(codec, self.decoder.bytes(&frame))
                     } else {
                         let bytes = self.decoder.take(&frame);
-                        let parsed = tokio::task::spawn_blocking(move || parse(codec, &bytes)).await;
+                        let parsed = tokio::task::spawn_blocking(move || parse_owned(codec, bytes)).await;
                         parsed.unwrap_or_else(|_| unparsable(codec))
                     };
                     self.start(parsed, share);

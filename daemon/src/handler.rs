@@ -73,7 +73,7 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::OutputPreview(params) => {
             blocking("output.preview", move || output::preview(&params)).await.map(Reply::OutputPreview)
         }
-        Request::OutputRead(params) => output::read(state, params).await.map(Reply::OutputRead),
+        Request::OutputRead(params) => output::read(state, caller, params).await.map(Reply::OutputRead),
         Request::ContextConfigure(params) => {
             context::configure(state, caller, params).await.map(Reply::ContextConfigure)
         }
@@ -114,9 +114,9 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::SessionLockHolder(params) => session::lock_holder(state, params).await.map(Reply::SessionLockHolder),
         Request::SessionRemove(params) => session::remove(state, caller, params).await.map(Reply::SessionRemove),
         Request::SessionUsage(params) => session::usage(state, caller, params).await.map(Reply::SessionUsage),
-        Request::OutputSearch(params) => output::search(state, params).await.map(Reply::OutputSearch),
+        Request::OutputSearch(params) => output::search(state, caller, params).await.map(Reply::OutputSearch),
         Request::OutputList(params) => output::list(state, caller, params).await.map(Reply::OutputList),
-        Request::OutputRemove(params) => output::remove(state, params).await.map(Reply::OutputRemove),
+        Request::OutputRemove(params) => output::remove(state, caller, params).await.map(Reply::OutputRemove),
         Request::OutputGc(params) => output::gc(state, params).await.map(Reply::OutputGc),
         Request::ContextRecordUsage(params) => {
             context::record_usage(state, caller, params).await.map(Reply::ContextRecordUsage)

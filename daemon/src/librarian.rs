@@ -38,7 +38,7 @@ const LATEST: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Bytes of a part of an output in the index; a hit leads to its part.
-const PART: usize = 16 << 10;
+const PART: usize = 8 << 10;
 
 /// Bytes that are put into the index at one time, so that nobody waits long.
 const SLICE: usize = 1 << 20;
@@ -50,13 +50,16 @@ const LINES: usize = 4000;
 /// larger ones is found by `output.search`.
 const LONGEST: usize = 8 << 20;
 
+/// Notes that are taken at one time.
+const MOST_NOTES: usize = 1000;
+
 /// Rows of a journal that are read at one time.
 const ROWS: usize = 500;
 
 /// Asks for outputs to be put into the index.
 #[derive(Debug)]
 pub(crate) struct Librarian {
-    outputs: mpsc::UnboundedSender<String>,
+    notes: mpsc::UnboundedSender<Note>,
     /// Outputs that wait.
     waiting: watch::Sender<usize>,
     /// Somebody waits for them.
@@ -66,20 +69,40 @@ pub(crate) struct Librarian {
 }
 
 /// What the librarian works on.
-pub(crate) type Desk = mpsc::UnboundedReceiver<String>;
+pub(crate) type Desk = mpsc::UnboundedReceiver<Note>;
+
+/// What the librarian is told.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// This output was kept.
+    Output(String),
+    /// Something may have been missed.
+    LookAgain,
+}
 
 impl Librarian {
     pub(crate) fn new() -> (Self, Desk) {
-        let (outputs, desk) = mpsc::unbounded_channel();
-        (Self { outputs, waiting: watch::Sender::new(0), hurry: Notify::new(), filed: Mutex::default() }, desk)
+        let (notes, desk) = mpsc::unbounded_channel();
+        (Self { notes, waiting: watch::Sender::new(0), hurry: Notify::new(), filed: Mutex::default() }, desk)
     }
 
     /// Puts an output into the index soon.
     pub(crate) fn note(&self, handle: &str) {
         self.waiting.send_modify(|waiting| *waiting += 1);
-        if self.outputs.send(handle.to_owned()).is_err() {
+        if self.notes.send(Note::Output(handle.to_owned())).is_err() {
             self.waiting.send_replace(0);
         }
+    }
+
+    /// Has it compared what there is with what is in the index.
+    pub(crate) fn look_again(&self) {
+        drop(self.notes.send(Note::LookAgain));
+    }
+
+    /// The index is another one, and empty.
+    pub(crate) fn begin_anew(&self) {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.look_again();
     }
 
     /// Waits, but not long, until the outputs that were noted are in the index.
@@ -110,10 +133,8 @@ impl Librarian {
 pub(crate) async fn work(state: Arc<State>, mut desk: Desk) {
     let mut stop = state.stop.subscribe();
     let changes = state.events.subscribe(BTreeSet::from([Topic::MemoryChanged]));
+    state.librarian.look_again();
     let working = async {
-        if let Err(error) = compare(&state).await {
-            tracing::warn!("not everything can be found by recall: {error}");
-        }
         tokio::join!(file_outputs(&state, &mut desk), file_changes(&state, changes));
     };
     tokio::select! {
@@ -123,51 +144,64 @@ pub(crate) async fn work(state: Arc<State>, mut desk: Desk) {
 }
 
 /// Finds what is not in the index, and what is there of outputs that are gone.
-async fn compare(state: &Arc<State>) -> Outcome<()> {
+async fn compare(state: &Arc<State>) -> Outcome<Vec<String>> {
     if !state.archive.is_in_use() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let indexed: HashSet<String> = state.archive.read(|reader| reader.indexed_outputs()).await?.into_iter().collect();
     let records = state.outputs.list(None, usize::MAX).into_iter().filter(|record| record.state == Fate::Kept);
-    let kept: Vec<String> = records.map(|record| record.handle.to_string()).collect();
+    let mut kept: Vec<String> = records.map(|record| record.handle.to_string()).collect();
     let there: HashSet<&String> = kept.iter().collect();
     let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();
     if !gone.is_empty() {
         state.archive.call(move |archive| archive.forget_outputs(&gone)).await?;
     }
-    for handle in kept.iter().filter(|handle| !indexed.contains(*handle)) {
-        state.librarian.note(handle);
-    }
-    file_stores(state, None).await
+    file_stores(state, None).await?;
+    kept.retain(|handle| !indexed.contains(handle));
+    Ok(kept)
 }
 
 async fn file_outputs(state: &Arc<State>, desk: &mut Desk) {
-    let mut handles = Vec::new();
-    while desk.recv_many(&mut handles, 1000).await > 0 {
-        gather(state, desk, &mut handles).await;
-        let count = handles.len();
-        if let Err(error) = file_all(state, std::mem::take(&mut handles)).await {
-            tracing::warn!("outputs that can't be found by recall: {error}");
+    let mut notes = Vec::new();
+    while desk.recv_many(&mut notes, MOST_NOTES).await > 0 {
+        gather(state, desk, &mut notes).await;
+        let looks_again = notes.iter().any(|note| matches!(note, Note::LookAgain));
+        let mut handles: BTreeSet<String> = BTreeSet::new();
+        let mut count = 0;
+        for note in notes.drain(..) {
+            if let Note::Output(handle) = note {
+                handles.insert(handle);
+                count += 1;
+            }
+        }
+        if looks_again {
+            match compare(state).await {
+                Ok(missing) => handles.extend(missing),
+                Err(error) => tracing::warn!("not everything can be found by recall: {error}"),
+            }
+        }
+        if let Err(error) = file_all(state, handles).await {
+            tracing::warn!("outputs that can't be found by recall until it is looked again: {error}");
         }
         state.librarian.done(count);
     }
 }
 
 /// Waits until no more come for a while, or somebody wants to find them.
-async fn gather(state: &State, desk: &mut Desk, handles: &mut Vec<String>) {
+async fn gather(state: &State, desk: &mut Desk, notes: &mut Vec<Note>) {
     let latest = Instant::now() + LATEST;
     loop {
         let quiet = (Instant::now() + QUIET).min(latest);
         tokio::select! {
             () = state.librarian.hurry.notified() => return,
             () = tokio::time::sleep_until(quiet) => return,
-            more = desk.recv_many(handles, 1000) => if more == 0 { return },
+            more = desk.recv_many(notes, MOST_NOTES) => if more == 0 { return },
         }
     }
 }
 
 /// Puts outputs into the index, several small ones at one time.
-async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
+async fn file_all(state: &Arc<State>, handles: BTreeSet<String>) -> Outcome<()> {
     let mut parts = Vec::new();
     let mut bytes = 0;
     for handle in handles {
@@ -196,12 +230,16 @@ async fn file_all(state: &Arc<State>, handles: Vec<String>) -> Outcome<()> {
     file(state, parts).await
 }
 
-async fn file(state: &State, parts: Vec<Filed>) -> Outcome<()> {
+async fn file(state: &Arc<State>, parts: Vec<Filed>) -> Outcome<()> {
     if parts.is_empty() {
         return Ok(());
     }
+    let shared = Arc::clone(state);
     let index = move |archive: &mut Archive| {
-        let parts: Vec<OutputPart<'_>> = parts.iter().map(Filed::part).collect();
+        // One that was removed meanwhile would be found for ever.
+        let is_kept =
+            |part: &&Filed| shared.outputs.record(part.record.handle).is_some_and(|record| record.state == Fate::Kept);
+        let parts: Vec<OutputPart<'_>> = parts.iter().filter(is_kept).map(Filed::part).collect();
         archive.index_outputs(&parts)
     };
     state.archive.note(index).await
@@ -213,6 +251,7 @@ struct Filed {
     handle: String,
     record: Arc<Record>,
     line: u64,
+    start: u64,
     text: String,
     is_first: bool,
     is_last: bool,
@@ -226,7 +265,8 @@ impl Filed {
             profile: &self.record.profile,
             time: self.record.created_at,
             line: self.line,
-            lines: count_lines(&self.text).max(1),
+            start: self.start,
+            chars: wide(self.text.chars().count()),
             text: &self.text,
             is_first: self.is_first,
             is_last: self.is_last,
@@ -256,12 +296,18 @@ async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome
             };
             Place { part, line, chars }
         });
+        let mut start = wide(place.chars);
         let mut parts = cut(&text, place.line)
             .into_iter()
             .map(|(line, text)| Filed {
                 handle: record.handle.to_string(),
                 record: Arc::clone(&record),
                 line,
+                start: {
+                    let own = start;
+                    start += wide(text.chars().count());
+                    own
+                },
                 text: text.to_owned(),
                 is_first: false,
                 is_last: false,
@@ -285,8 +331,12 @@ async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome
         .map_err(|error| fail::output(&error))
 }
 
+fn wide(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
 fn count_lines(text: &str) -> u64 {
-    u64::try_from(memchr::memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u64::MAX)
+    wide(memchr::memchr_iter(b'\n', text.as_bytes()).count())
 }
 
 /// Cuts a text into parts with the line that each begins in, at line ends where
@@ -329,18 +379,13 @@ async fn file_changes(state: &Arc<State>, mut changes: Subscription) {
 }
 
 /// Puts those changes of the stores into the index that are not there yet: of one
-/// profile, or of all.
+/// profile, or of all that are in use.
 pub(crate) async fn file_stores(state: &Arc<State>, profile: Option<&str>) -> Outcome<()> {
-    let profiles = match profile {
-        Some(profile) => vec![profile.to_owned()],
-        None => state.profiles()?,
-    };
-    for profile in profiles {
-        for target in Target::ALL {
-            // One that can't be read keeps nobody from finding something else.
-            if let Err(error) = file_store(state, &profile, target).await {
-                tracing::debug!(profile, %target, "changes that can't be found by recall: {error}");
-            }
+    let in_use = state.stores_in_use().into_iter();
+    for (profile, target) in in_use.filter(|(name, _)| profile.is_none_or(|profile| name == profile)) {
+        // One that can't be read keeps nobody from finding something else.
+        if let Err(error) = file_store(state, &profile, target).await {
+            tracing::debug!(profile, %target, "changes that can't be found by recall: {error}");
         }
     }
     Ok(())
@@ -358,27 +403,25 @@ async fn file_store(state: &Arc<State>, profile: &str, target: Target) -> Outcom
     let newest = all.into_iter().find(|(of, store, _)| of == profile && store == target.name());
     let indexed = newest.map(|(_, _, revision)| revision);
     let owner = state.store(profile, target)?;
-    let mut before = None;
+    let (mut before, mut texts) = (None, Vec::new());
     loop {
         let log = owner.log(LogPage { before, limit: ROWS }).await?;
         let is_new = |row: &Row| indexed.is_none_or(|indexed| row.revision > indexed);
         let oldest = log.rows.last().map(|row| row.revision);
         let all_new = log.rows.iter().all(is_new);
         let rows = log.rows.into_iter().filter(is_new);
-        let texts: Vec<(Row, String)> =
-            rows.filter_map(|row| text(state, target, &row).map(|text| (row, text))).collect();
-        if !texts.is_empty() {
-            let profile = profile.to_owned();
-            state.archive.call(move |archive| keep(archive, &profile, target, &texts)).await?;
-        }
+        texts.extend(rows.filter_map(|row| text(state, target, &row).map(|text| (row, text))));
         match oldest {
             Some(oldest) if all_new && log.more => before = Some(oldest),
-            _ => {
-                state.librarian.set_filed(profile, target, revision);
-                return Ok(());
-            }
+            _ => break,
         }
     }
+    if !texts.is_empty() {
+        let profile = profile.to_owned();
+        state.archive.call(move |archive| keep(archive, &profile, target, &texts)).await?;
+    }
+    state.librarian.set_filed(profile, target, revision);
+    Ok(())
 }
 
 /// What a change brought, or took away, as a model may see it.

@@ -33,6 +33,7 @@ pub(crate) async fn keep_looking(state: Arc<State>) {
         if let Err(error) = collect(&state, false).await {
             tracing::warn!("outputs could not be cleared away: {error}");
         }
+        state.librarian.look_again();
         if let Err(error) = state.archive.note(|archive| archive.end_orphans(unix_now()).map(drop)).await {
             tracing::warn!("orphaned sessions stay open: {error}");
         }
@@ -55,6 +56,7 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
             Retention { ttl_seconds: seconds(shared.config.retention.ttl), quota_bytes: shared.config.retention.quota };
         let session = |id: &str| match &endings {
             None => SessionState::Open,
+            Some(_) if shared.sessions.get(id).is_some() => SessionState::Open,
             Some(endings) => match endings.get(id) {
                 None => SessionState::Unknown,
                 Some(None) => SessionState::Open,

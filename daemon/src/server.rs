@@ -39,7 +39,8 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
             tracing::error!(%target, "a store can't be served: {error}");
         }
     }
-    let upkeep = tokio::spawn(upkeep(Arc::clone(&state), desk));
+    clear_up(&state).await;
+    let mut upkeep = tokio::spawn(upkeep(Arc::clone(&state), desk));
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
     let mut number = 0;
@@ -82,8 +83,11 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         let ended = async { while connections.join_next().await.is_some() {} };
         drop(tokio::time::timeout(SETTLE, ended).await);
     }
-    if upkeep.await.is_err() {
-        tracing::error!("the upkeep panicked");
+    state.outputs.stop();
+    match tokio::time::timeout(SETTLE, &mut upkeep).await {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => tracing::error!("the upkeep panicked"),
+        Err(_) => tracing::warn!("the upkeep was cut off"),
     }
     let closing = Arc::clone(&state);
     let closed = tokio::task::spawn_blocking(move || {
@@ -96,17 +100,21 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     tracing::info!("stopped");
 }
 
+/// Notes in the archive what ended with a daemon that was killed, before anybody asks.
+async fn clear_up(state: &State) {
+    let was_killed = state.archive.was_killed();
+    let noted = state.archive.note(move |archive| {
+        archive.drop_unbound_locks()?;
+        if was_killed { archive.mark_interrupted(unix_now()).map(drop) } else { Ok(()) }
+    });
+    if let Err(error) = noted.await {
+        tracing::warn!("what a killed daemon left open stays so: {error}");
+    }
+}
+
 /// What is done beside the requests, until the daemon stops: what a killed one left is
 /// tidied up, the text index follows what is kept, and outputs go when it is time.
 async fn upkeep(state: Arc<State>, desk: Desk) {
-    let was_killed = state.archive.was_killed();
-    let begun = state.archive.note(move |archive| {
-        archive.drop_unbound_locks()?;
-        if was_killed { archive.mark_interrupted().map(drop) } else { Ok(()) }
-    });
-    if let Err(error) = begun.await {
-        tracing::warn!("what a killed daemon left open stays so: {error}");
-    }
     let sweeping = Arc::clone(&state);
     let swept = tokio::task::spawn_blocking(move || sweeping.outputs.sweep(unix_now()));
     match swept.await {

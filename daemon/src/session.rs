@@ -13,6 +13,9 @@ use herma_protocol::session::Snapshot;
 /// are read from the archive again when they are asked for.
 const IN_MEMORY: usize = 4096;
 
+/// Seconds after which it is noted again that a session is in use.
+const TOUCH_S: u64 = 60;
+
 /// One session.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -31,6 +34,8 @@ pub(crate) struct Session {
     /// Held while it is being compressed.
     pub compressing: Arc<tokio::sync::Mutex<()>>,
     generation: AtomicU64,
+    /// When it was last noted that it is in use, in Unix seconds.
+    touched: AtomicU64,
 }
 
 impl Session {
@@ -44,7 +49,16 @@ impl Session {
             configuring: tokio::sync::Mutex::default(),
             compressing: Arc::default(),
             generation: AtomicU64::new(generation),
+            touched: AtomicU64::new(0),
         }
+    }
+
+    /// Notes that it is in use; true when that was not noted for a while.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole seconds since 1970")]
+    pub(crate) fn is_touched(&self, now: f64) -> bool {
+        let (now, before) = (now as u64, self.touched.load(Ordering::Relaxed));
+        let is_due = now.abs_diff(before) >= TOUCH_S;
+        is_due && self.touched.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     pub(crate) fn generation(&self) -> u64 {

@@ -56,7 +56,7 @@ pub(crate) struct State {
     /// Somebody should look whether outputs must go.
     pub over_quota: Notify,
     pub archive: Archivist,
-    pub librarian: Librarian,
+    pub librarian: Arc<Librarian>,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
     stores: Arc<Stores>,
@@ -80,6 +80,8 @@ impl State {
         let sessions: Arc<Sessions> = Arc::default();
         let in_use = Arc::clone(&sessions);
         let (librarian, desk) = Librarian::new();
+        let librarian = Arc::new(librarian);
+        let told = Arc::clone(&librarian);
         let stores: Arc<Stores> = Arc::default();
         let served = Arc::clone(&stores);
         let state = Self {
@@ -95,7 +97,10 @@ impl State {
             approvals: Approvals::default(),
             outputs: Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")),
             over_quota: Notify::new(),
-            archive: Archivist::open(private.join("archive.db"), move |archive| handler::keep_again(&in_use, archive)),
+            archive: Archivist::open(private.join("archive.db"), move |archive| {
+                handler::keep_again(&in_use, archive);
+                told.begin_anew();
+            }),
             librarian,
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),

@@ -4,7 +4,9 @@
 use bincode::config::{Configuration, Limit, LittleEndian, Varint, standard};
 use bincode::{Decode, Encode};
 
-use crate::{Header, Notification, Reply, Request, RpcError};
+use crate::output::{AdmitParams, BudgetConfig};
+use crate::value::{Content, Size};
+use crate::{Header, Method, Notification, Reply, Request, RpcError};
 
 /// Bytes of a frame's length prefix.
 const PREFIX: usize = 4;
@@ -106,6 +108,69 @@ pub fn read<T: Decode<()>>(payload: &[u8]) -> Result<T, BinaryError> {
     }
 }
 
+/// Payloads from this many bytes on are looked at for a text that need not be copied.
+const LARGE: usize = 256 << 10;
+
+/// Reads a client's payload as [`read`] does. The text of a large `output.admit` is not
+/// copied: the payload becomes that text.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_client(payload: Vec<u8>) -> Result<ClientFrame, BinaryError> {
+    match large_text(&payload) {
+        Some(place) => place.take(payload),
+        None => read(&payload),
+    }
+}
+
+/// What stands before the text of an `output.admit`, in the order of the fields.
+#[derive(Decode)]
+struct BeforeText {
+    id: u64,
+    header: Header,
+    method: u32,
+    session: String,
+    tool: String,
+    call: String,
+    content: u32,
+    length: u64,
+}
+
+/// Where the text of an `output.admit` is, and what is around it.
+struct LargeText {
+    before: BeforeText,
+    text: std::ops::Range<usize>,
+    after: (Option<Size>, Option<BudgetConfig>),
+}
+
+/// The place of a large text; `None` when there is none, or anything is wrong.
+fn large_text(payload: &[u8]) -> Option<LargeText> {
+    let method = Method::ALL.iter().position(|method| *method == Method::OutputAdmit)?;
+    if payload.len() < LARGE {
+        return None;
+    }
+    let (before, from): (BeforeText, usize) = decode(payload, limited::<{ 1 << 16 }>()).ok()?;
+    if usize::try_from(before.method).ok()? != method || before.content != 0 {
+        return None;
+    }
+    let to = from.checked_add(usize::try_from(before.length).ok()?)?;
+    let rest = payload.get(to..)?;
+    let (after, used) = decode(rest, limited::<{ 1 << 20 }>()).ok()?;
+    (used == rest.len()).then_some(LargeText { before, text: from..to, after })
+}
+
+impl LargeText {
+    fn take(self, mut payload: Vec<u8>) -> Result<ClientFrame, BinaryError> {
+        payload.truncate(self.text.end);
+        payload.drain(..self.text.start);
+        let text = String::from_utf8(payload).map_err(|_| BinaryError("a text in it is not UTF-8".into()))?;
+        let BeforeText { id, header, session, tool, call, .. } = self.before;
+        let (threshold, config) = self.after;
+        let params = AdmitParams { session, tool, id: call, content: Content::Text(text), threshold, config };
+        Ok(ClientFrame { id, header, request: Request::OutputAdmit(params) })
+    }
+}
+
 type Limited<const N: usize> = Configuration<LittleEndian, Varint, Limit<N>>;
 
 const fn limited<const N: usize>() -> Limited<N> {
@@ -169,6 +234,46 @@ mod tests {
             forged[at] ^= 0xff;
             drop(read::<ClientFrame>(&forged));
         }
+        Ok(())
+    }
+
+    fn admit(text: String) -> ClientFrame {
+        let params = AdmitParams {
+            session: "s".into(),
+            tool: "terminal".into(),
+            id: "call_1".into(),
+            content: Content::Text(text),
+            threshold: Some(Size::Infinite),
+            config: Some(BudgetConfig { preview_size: Some(70_000), ..BudgetConfig::default() }),
+        };
+        ClientFrame { id: 9, header: Header::default(), request: Request::OutputAdmit(params) }
+    }
+
+    #[test]
+    fn a_large_text_is_taken_without_a_copy_and_is_the_same() -> Result<(), BinaryError> {
+        for length in [0, LARGE - 40, LARGE, 70_000 + LARGE] {
+            let frame = admit("é".repeat(length / 2));
+            let payload = pack(&frame)?;
+            assert_eq!(large_text(&payload).is_some(), payload.len() >= LARGE, "{length}");
+            assert_eq!(read_client(payload)?, frame, "{length}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_forged_large_frame_is_what_the_ordinary_reader_says() -> Result<(), BinaryError> {
+        let payload = pack(&admit("x".repeat(LARGE)))?;
+        let ends = (0..40).chain(payload.len() - 20..payload.len());
+        for at in ends {
+            for forged_byte in [0, 1, 7, 250, 251, 252, 253, 255] {
+                let mut forged = payload.clone();
+                forged[at] = forged_byte;
+                assert_eq!(read_client(forged.clone()).ok(), read::<ClientFrame>(&forged).ok(), "{at}");
+            }
+        }
+        let mut longer = payload;
+        longer.push(0);
+        assert!(read_client(longer).is_err());
         Ok(())
     }
 

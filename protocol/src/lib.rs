@@ -31,6 +31,7 @@ pub mod profile;
 pub mod recall;
 pub mod rendezvous;
 pub mod session;
+mod unescape;
 pub mod value;
 pub mod version;
 

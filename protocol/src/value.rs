@@ -3,10 +3,13 @@
 use std::fmt;
 
 use bincode::{Decode, Encode};
-use serde::de::{self, SeqAccess, Visitor};
+use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use serde_json::value::RawValue;
+
 use crate::Json;
+use crate::unescape::unescape;
 
 /// A size in chars, or no limit at all: an integer or the string `"inf"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -110,36 +113,16 @@ impl Serialize for Content {
 }
 
 impl<'de> Deserialize<'de> for Content {
+    /// Reads out of a text only, as all params are: a text of many megabytes is copied
+    /// once.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string or a list of parts")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-                Ok(Content::Text(text.to_owned()))
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Content, E> {
-                Ok(Content::Text(text))
-            }
-
-            fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
-                Ok(Content::Text(String::new()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
-                let mut list = Vec::new();
-                while let Some(part) = parts.next_element()? {
-                    list.push(part);
-                }
-                Ok(Content::Parts(list))
-            }
+        let raw = <&RawValue>::deserialize(deserializer)?.get();
+        match raw.as_bytes().first() {
+            Some(b'"') => unescape(raw).map(Self::Text).map_err(de::Error::custom),
+            Some(b'[') => serde_json::from_str(raw).map(Self::Parts).map_err(de::Error::custom),
+            Some(b'n') => Ok(Self::Text(String::new())),
+            _ => Err(de::Error::custom("invalid type: expected a string or a list of parts")),
         }
-        deserializer.deserialize_any(ContentVisitor)
     }
 }
 

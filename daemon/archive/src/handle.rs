@@ -8,14 +8,16 @@ pub enum Source {
         /// Its id.
         id: u64,
     },
-    /// Lines of an output.
+    /// A part of an output.
     Output {
         /// The output's own handle.
         handle: String,
-        /// The first line, from 1.
+        /// The line that it begins in, from 1.
         line: u64,
-        /// How many lines.
-        lines: u64,
+        /// Chars of the output before it.
+        start: u64,
+        /// How many chars.
+        chars: u64,
     },
     /// A text out of a memory store's history.
     Memory {
@@ -94,6 +96,6 @@ mod tests {
     fn a_source_has_a_name() {
         assert_eq!(Source::Message { id: 7 }.handle(), "msg_7");
         assert_eq!(Source::Memory { id: 8 }.handle(), "mem_8");
-        assert_eq!(Source::Output { handle: "out/1".into(), line: 1, lines: 2 }.handle(), "out/1");
+        assert_eq!(Source::Output { handle: "out/1".into(), line: 1, start: 0, chars: 2 }.handle(), "out/1");
     }
 }

@@ -24,8 +24,10 @@ pub struct OutputPart<'a> {
     pub time: f64,
     /// The part's first line, from 1.
     pub line: u64,
-    /// How many lines it has.
-    pub lines: u64,
+    /// Chars of the output before it.
+    pub start: u64,
+    /// Its chars.
+    pub chars: u64,
     /// Its text.
     pub text: &'a str,
     /// It is the output's first.
@@ -253,8 +255,8 @@ fn insert_part(transaction: &Connection, part: &OutputPart<'_>) -> Result<(), Ar
         .query_row(params![part.handle, part.session, part.profile, part.is_last], |row| row.get(0))?;
     let id = take_ids(transaction, 1)?;
     transaction
-        .prepare_cached("INSERT INTO output_part (id, output, line, lines) VALUES (?1,?2,?3,?4)")?
-        .execute(params![id, output, part.line, part.lines])?;
+        .prepare_cached("INSERT INTO output_part (id, output, line, start, chars) VALUES (?1,?2,?3,?4,?5)")?
+        .execute(params![id, output, part.line, part.start, part.chars])?;
     let (kind, tokens) = (Kind::Output, token::tokens(part.text));
     Document { id, kind, profile: part.profile, time: part.time, session: Some(session), tokens }.insert(transaction)
 }

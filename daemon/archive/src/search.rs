@@ -245,17 +245,17 @@ fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveE
 
 fn output_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
     let mut query = connection.prepare_cached(
-        "SELECT handle, line, lines, session, output.profile, document.time
+        "SELECT handle, line, start, chars, session, output.profile, document.time
          FROM output_part JOIN output ON output.key = output_part.output
          JOIN document ON document.id = output_part.id WHERE output_part.id = ?1",
     )?;
     let hit = query.query_row([id], |row| {
         Ok(Hit {
-            source: Source::Output { handle: row.get(0)?, line: row.get(1)?, lines: row.get(2)? },
-            session: row.get(3)?,
-            profile: row.get(4)?,
+            source: Source::Output { handle: row.get(0)?, line: row.get(1)?, start: row.get(2)?, chars: row.get(3)? },
+            session: row.get(4)?,
+            profile: row.get(5)?,
             role: None,
-            time: row.get(5)?,
+            time: row.get(6)?,
             score: 0.0,
             text: None,
         })

@@ -162,15 +162,14 @@ impl Archive {
     }
 
     /// Ends the sessions that nobody closed before the daemon stopped, with the
-    /// reason `crash`, at their last activity. Answers how many; opening one again
+    /// reason `crash`, now: until then nobody knew. Answers how many; opening one again
     /// is [`Self::reopen_session`].
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn mark_interrupted(&self) -> Result<u64, ArchiveError> {
-        let query = "UPDATE session SET ended_at = coalesce(last_active, started_at), end_reason = 'crash'
-                     WHERE ended_at IS NULL";
-        Ok(wide(self.connection().prepare_cached(query)?.execute([])?))
+    pub fn mark_interrupted(&self, now: f64) -> Result<u64, ArchiveError> {
+        let query = "UPDATE session SET ended_at = ?1, end_reason = 'crash' WHERE ended_at IS NULL";
+        Ok(wide(self.connection().prepare_cached(query)?.execute([now])?))
     }
 
     /// Keeps what `context.configure` said.

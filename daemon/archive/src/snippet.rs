@@ -27,6 +27,8 @@ pub struct Snippet {
     /// Where the hit ends in it, in chars. The same as `start` when there is none:
     /// the snippet is the text's beginning then.
     pub end: usize,
+    /// Chars of the whole text before the hit.
+    pub before: usize,
 }
 
 /// The best place of a query in a text: where most of its words are together, the
@@ -35,7 +37,8 @@ pub struct Snippet {
 pub fn snippet(text: &str, query: &str) -> Snippet {
     let clusters = Clusters::of(text);
     let hit = best(&clusters, &query::phrases(query)).unwrap_or_default();
-    clusters.cut_out(hit)
+    let before = clusters.clusters.iter().take(hit.start).map(|cluster| cluster.chars().count()).sum();
+    Snippet { before, ..clusters.cut_out(hit) }
 }
 
 /// A hit, as a range of clusters.

@@ -1,6 +1,6 @@
 //! Frames and lines to requests, and answers back.
 
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::binary::{self, BinaryError, ClientFrame, ServerFrame};
 use herma_protocol::frame::Codec;
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::{ErrorKind, Notification, Reply, RpcError};
@@ -13,14 +13,24 @@ pub(super) enum Parsed {
     Line(Box<Line>),
 }
 
+/// Reads a frame that is not needed any more.
+pub(super) fn parse_owned(codec: Option<Codec>, bytes: Vec<u8>) -> Parsed {
+    match codec {
+        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_client(bytes))),
+        Some(Codec::Json) | None => parse(codec, &bytes),
+    }
+}
+
 /// Reads a frame.
 pub(super) fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
     match codec {
-        Some(Codec::Bincode) => Parsed::Frame(
-            binary::read(bytes).map(Box::new).map_err(|error| RpcError::new(ErrorKind::ParseError, error.to_string())),
-        ),
+        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read(bytes))),
         Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line(bytes))),
     }
+}
+
+fn framed(read: Result<ClientFrame, BinaryError>) -> Result<Box<ClientFrame>, RpcError> {
+    read.map(Box::new).map_err(|error| RpcError::new(ErrorKind::ParseError, error.to_string()))
 }
 
 /// A parser that panicked is herma's fault.

@@ -3,6 +3,7 @@
 mod search;
 mod shelf;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use herma_disk::Cause;
@@ -11,9 +12,9 @@ use herma_protocol::output::{
     Replacement, SettleTurnParams, SettleTurnResult, View,
 };
 use herma_protocol::value::{self, Content};
-use herma_protocol::{Json, limits};
+use herma_protocol::{ErrorKind, Json, RpcError, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
-use herma_spill::handle::split_line;
+use herma_spill::handle::{Handle, split_line};
 use herma_spill::outputs::View as Shown;
 use herma_spill::page::{self, Page, Part};
 use herma_spill::turn::{self, TurnResult};
@@ -38,9 +39,9 @@ const PREVIEW: u64 = 1500;
 pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
     check_name("tool", &params.tool)?;
     let AdmitParams { session, tool, id, content, threshold, config } = params;
-    let budgets = budgets(state, caller, &session, config).await?;
+    let (budgets, profile) = budgets(state, caller, &session, config).await?;
     let threshold = threshold.map_or_else(|| budgets.threshold(&tool), domain_size);
-    let (state, profile) = (Arc::clone(state), caller.profile().to_owned());
+    let state = Arc::clone(state);
     blocking("output.admit", move || {
         let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
         let content = domain_content(content);
@@ -58,12 +59,12 @@ pub(super) async fn settle_turn(
     caller: &Caller,
     params: SettleTurnParams,
 ) -> Outcome<SettleTurnResult> {
-    let budgets = budgets(state, caller, &params.session, params.config).await?;
+    let (budgets, profile) = budgets(state, caller, &params.session, params.config).await?;
     let count = params.results.as_ref().map_or(0, Vec::len) + params.messages.as_ref().map_or(0, Vec::len);
     if count > limits::TURN_RESULTS {
         return Err(fail::invalid("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
     }
-    let (state, id, profile) = (Arc::clone(state), params.session, caller.profile().to_owned());
+    let (state, id) = (Arc::clone(state), params.session);
     blocking("output.settle_turn", move || {
         let results: Vec<TurnResult> = match (params.results, params.messages) {
             (Some(results), None) => results
@@ -113,8 +114,12 @@ pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
     Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
 }
 
-pub(super) async fn read(state: &Arc<State>, params: ReadParams) -> Outcome<ReadResult> {
+pub(super) async fn read(state: &Arc<State>, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
     let part = part(&params)?;
+    if caller.profile.is_some() {
+        let handle = params.handle.clone().or_else(|| at_path(state, params.path.as_deref()?));
+        handle.map_or(Ok(()), |handle| check_profile(state, caller, &handle))?;
+    }
     let view = match params.view {
         None | Some(View::Raw) => Shown::Raw,
         Some(View::Json) => Shown::Json,
@@ -169,16 +174,16 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     })
 }
 
-/// The budgets of a call: what it says, over what is configured, scaled to the
+/// The budgets of a call, and the session's profile: what it says, over what is configured, scaled to the
 /// session's window. A session that can't be opened right now doesn't keep an
 /// output from being kept.
-async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<Budgets> {
-    let window = match session::ensure(state, caller, id).await {
-        Ok(session) => session.settings().context_length,
+async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<(Budgets, String)> {
+    let (window, profile) = match session::ensure(state, caller, id).await {
+        Ok(session) => (session.settings().context_length, session.profile.clone()),
         Err(error) if error.kind.fault() == herma_protocol::Fault::Caller => return Err(error),
         Err(error) => {
             tracing::warn!("an output of a session that can't be opened: {error}");
-            None
+            (None, caller.profile().to_owned())
         }
     };
     let mut budgets = state.config.output.clone();
@@ -194,7 +199,26 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
     if let Some(window) = window.filter(|_| state.config.scale_with_window) {
         budgets = budgets.scaled(window);
     }
-    Ok(budgets)
+    Ok((budgets, profile))
+}
+
+/// An output belongs to the profile of its session.
+pub(super) fn check_profile(state: &State, caller: &Caller, handle: &str) -> Outcome<()> {
+    let (name, _) = split_line(handle);
+    let record = Handle::parse(name).and_then(|handle| state.outputs.record(handle));
+    match (&caller.profile, record) {
+        (Some(named), Some(record)) if !record.profile.is_empty() && **named != *record.profile => {
+            let words = format!("the output {name} belongs to the profile {:?}, not {named:?}", record.profile);
+            Err(RpcError::new(ErrorKind::Conflict, words))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The handle of the output at a path.
+fn at_path(state: &State, path: &str) -> Option<String> {
+    let inside = Path::new(path).strip_prefix(state.config.home.join("herma/outputs")).ok()?;
+    Some(Handle::of(inside.to_str()?).to_string())
 }
 
 fn domain_size(size: value::Size) -> Size {

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use herma_archive::handle::Source;
 use herma_archive::search::{Found, Kinds, Search};
 use herma_archive::snippet::{Snippet, snippet};
+use herma_guard::{Policy, Scope};
 use herma_protocol::recall::{Compression, DescribeParams, DescribeResult, Hit, Kind, SearchParams, SearchResult};
 use herma_spill::page::Part;
+use tokio::sync::Semaphore;
 
 pub(super) use expand::expand;
 pub(super) use schema::schema;
@@ -20,6 +22,9 @@ use crate::fail::{self, Outcome};
 use crate::librarian;
 use crate::state::State;
 
+/// What a model sees of a change that it must not see.
+const BLOCKED: &str = "[BLOCKED: an entry of a store is not shown, for the guard refuses it]";
+
 /// Chars of a query.
 const QUERY: usize = 1000;
 
@@ -28,6 +33,9 @@ const DEFAULT_HITS: u64 = 20;
 
 /// Hits that one call may ask for.
 const HITS: u64 = 100;
+
+/// Searches at one time.
+static SEARCHING: Semaphore = Semaphore::const_new(1);
 
 /// Messages that are put into the index at one time before a search.
 const SLICE: usize = 2000;
@@ -44,6 +52,8 @@ pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchPa
     if params.since.is_some_and(f64::is_nan) || params.until.is_some_and(f64::is_nan) {
         return Err(fail::invalid("since", "must be a time in Unix seconds"));
     }
+    // One at a time: others have work to do on the same threads.
+    let _turn = SEARCHING.acquire().await.map_err(|_| fail::internal("recall.search"))?;
     catch_up(state, caller.profile.as_deref()).await?;
     let (query, profile, session) = (params.query.clone(), caller.profile.clone(), params.session);
     let kinds = kinds(params.kinds.as_deref());
@@ -62,7 +72,7 @@ pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchPa
         })
         .await?;
     let (state, query) = (Arc::clone(state), params.query);
-    blocking("recall.search", move || Ok(shown(&state, &query, found))).await
+    blocking("recall.search", move || Ok(result(&state, &query, found))).await
 }
 
 /// What is searched must be in the index first: all messages, and the outputs as far
@@ -82,23 +92,28 @@ fn kinds(wanted: Option<&[Kind]>) -> Kinds {
     Kinds { messages: has(Kind::Message), outputs: has(Kind::Output), memory: has(Kind::Memory) }
 }
 
-fn shown(state: &State, query: &str, found: Found) -> SearchResult {
+fn result(state: &State, query: &str, found: Found) -> SearchResult {
     let hits = found.hits.into_iter().filter_map(|hit| {
         let text = match (&hit.source, hit.text) {
             (_, Some(text)) => text,
-            (Source::Output { handle, line, lines }, None) => {
-                let part = Part::Lines { line: narrow(*line), lines: narrow(*lines) };
+            (Source::Output { handle, start, chars, .. }, None) => {
+                let part = Part::Chars { offset: narrow(*start), limit: narrow(*chars).max(1) };
                 // An output that was removed by hand is no hit any more.
                 state.outputs.peek(handle, part).ok()?.text
             }
             (_, None) => String::new(),
         };
-        let Snippet { text: snippet, start, end } = snippet(&text, query);
+        let text = match hit.source {
+            Source::Memory { .. } => shown(&state.config.policy, &text),
+            _ => text,
+        };
+        let Snippet { text: snippet, start, end, before } = snippet(&text, query);
         let (kind, handle) = match &hit.source {
             Source::Message { .. } => (Kind::Message, hit.source.handle()),
             Source::Memory { .. } => (Kind::Memory, hit.source.handle()),
             Source::Output { handle, line, .. } => {
-                (Kind::Output, format!("{handle}:{}", line.saturating_add(line_of(&text, query))))
+                let above = text.chars().take(before).filter(|char| *char == '\n').count();
+                (Kind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))
             }
         };
         Some(Hit {
@@ -116,18 +131,16 @@ fn shown(state: &State, query: &str, found: Found) -> SearchResult {
     SearchResult { hits: hits.collect(), more: found.more, recalled: true }
 }
 
-/// Lines of a text before the one that has the hit.
-fn line_of(text: &str, query: &str) -> u64 {
-    let best = text.lines().enumerate().max_by_key(|(at, line)| {
-        let Snippet { start, end, .. } = snippet(line, query);
-        (end - start, std::cmp::Reverse(*at))
-    });
-    best.map_or(0, |(at, _)| wide(at))
+/// A change of a store as a model may see it by the rules that hold now.
+fn shown(policy: &Policy, text: &str) -> String {
+    match policy.blocks(text, Scope::Strict).is_empty() {
+        true => text.to_owned(),
+        false => BLOCKED.to_owned(),
+    }
 }
 
 pub(super) async fn describe(state: &State, caller: &Caller, params: DescribeParams) -> Outcome<DescribeResult> {
-    let session = session::known(state, caller, &params.session).await?;
-    let id = session.id.clone();
+    let id = session::known(state, caller, &params.session).await?;
     let compressions = state.archive.read(move |reader| reader.describe(&id)).await?;
     let compressions = compressions.into_iter().map(|one| Compression {
         generation: one.generation,

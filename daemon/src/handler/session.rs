@@ -110,8 +110,16 @@ pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -
     let _quiet = session.compressing.try_lock().map_err(|_| {
         RpcError::new(ErrorKind::Busy, format!("session {:?} is being compressed; close it afterwards", session.id))
     })?;
+    let _alone = session.configuring.lock().await;
     let (id, reason) = (session.id.clone(), params.reason.unwrap_or_else(|| "closed".into()));
-    state.archive.note(move |archive| archive.close_session(&id, &reason, unix_now())).await?;
+    let sessions = Arc::clone(&state.sessions);
+    // Closed in both places or in none, also when nobody waits for it any more.
+    let close = move |archive: &mut Archive| {
+        archive.close_session(&id, &reason, unix_now())?;
+        sessions.forget(&id);
+        Ok(())
+    };
+    state.archive.note(close).await?;
     state.sessions.forget(&session.id);
     Ok(CloseResult {})
 }
@@ -125,10 +133,16 @@ pub(super) async fn opened(state: &State, caller: &Caller, id: &str) -> Outcome<
     })
 }
 
-/// A session that somebody wants to know something of.
-pub(super) async fn known(state: &State, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+/// The id of a session that somebody wants to know something of; it is not opened for
+/// that.
+pub(super) async fn known(state: &State, caller: &Caller, id: &str) -> Outcome<String> {
     check_id(id)?;
-    find(state, caller, id).await?.ok_or_else(|| no_session(id))
+    let profile = match state.sessions.get(id) {
+        Some(session) => session.profile.clone(),
+        None => kept(state, id.to_owned()).await?.ok_or_else(|| no_session(id))?.profile,
+    };
+    check_row_profile(id, &profile, caller.profile.as_deref())?;
+    Ok(id.to_owned())
 }
 
 fn no_session(id: &str) -> RpcError {
@@ -197,6 +211,10 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
         }
     };
     check_profile(&session, caller.profile.as_deref())?;
+    if session.is_touched(unix_now()) {
+        let id = session.id.clone();
+        state.archive.tell_if_in_use(move |archive| archive.touch(&id, unix_now()));
+    }
     Ok(Some(session))
 }
 

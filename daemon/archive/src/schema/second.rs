@@ -55,7 +55,8 @@ pub(super) const TABLES: &str = "
         id INTEGER PRIMARY KEY,
         output INTEGER NOT NULL REFERENCES output (key),
         line INTEGER NOT NULL,
-        lines INTEGER NOT NULL
+        start INTEGER NOT NULL,
+        chars INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX output_part_output ON output_part (output);
 

@@ -122,7 +122,8 @@ fn filters_hold_exactly_also_where_thousands_match() {
             profile: "work",
             time: 2.0,
             line: 11,
-            lines: 5,
+            start: 400,
+            chars: 14,
             text: "cobalt printed",
             is_first: true,
             is_last: true,
@@ -168,7 +169,7 @@ fn filters_hold_exactly_also_where_thousands_match() {
     let everything = archive.reader().search(&all("cobalt")).unwrap();
     assert_eq!((everything.hits.len(), everything.more), (50, true));
     let output = &archive.reader().search(&Search { kinds: Kinds::OUTPUTS, ..all("cobalt") }).unwrap().hits[0];
-    assert_eq!(output.source, Source::Output { handle: "out".into(), line: 11, lines: 5 });
+    assert_eq!(output.source, Source::Output { handle: "out".into(), line: 11, start: 400, chars: 14 });
     assert_eq!((output.session.as_deref(), output.profile.as_str(), &output.text), (Some("old"), "work", &None));
 }
 

@@ -46,7 +46,7 @@ fn a_snapshot_can_be_taken_anew() {
 }
 
 #[test]
-fn a_crash_ends_what_was_open_at_its_last_activity() {
+fn a_crash_ends_what_was_open_when_it_is_noticed() {
     let (_folder, archive) = archive();
     for id in ["used", "idle", "closed"] {
         archive.create_session(&session(id)).unwrap();
@@ -54,13 +54,13 @@ fn a_crash_ends_what_was_open_at_its_last_activity() {
     archive.touch("used", 7.0).unwrap();
     archive.touch("used", 5.0).unwrap();
     archive.close_session("closed", "done", 3.0).unwrap();
-    assert_eq!(archive.mark_interrupted().unwrap(), 2);
+    assert_eq!(archive.mark_interrupted(9.0).unwrap(), 2);
     let ended = |id: &str| {
         let row = archive.reader().session(id).unwrap().unwrap();
         (row.ended_at, row.end_reason)
     };
-    assert_eq!(ended("used"), (Some(7.0), Some("crash".into())));
-    assert_eq!(ended("idle"), (Some(1.5), Some("crash".into())));
+    assert_eq!(ended("used"), (Some(9.0), Some("crash".into())));
+    assert_eq!(ended("idle"), (Some(9.0), Some("crash".into())));
     assert_eq!(ended("closed"), (Some(3.0), Some("done".into())));
     archive.reopen_session("used").unwrap();
     assert_eq!(ended("used"), (None, None));

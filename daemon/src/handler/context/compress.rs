@@ -212,7 +212,10 @@ async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome
                 Slot::Replaced { message, .. } | Slot::Inserted(message) => After::New(message.raw()),
             })
             .collect();
-        let fits = keep_up(archive, &id, generation.saturating_sub(1), &input)?;
+        let transcript = keep_up(archive, &id, generation.saturating_sub(1), &input)?;
+        // What was appended while it was being compressed goes on behind the new list.
+        let rest = wide(input.len())..transcript.unwrap_or_default();
+        let after: Vec<After<'_>> = after.into_iter().chain(rest.map(After::Kept)).collect();
         archive.keep_removed(&Removal {
             handle: &handle,
             session: &id,
@@ -220,22 +223,24 @@ async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome
             time: unix_now(),
             summary: &summary,
             messages: &messages,
-            after: fits.then_some(&after),
+            after: transcript.is_some().then_some(&after),
         })
     };
     state.archive.call(keep).await
 }
 
-/// Appends to a session's transcript what the list has beyond it. False when the list is
-/// another one.
-fn keep_up(archive: &mut Archive, id: &str, generation: u64, input: &[Message]) -> Result<bool, ArchiveError> {
+/// Appends to a session's transcript what the list has beyond it, and answers how long it
+/// is then; `None` when the list is another one.
+fn keep_up(archive: &mut Archive, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
     let kept = archive.reader().transcript(id)?;
-    let fits = kept.len() <= input.len() && kept.iter().zip(input).all(|(kept, message)| kept == message.raw());
-    if fits && !kept.is_empty() && kept.len() < input.len() {
+    if !kept.iter().zip(input).all(|(kept, message)| kept == message.raw()) {
+        return Ok(None);
+    }
+    if !kept.is_empty() && kept.len() < input.len() {
         let rest: Vec<&str> = input[kept.len()..].iter().map(Message::raw).collect();
         archive.append(id, generation, wide(kept.len()), &rest, unix_now())?;
     }
-    Ok(fits)
+    Ok(Some(wide(kept.len().max(input.len()))))
 }
 
 type Answer = (Option<Vec<Json>>, Option<Edits>);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use herma_protocol::output::search::{Match, SearchParams, SearchResult};
 use herma_spill::search::{Needle, Query, Scope};
 
+use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::handler::{blocking, check_names, narrow, wide};
 use crate::state::State;
@@ -28,7 +29,11 @@ impl Drop for StopOnDrop {
     }
 }
 
-pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams) -> Outcome<SearchResult> {
+pub(in crate::handler) async fn search(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: SearchParams,
+) -> Outcome<SearchResult> {
     check_names(&[("handle", params.handle.as_ref()), ("session", params.session.as_ref())])?;
     let limit = params.limit.unwrap_or(DEFAULT_MATCHES);
     if !(1..=MATCHES).contains(&limit) {
@@ -38,6 +43,10 @@ pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams)
     if context > CONTEXT {
         return Err(fail::invalid("context", format!("at most {CONTEXT} lines are allowed")));
     }
+    if let Some(handle) = &params.handle {
+        super::check_profile(state, caller, handle)?;
+    }
+    let profile = caller.profile.clone();
     let scope = match (params.handle, params.session) {
         (Some(_), Some(_)) => return Err(fail::invalid("handle", "give either a handle or a session")),
         (Some(handle), None) => Scope::Handle(handle),
@@ -52,7 +61,12 @@ pub(in crate::handler) async fn search(state: &Arc<State>, params: SearchParams)
     blocking("output.search", move || {
         let is_cancelled = || stop.load(Ordering::Relaxed);
         let found = state.outputs.search(&query, &is_cancelled).map_err(|error| fail::output(&error))?;
-        let matches = found.matches.into_iter().map(|found| Match {
+        let is_own = |found: &herma_spill::search::Match| {
+            profile.as_deref().is_none_or(|profile| {
+                state.outputs.record(found.handle).is_some_and(|record| *record.profile == *profile)
+            })
+        };
+        let matches = found.matches.into_iter().filter(is_own).map(|found| Match {
             handle: found.handle.to_string(),
             line: found.line,
             text: found.text,

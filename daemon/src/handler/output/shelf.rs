@@ -36,8 +36,13 @@ pub(in crate::handler) async fn list(state: &Arc<State>, caller: &Caller, params
     .await
 }
 
-pub(in crate::handler) async fn remove(state: &Arc<State>, params: RemoveParams) -> Outcome<RemoveResult> {
+pub(in crate::handler) async fn remove(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: RemoveParams,
+) -> Outcome<RemoveResult> {
     check_name("handle", &params.handle)?;
+    super::check_profile(state, caller, &params.handle)?;
     let (shared, handle) = (Arc::clone(state), params.handle.clone());
     let bytes = blocking("output.remove", move || {
         shared.outputs.remove(&handle, unix_now()).map_err(|error| fail::output(&error))

@@ -12,7 +12,7 @@ use herma_spill::page::{Next, Page, Part};
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
-use crate::handler::{blocking, check_name, narrow, wide};
+use crate::handler::{blocking, check_name, narrow, output, wide};
 use crate::state::State;
 
 /// Messages or lines on each side when the caller doesn't say.
@@ -32,14 +32,30 @@ const BYTES: usize = 2 << 20;
 enum Place<'a> {
     Message(u64),
     Memory(u64),
-    Output { handle: &'a str, line: Option<u64> },
-    Compression { handle: &'a str, from: u64 },
+    Output {
+        handle: &'a str,
+        line: Option<u64>,
+    },
+    /// Where an answer about an output ended.
+    Rest {
+        handle: &'a str,
+        line: u64,
+    },
+    Compression {
+        handle: &'a str,
+        from: u64,
+    },
 }
 
 impl<'a> Place<'a> {
     fn parse(handle: &'a str) -> Option<Self> {
         let (name, part) = match handle.split_once(':') {
-            Some((name, part)) => (name, Some(part.parse::<u64>().ok()?)),
+            Some((name, part)) => match (name.split_once('_'), part.strip_suffix('+')) {
+                (Some(("out", _)), Some(line)) => {
+                    return Some(Self::Rest { handle: name, line: line.parse::<u64>().ok()?.max(1) });
+                }
+                _ => (name, Some(part.parse::<u64>().ok()?)),
+            },
             None => (handle, None),
         };
         match (name.split_once('_')?, part) {
@@ -61,12 +77,14 @@ pub(in crate::handler) async fn expand(
     if params.before.max(params.after).is_some_and(|count| count > AROUND) {
         return Err(fail::invalid("before", format!("at most {AROUND} on each side are allowed")));
     }
+    output::check_profile(state, caller, &params.handle)?;
     let before = params.before.unwrap_or(DEFAULT_AROUND);
     let after = params.after.unwrap_or(DEFAULT_AROUND);
     let found = match Place::parse(&params.handle) {
         Some(Place::Message(id)) => message(state, id, before, after).await?,
         Some(Place::Memory(id)) => memory(state, id).await?,
-        Some(Place::Output { handle, line }) => output(state, handle.to_owned(), line, before, after).await?,
+        Some(Place::Output { handle, line }) => lines(state, handle.to_owned(), line, before, after).await?,
+        Some(Place::Rest { handle, line }) => lines(state, handle.to_owned(), Some(line), 0, before + after).await?,
         Some(Place::Compression { handle, from }) => {
             let limit = params.after.map_or(DEFAULT_MESSAGES, |after| after.saturating_add(1));
             compression(state, handle.to_owned(), from, limit).await?
@@ -98,7 +116,13 @@ struct Found {
 }
 
 async fn message(state: &State, id: u64, before: u64, after: u64) -> Outcome<Found> {
-    let around = state.archive.read(move |reader| reader.around(id, narrow(before), narrow(after))).await?;
+    let mut around = state.archive.read(move |reader| reader.around(id, narrow(before), narrow(after))).await?;
+    // What is furthest away goes first where all of it would be too long.
+    let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
+    while around.len() > 1 && of(&around) > BYTES {
+        let at = around.iter().position(|message| message.id == id).unwrap_or(0);
+        if at >= around.len() - 1 - at { drop(around.remove(0)) } else { drop(around.pop()) }
+    }
     Ok(messages(around))
 }
 
@@ -137,14 +161,19 @@ async fn memory(state: &State, id: u64) -> Outcome<Found> {
     Ok(match found {
         None => Found::default(),
         Some(kept) => Found {
-            items: vec![Item { handle: format!("mem_{id}"), role: None, text: kept.text, message: None }],
+            items: vec![Item {
+                handle: format!("mem_{id}"),
+                role: None,
+                text: super::shown(&state.config.policy, &kept.text),
+                message: None,
+            }],
             next: None,
             profile: Some(kept.profile),
         },
     })
 }
 
-async fn output(state: &Arc<State>, handle: String, line: Option<u64>, before: u64, after: u64) -> Outcome<Found> {
+async fn lines(state: &Arc<State>, handle: String, line: Option<u64>, before: u64, after: u64) -> Outcome<Found> {
     let state = Arc::clone(state);
     blocking("recall.expand", move || {
         let first = line.map_or(1, |line| line.saturating_sub(before).max(1));
@@ -153,7 +182,7 @@ async fn output(state: &Arc<State>, handle: String, line: Option<u64>, before: u
         let Page { text, next, .. } =
             state.outputs.page(&handle, part, View::Raw).map_err(|error| fail::output(&error))?;
         let next = match next {
-            Some(Next::Line(next)) => Some(format!("{handle}:{}", wide(next).saturating_add(before))),
+            Some(Next::Line(next)) => Some(format!("{handle}:{next}+")),
             // A line that is longer than a page goes on in output.read.
             Some(Next::Offset(_)) | None => None,
         };
@@ -175,6 +204,8 @@ mod tests {
             ("out_ab", Some(Place::Output { handle: "out_ab", line: None })),
             ("out_ab:120", Some(Place::Output { handle: "out_ab", line: Some(120) })),
             ("out_ab:0", Some(Place::Output { handle: "out_ab", line: Some(1) })),
+            ("out_ab:7+", Some(Place::Rest { handle: "out_ab", line: 7 })),
+            ("msg_1:7+", None),
             ("cmp_x_2", Some(Place::Compression { handle: "cmp_x_2", from: 0 })),
             ("cmp_x_2:50", Some(Place::Compression { handle: "cmp_x_2", from: 50 })),
             ("msg_x", None),

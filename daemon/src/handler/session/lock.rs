@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use herma_archive::Archive;
 use herma_protocol::session::lock::{LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams};
 
 use crate::caller::Caller;
@@ -24,21 +25,37 @@ pub(in crate::handler) async fn lock(state: &Arc<State>, caller: &Caller, params
         return Err(fail::invalid("ttl_s", format!("must be from 0 to {LONGEST_S} seconds")));
     }
     let is_bound = ttl == 0.0;
-    let LockParams { session, holder, .. } = params;
-    let (id, name) = (session.clone(), holder.clone());
-    let taken =
-        state.archive.call(move |archive| archive.lock(&id, &name, (!is_bound).then_some(ttl), unix_now())).await?;
-    if taken && is_bound {
-        state.bound_locks.note(caller.connection, session, holder);
+    let lock = (params.session, params.holder);
+    let (shared, connection) = (Arc::clone(state), caller.connection);
+    if is_bound {
+        state.bound_locks.note(connection, lock.clone());
     }
-    Ok(LockResult { ok: taken })
+    let take = move |archive: &mut Archive| {
+        let taken = archive.lock(&lock.0, &lock.1, (!is_bound).then_some(ttl), unix_now())?;
+        if is_bound && taken && !shared.bound_locks.is_noted(connection, &lock) {
+            // The connection ended before it got what would have ended with it.
+            archive.unlock(&lock.0, &lock.1)?;
+        }
+        if is_bound && !taken {
+            shared.bound_locks.take_back(connection, &lock);
+        }
+        Ok(taken)
+    };
+    Ok(LockResult { ok: state.archive.call(take).await? })
 }
 
-pub(in crate::handler) async fn unlock(state: &State, params: UnlockParams) -> Outcome<LockResult> {
+pub(in crate::handler) async fn unlock(state: &Arc<State>, params: UnlockParams) -> Outcome<LockResult> {
     check_name("session", &params.session)?;
     check_name("holder", &params.holder)?;
-    let ok = state.archive.call(move |archive| archive.unlock(&params.session, &params.holder)).await?;
-    Ok(LockResult { ok })
+    let (shared, lock) = (Arc::clone(state), (params.session, params.holder));
+    let give_back = move |archive: &mut Archive| {
+        let is_free = archive.unlock(&lock.0, &lock.1)?;
+        if is_free {
+            shared.bound_locks.forget(&lock);
+        }
+        Ok(is_free)
+    };
+    Ok(LockResult { ok: state.archive.call(give_back).await? })
 }
 
 pub(in crate::handler) async fn lock_holder(state: &State, params: LockHolderParams) -> Outcome<LockHolderResult> {

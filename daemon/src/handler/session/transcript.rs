@@ -3,28 +3,31 @@
 use std::sync::Arc;
 
 use herma_archive::transcript::Appended;
+use herma_archive::{Archive, ArchiveError};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 use herma_protocol::{ErrorKind, RpcError};
 use serde_json::json;
 
 use super::{ensure, known};
 use crate::caller::Caller;
-use crate::fail::Outcome;
+use crate::fail::{self, Outcome};
 use crate::handler::blocking;
 use crate::state::{State, unix_now};
 
 pub(in crate::handler) async fn append(state: &State, caller: &Caller, params: AppendParams) -> Outcome<AppendResult> {
     let session = ensure(state, caller, &params.session).await?;
     let AppendParams { generation, position, messages, .. } = params;
-    let id = session.id.clone();
-    let appended = state
-        .archive
-        .call(move |archive| {
-            let bodies: Vec<&str> = messages.iter().map(|message| message.get()).collect();
-            archive.append(&id, generation, position, &bodies, unix_now())
-        })
-        .await?;
-    match appended {
+    let (id, sessions) = (session.id.clone(), Arc::clone(&state.sessions));
+    let append = move |archive: &mut Archive| {
+        let bodies: Vec<&str> = messages.iter().map(|message| message.get()).collect();
+        let appended = archive.append(&id, generation, position, &bodies, unix_now());
+        if let Err(ArchiveError::NoSession { .. }) = &appended {
+            // Somebody removed it; it is a new one when it is asked for again.
+            sessions.forget(&id);
+        }
+        appended
+    };
+    match state.archive.call(append).await? {
         Appended::Next(position) => Ok(AppendResult { position }),
         Appended::Conflict { generation: right, position: next } => {
             let words = if right == generation {
@@ -51,17 +54,27 @@ pub(in crate::handler) async fn remove(
     caller: &Caller,
     params: RemoveParams,
 ) -> Outcome<RemoveResult> {
-    let session = known(state, caller, &params.session).await?;
-    let _quiet = session.compressing.try_lock().map_err(|_| {
-        RpcError::new(ErrorKind::Busy, format!("session {:?} is being compressed; remove it afterwards", session.id))
+    let id = known(state, caller, &params.session).await?;
+    let in_use = state.sessions.get(&id);
+    let quiet = in_use.map(|session| Arc::clone(&session.compressing).try_lock_owned()).transpose().map_err(|_| {
+        RpcError::new(ErrorKind::Busy, format!("session {id:?} is being compressed; remove it afterwards"))
     })?;
-    let id = session.id.clone();
-    let archived = state.archive.call(move |archive| archive.remove_session(&id)).await?;
-    state.sessions.forget(&session.id);
-    let (shared, id) = (Arc::clone(state), session.id.clone());
-    let (outputs, bytes) = blocking("session.remove", move || {
-        shared.outputs.remove_session(&id).map_err(|error| crate::fail::disk(&error))
-    })
-    .await?;
-    Ok(RemoveResult { messages: archived.messages, outputs, bytes: archived.bytes.saturating_add(bytes) })
+    let state = Arc::clone(state);
+    // A task of its own: what was begun is carried out, whether the caller still waits
+    // or not.
+    let work = tokio::spawn(async move {
+        let _quiet = quiet;
+        let (sessions, name) = (Arc::clone(&state.sessions), id.clone());
+        let forget = move |archive: &mut Archive| {
+            let removed = archive.remove_session(&name)?;
+            sessions.forget(&name);
+            Ok(removed)
+        };
+        let archived = state.archive.call(forget).await?;
+        let (outputs, bytes) =
+            blocking("session.remove", move || state.outputs.remove_session(&id).map_err(|error| fail::disk(&error)))
+                .await?;
+        Ok(RemoveResult { messages: archived.messages, outputs, bytes: archived.bytes.saturating_add(bytes) })
+    });
+    work.await.unwrap_or_else(|_| Err(fail::internal("session.remove")))
 }
