@@ -24,4 +24,5 @@ mod profiles;
 mod sessions;
 mod severity;
 mod snapshots;
+mod spill;
 mod writer;
