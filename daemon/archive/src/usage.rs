@@ -29,7 +29,7 @@ pub struct UsageRow<'a> {
     pub time: f64,
     /// The model.
     pub model: Option<&'a str>,
-    /// The agent.
+    /// The agent; the session's when absent.
     pub agent: Option<&'a str>,
     /// The provider.
     pub provider: Option<&'a str>,
@@ -137,7 +137,7 @@ impl Archive {
         self.connection()
             .prepare_cached(
                 "INSERT INTO usage (session, time, model, agent, provider, input, output, cache_read, cache_write,
-                                    reasoning) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                                    reasoning) VALUES (?1,?2,?3,coalesce(?4, (SELECT agent FROM session WHERE id = ?1)),?5,?6,?7,?8,?9,?10)",
             )?
             .execute(params![
                 session,
