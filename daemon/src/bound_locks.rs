@@ -10,14 +10,23 @@ pub(crate) struct BoundLocks {
 }
 
 impl BoundLocks {
-    /// A connection took the lock of a session for a holder.
+    /// A connection took the lock of a session for a holder. Where another one did before,
+    /// the lock stays that one's.
     pub(crate) fn note(&self, connection: u64, session: String, holder: String) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let locks = taken.entry(connection).or_default();
         let lock = (session, holder);
-        if !locks.contains(&lock) {
-            locks.push(lock);
+        if !taken.values().any(|locks| locks.contains(&lock)) {
+            taken.entry(connection).or_default().push(lock);
         }
+    }
+
+    /// A lock was given back, by whichever connection.
+    pub(crate) fn forget(&self, session: &str, holder: &str) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.retain(|_, locks| {
+            locks.retain(|(of, by)| of != session || by != holder);
+            !locks.is_empty()
+        });
     }
 
     /// What a connection that ended leaves: session and holder of each.
@@ -40,5 +49,17 @@ mod tests {
         assert_eq!(locks.left_by(1), [own("a"), own("c")]);
         assert!(locks.left_by(1).is_empty());
         assert_eq!(locks.left_by(2), [own("b")]);
+    }
+
+    #[test]
+    fn a_lock_is_left_by_the_first_that_took_it_unless_it_was_given_back() {
+        let locks = BoundLocks::default();
+        for (connection, session) in [(1, "a"), (2, "a"), (1, "b")] {
+            locks.note(connection, session.into(), "h".into());
+        }
+        locks.forget("b", "h");
+        locks.forget("a", "other");
+        assert!(locks.left_by(2).is_empty());
+        assert_eq!(locks.left_by(1), [("a".to_owned(), "h".to_owned())]);
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
     }
     state.streaks.forget(&Writer::Connection(number));
     for (session, holder) in state.bound_locks.left_by(number) {
-        state.archive.tell(move |archive| archive.unlock(&session, &holder).map(drop));
+        state.archive.tell(move |archive| archive.unlock_unbound(&session, &holder));
     }
 }
 

@@ -39,6 +39,10 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
             tracing::error!(%target, "a store can't be served: {error}");
         }
     }
+    // Before a connection can take one: a lock of a connection ended with its daemon.
+    if let Err(error) = state.archive.note(|archive| archive.drop_unbound_locks().map(drop)).await {
+        tracing::warn!("locks of a killed daemon's connections stay: {error}");
+    }
     let upkeep = tokio::spawn(upkeep(Arc::clone(&state), desk));
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
@@ -100,10 +104,8 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
 /// tidied up, the text index follows what is kept, and outputs go when it is time.
 async fn upkeep(state: Arc<State>, desk: Desk) {
     let was_killed = state.archive.was_killed();
-    let begun = state.archive.note(move |archive| {
-        archive.drop_unbound_locks()?;
-        if was_killed { archive.mark_interrupted().map(drop) } else { Ok(()) }
-    });
+    let begun =
+        state.archive.note(move |archive| if was_killed { archive.mark_interrupted().map(drop) } else { Ok(()) });
     if let Err(error) = begun.await {
         tracing::warn!("what a killed daemon left open stays so: {error}");
     }

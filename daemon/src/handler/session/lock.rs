@@ -37,7 +37,9 @@ pub(in crate::handler) async fn lock(state: &Arc<State>, caller: &Caller, params
 pub(in crate::handler) async fn unlock(state: &State, params: UnlockParams) -> Outcome<LockResult> {
     check_name("session", &params.session)?;
     check_name("holder", &params.holder)?;
-    let ok = state.archive.call(move |archive| archive.unlock(&params.session, &params.holder)).await?;
+    let UnlockParams { session, holder } = params;
+    state.bound_locks.forget(&session, &holder);
+    let ok = state.archive.call(move |archive| archive.unlock(&session, &holder, unix_now())).await?;
     Ok(LockResult { ok })
 }
 
