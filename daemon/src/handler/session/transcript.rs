@@ -10,7 +10,8 @@ use serde_json::json;
 use super::{ensure, known};
 use crate::caller::Caller;
 use crate::fail::Outcome;
-use crate::handler::blocking;
+use crate::handler::{blocking, wide};
+use crate::retention;
 use crate::state::{State, unix_now};
 
 pub(in crate::handler) async fn append(state: &State, caller: &Caller, params: AppendParams) -> Outcome<AppendResult> {
@@ -59,9 +60,11 @@ pub(in crate::handler) async fn remove(
     let archived = state.archive.call(move |archive| archive.remove_session(&id)).await?;
     state.sessions.forget(&session.id);
     let (shared, id) = (Arc::clone(state), session.id.clone());
-    let (outputs, bytes) = blocking("session.remove", move || {
-        shared.outputs.remove_session(&id).map_err(|error| crate::fail::disk(&error))
+    let gone = blocking("session.remove", move || {
+        shared.outputs.remove_session(&id, unix_now()).map_err(|error| crate::fail::disk(&error))
     })
     .await?;
-    Ok(RemoveResult { messages: archived.messages, outputs, bytes: archived.bytes.saturating_add(bytes) })
+    retention::tell_expired(state, gone.iter().filter_map(|one| one.expired.as_ref()));
+    let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
+    Ok(RemoveResult { messages: archived.messages, outputs: wide(gone.len()), bytes })
 }
