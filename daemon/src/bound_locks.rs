@@ -13,9 +13,15 @@ pub(crate) struct BoundLocks {
 }
 
 impl BoundLocks {
-    /// A connection is about to take the lock of a session for a holder.
-    pub(crate) fn note(&self, connection: u64, lock: Lock) {
-        self.taken().entry(connection).or_default().insert(lock);
+    /// A connection is about to take the lock of a session for a holder. False where
+    /// another one has it: it stays that one's.
+    pub(crate) fn note(&self, connection: u64, lock: Lock) -> bool {
+        let mut taken = self.taken();
+        let is_others = taken.iter().any(|(other, locks)| *other != connection && locks.contains(&lock));
+        if !is_others {
+            taken.entry(connection).or_default().insert(lock);
+        }
+        !is_others
     }
 
     /// Whether that connection is there, and has not given the lock back.
@@ -64,5 +70,18 @@ mod tests {
         assert_eq!(locks.left_by(1), BTreeSet::from([own("a"), own("c")]));
         assert!(locks.left_by(1).is_empty() && !locks.is_noted(1, &own("a")));
         assert_eq!(locks.left_by(2), BTreeSet::from([own("b")]));
+    }
+
+    #[test]
+    fn a_lock_is_left_by_the_first_that_took_it_unless_it_was_given_back() {
+        let locks = BoundLocks::default();
+        let own = |name: &str| (name.to_owned(), "h".to_owned());
+        let noted =
+            [(1, "a"), (2, "a"), (1, "b"), (1, "a")].map(|(connection, name)| locks.note(connection, own(name)));
+        assert_eq!(noted, [true, false, true, true]);
+        locks.forget(&own("b"));
+        locks.forget(&("a".to_owned(), "other".to_owned()));
+        assert!(locks.left_by(2).is_empty());
+        assert_eq!(locks.left_by(1), BTreeSet::from([own("a")]));
     }
 }

@@ -70,7 +70,7 @@ pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
     for (session, holder) in state.bound_locks.left_by(number) {
         let state = Arc::clone(&state);
         tokio::spawn(async move {
-            let release = move |archive: &mut Archive| archive.unlock(&session, &holder).map(drop);
+            let release = move |archive: &mut Archive| archive.unlock_unbound(&session, &holder);
             state.archive.insist(release).await;
         });
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use herma_protocol::notification::OutputExpired;
 use herma_spill::facts::hex;
-use herma_spill::outputs::Collected;
+use herma_spill::outputs::{Collected, Expired};
 use herma_spill::retention::{Clock, Retention, SessionState};
 
 use crate::fail::{self, Outcome};
@@ -77,19 +77,24 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
         tracing::info!(outputs = collected.expired.len(), bytes = collected.freed_bytes, "outputs were cleared away");
         let handles: Vec<String> = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
         state.archive.tell(move |archive| archive.forget_outputs(&handles));
-        for gone in &collected.expired {
-            state.events.output_expired(OutputExpired {
-                handle: gone.handle.to_string(),
-                session: gone.session.clone(),
-                tool: gone.tool.clone(),
-                id: gone.id.clone(),
-                bytes: gone.bytes,
-                sha256: hex(&gone.sha256),
-                reason: wire_reason(gone.reason),
-            });
-        }
+        tell_expired(state, &collected.expired);
     }
     Ok(collected)
+}
+
+/// Tells whoever wants to know which outputs are gone.
+pub(crate) fn tell_expired<'a>(state: &State, expired: impl IntoIterator<Item = &'a Expired>) {
+    for gone in expired {
+        state.events.output_expired(OutputExpired {
+            handle: gone.handle.to_string(),
+            session: gone.session.clone(),
+            tool: gone.tool.clone(),
+            id: gone.id.clone(),
+            bytes: gone.bytes,
+            sha256: hex(&gone.sha256),
+            reason: wire_reason(gone.reason),
+        });
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]

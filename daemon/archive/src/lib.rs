@@ -11,6 +11,7 @@ pub mod chain;
 mod error;
 pub mod handle;
 pub mod index;
+mod lenient;
 pub mod list;
 pub mod lock;
 pub mod message;

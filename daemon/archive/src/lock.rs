@@ -33,13 +33,23 @@ impl Archive {
         Ok(is_held)
     }
 
-    /// Gives a lock back. False when `holder` has it not.
+    /// Gives a lock back. False when `holder` has it not, or not any more.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn unlock(&self, session: &str, holder: &str) -> Result<bool, ArchiveError> {
-        let query = "DELETE FROM lock WHERE session = ?1 AND holder = ?2";
-        Ok(self.connection().prepare_cached(query)?.execute([session, holder])? > 0)
+    pub fn unlock(&self, session: &str, holder: &str, now: f64) -> Result<bool, ArchiveError> {
+        let query = "DELETE FROM lock WHERE session = ?1 AND holder = ?2 AND (until IS NULL OR until > ?3)";
+        Ok(self.connection().prepare_cached(query)?.execute(params![session, holder, now])? > 0)
+    }
+
+    /// Gives a lock back that has no ttl; one of the same holder that has a ttl stays.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn unlock_unbound(&self, session: &str, holder: &str) -> Result<(), ArchiveError> {
+        let query = "DELETE FROM lock WHERE session = ?1 AND holder = ?2 AND until IS NULL";
+        self.connection().prepare_cached(query)?.execute([session, holder])?;
+        Ok(())
     }
 
     /// Drops the locks without a ttl: they end with the connection that took them,

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::lenient;
+
 /// Tools whose results are shown again, not said anew. Finding them once more
 /// would let a search find only earlier searches.
 const RECALL_TOOLS: [&str; 5] = ["recall_search", "recall_expand", "recall_describe", "output_read", "output_search"];
@@ -14,7 +16,7 @@ const DEPTH: usize = 4;
 /// left out. A body that is no JSON has none.
 #[must_use]
 pub fn text_of(body: &str) -> String {
-    serde_json::from_str(body).map(|value| text_of_value(&value)).unwrap_or_default()
+    lenient::parse(body).map(|value| text_of_value(&value)).unwrap_or_default()
 }
 
 /// A message as far as it matters here. What has an odd type counts as missing.
@@ -44,7 +46,7 @@ pub(crate) struct Call {
 impl Parsed {
     /// Reads a body; one that is no JSON object is a message without anything.
     pub(crate) fn of(body: &str) -> Self {
-        let Ok(Value::Object(message)) = serde_json::from_str(body) else {
+        let Some(Value::Object(message)) = lenient::parse(body) else {
             return Self::default();
         };
         let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -89,8 +91,8 @@ fn says_recalled(content: &str) -> bool {
     // Most contents are no JSON at all, and long ones are not parsed for nothing.
     content.trim_start().starts_with('{')
         && content.contains("\"recalled\"")
-        && matches!(serde_json::from_str(content),
-            Ok(Value::Object(object)) if object.get("recalled") == Some(&Value::Bool(true)))
+        && matches!(lenient::parse(content),
+            Some(Value::Object(object)) if object.get("recalled") == Some(&Value::Bool(true)))
 }
 
 fn string(message: &Map<String, Value>, key: &str) -> Option<String> {

@@ -29,7 +29,7 @@ pub struct UsageRow<'a> {
     pub time: f64,
     /// The model.
     pub model: Option<&'a str>,
-    /// The agent.
+    /// The agent; the session's when absent.
     pub agent: Option<&'a str>,
     /// The provider.
     pub provider: Option<&'a str>,

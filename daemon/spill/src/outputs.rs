@@ -19,7 +19,7 @@ mod read;
 mod search;
 mod sweep;
 
-pub use collect::{Collected, Expired};
+pub use collect::{Collected, Expired, Gone};
 pub use keep::{Kept, Origin};
 pub use read::View;
 pub use sweep::Swept;

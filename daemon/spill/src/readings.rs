@@ -1,14 +1,18 @@
 //! Texts that were given out: they are not spilled when they come back.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 /// How many texts are remembered; the oldest is forgotten first.
 const TEXTS: usize = 4_096;
+
+/// Bytes that the JSON of an answer may have beside each text that was given out; with
+/// more it is something else that quotes the text.
+const BESIDE: usize = 1_024;
 
 type Fingerprint = [u8; 32];
 
@@ -30,21 +34,33 @@ struct State {
 #[derive(Deserialize)]
 struct Answer<'a> {
     #[serde(borrow, default)]
-    text: Option<Text<'a>>,
+    text: Option<&'a RawValue>,
     #[serde(borrow, default)]
     items: Option<Vec<Item<'a>>>,
     #[serde(borrow, default)]
     matches: Option<Vec<Item<'a>>>,
 }
 
+/// One text of an answer, and what comes with it.
 #[derive(Deserialize)]
 struct Item<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
+    text: &'a RawValue,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    before: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    after: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+impl Item<'_> {
+    /// Bytes of what belongs to the text.
+    fn length(&self) -> usize {
+        let beside = [self.message, self.before, self.after].into_iter().flatten();
+        BESIDE + self.text.get().len() + beside.map(|value| value.get().len()).sum::<usize>()
+    }
+}
 
 impl Readings {
     /// Remembers a text that was given out.
@@ -82,11 +98,22 @@ impl Readings {
             return false;
         }
         let Ok(answer) = serde_json::from_str::<Answer<'_>>(content) else { return false };
+        let is_all = |length: usize| content.len() <= length + BESIDE;
         let all_known = |items: Option<Vec<Item<'_>>>| match items {
-            Some(items) => !items.is_empty() && items.iter().all(|item| self.knows(&item.text.0)),
+            Some(items) => {
+                !items.is_empty()
+                    && is_all(items.iter().map(Item::length).sum())
+                    && items.iter().all(|item| self.knows_json(item.text))
+            }
             None => false,
         };
-        answer.text.is_some_and(|text| self.knows(&text.0)) || all_known(answer.items) || all_known(answer.matches)
+        answer.text.is_some_and(|text| is_all(text.get().len()) && self.knows_json(text))
+            || all_known(answer.items)
+            || all_known(answer.matches)
+    }
+
+    fn knows_json(&self, text: &RawValue) -> bool {
+        serde_json::from_str::<String>(text.get()).is_ok_and(|text| self.knows(&text))
     }
 
     fn knows(&self, text: &str) -> bool {
@@ -116,6 +143,9 @@ mod tests {
             (r#"{"matches":[{"text":"b"},{"text":"c"}]}"#, false),
             (r#"{"matches":[]}"#, false),
             (r#"["b"]"#, false),
+            (&format!(r#"{{"text":"b","more":"{}"}}"#, "x".repeat(BESIDE)), false),
+            (&format!(r#"{{"items":[{{"text":"b"}}],"more":"{}"}}"#, "x".repeat(2 * BESIDE)), false),
+            (&format!(r#"{{"matches":[{{"text":"b","after":["{}"]}}]}}"#, "x".repeat(3 * BESIDE)), true),
             ("c", false),
         ] {
             assert_eq!(readings.is_reading(content), expected, "{content}");

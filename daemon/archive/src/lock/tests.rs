@@ -14,10 +14,10 @@ fn one_holder_at_a_time() {
     assert_eq!(archive.reader().lock_holder("s", 299.0).unwrap().as_deref(), Some("a"));
     assert_eq!(archive.reader().lock_holder("s", 300.0).unwrap(), None);
     assert!(archive.lock("s", "b", Some(300.0), 300.0).unwrap());
-    assert!(!archive.unlock("s", "a").unwrap());
+    assert!(!archive.unlock("s", "a", 301.0).unwrap());
     assert_eq!(archive.reader().lock_holder("s", 301.0).unwrap().as_deref(), Some("b"));
-    assert!(archive.unlock("s", "b").unwrap());
-    assert!(!archive.unlock("s", "b").unwrap());
+    assert!(archive.unlock("s", "b", 301.0).unwrap());
+    assert!(!archive.unlock("s", "b", 301.0).unwrap());
     assert_eq!(archive.reader().lock_holder("s", 301.0).unwrap(), None);
 }
 
@@ -26,9 +26,23 @@ fn nobody_and_nothing_get_no_lock() {
     let (_folder, mut archive) = archive();
     for (session, holder) in [("", "a"), ("s", ""), ("", "")] {
         assert!(!archive.lock(session, holder, None, 0.0).unwrap());
-        assert!(!archive.unlock(session, holder).unwrap());
+        assert!(!archive.unlock(session, holder, 0.0).unwrap());
         assert_eq!(archive.reader().lock_holder(session, 0.0).unwrap(), None);
     }
+}
+
+#[test]
+fn what_is_over_or_bound_otherwise_can_not_be_given_back() {
+    let (_folder, mut archive) = archive();
+    assert!(archive.lock("s", "a", Some(5.0), 0.0).unwrap());
+    assert!(!archive.unlock("s", "a", 5.0).unwrap());
+    archive.unlock_unbound("s", "a").unwrap();
+    assert_eq!(archive.reader().lock_holder("s", 4.0).unwrap().as_deref(), Some("a"));
+    assert!(archive.lock("t", "a", None, 0.0).unwrap());
+    archive.unlock_unbound("t", "b").unwrap();
+    assert_eq!(archive.reader().lock_holder("t", 1.0).unwrap().as_deref(), Some("a"));
+    archive.unlock_unbound("t", "a").unwrap();
+    assert_eq!(archive.reader().lock_holder("t", 1.0).unwrap(), None);
 }
 
 #[test]

@@ -39,6 +39,15 @@ pub struct Expired {
     pub at: f64,
 }
 
+/// An output that somebody removed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gone {
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// What it was, where that was known.
+    pub expired: Option<Expired>,
+}
+
 /// What a collection came to.
 #[derive(Debug, Default)]
 pub struct Collected {
@@ -140,7 +149,7 @@ impl Outputs {
     ///
     /// # Errors
     /// No such output, one that expired before, or a file that can't be removed.
-    pub fn remove(&self, handle: &str, now: f64) -> Result<u64, SpillError> {
+    pub fn remove(&self, handle: &str, now: f64) -> Result<Gone, SpillError> {
         let not_found = || SpillError::NotFound(shorten(handle));
         let parsed = Handle::parse(split_line(handle).0).ok_or_else(not_found)?;
         let Some(record) = self.record(parsed) else {
@@ -151,7 +160,7 @@ impl Outputs {
                 file.path().strip_prefix(&self.root).ok().and_then(|name| name.to_str()).ok_or_else(not_found)?;
             let _claim = self.claims.wait(parsed, name.split('/').next().unwrap_or_default());
             self.remove_file(name)?;
-            return Ok(bytes);
+            return Ok(Gone { bytes, expired: None });
         };
         if let State::Expired { at, reason } = record.state {
             let (bytes, sha256) = (record.bytes, record.sha256);
@@ -159,23 +168,23 @@ impl Outputs {
         }
         let (expired, freed) = self.expire(parsed, now, Reason::Removed).ok_or_else(not_found)?;
         freed?;
-        Ok(expired.bytes)
+        Ok(Gone { bytes: expired.bytes, expired: Some(expired) })
     }
 
-    /// Removes all outputs of a session, and forgets that they were there. Says how many
-    /// there were, and the bytes of their texts.
+    /// Removes all outputs of a session, and forgets that they were there. Says which they
+    /// were: those that nothing was known of as bytes only.
     ///
     /// # Errors
     /// A file that can't be removed; those before it are gone.
-    pub fn remove_session(&self, session: &str) -> Result<(u64, u64), DiskError> {
+    pub fn remove_session(&self, session: &str, now: f64) -> Result<Vec<Gone>, DiskError> {
         let records: Vec<Record> = self.list(Some(session), usize::MAX);
-        let (mut outputs, mut bytes) = (0, 0);
+        let mut gone = Vec::new();
         for record in &records {
             let _claim = self.claims.wait(record.handle, folder_of(record));
             let freed = self.remove_file(&record.file);
             if record.state == State::Kept {
                 freed?;
-                (outputs, bytes) = (outputs + 1, bytes + record.bytes);
+                gone.push(Gone { bytes: record.bytes, expired: Some(expired(record, now, Reason::Removed)) });
             }
             let mut catalog = self.catalog();
             if catalog.known.forget(record.handle).is_some() {
@@ -193,11 +202,11 @@ impl Outputs {
             let Some(_claim) = self.claims.now(handle, &folder) else { continue };
             let length = herma_disk::regular::Regular::open(&below.join(&name))?.map_or(0, |file| file.length());
             self.remove_file(&file)?;
-            (outputs, bytes) = (outputs + 1, bytes + length);
+            gone.push(Gone { bytes: length, expired: None });
         }
         self.durable.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&folder);
         folder::remove_empty(&below)?;
-        Ok((outputs, bytes))
+        Ok(gone)
     }
 }
 

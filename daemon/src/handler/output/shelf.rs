@@ -44,12 +44,13 @@ pub(in crate::handler) async fn remove(
     check_name("handle", &params.handle)?;
     super::check_profile(state, caller, &params.handle)?;
     let (shared, handle) = (Arc::clone(state), params.handle.clone());
-    let bytes = blocking("output.remove", move || {
+    let gone = blocking("output.remove", move || {
         shared.outputs.remove(&handle, unix_now()).map_err(|error| fail::output(&error))
     })
     .await?;
+    retention::tell_expired(state, &gone.expired);
     state.archive.note(move |archive| archive.forget_outputs(&[params.handle])).await?;
-    Ok(RemoveResult { bytes })
+    Ok(RemoveResult { bytes: gone.bytes })
 }
 
 pub(in crate::handler) async fn gc(state: &Arc<State>, params: GcParams) -> Outcome<GcResult> {

@@ -27,16 +27,14 @@ pub(in crate::handler) async fn lock(state: &Arc<State>, caller: &Caller, params
     let is_bound = ttl == 0.0;
     let lock = (params.session, params.holder);
     let (shared, connection) = (Arc::clone(state), caller.connection);
-    if is_bound {
-        state.bound_locks.note(connection, lock.clone());
-    }
+    let is_bound_here = is_bound && state.bound_locks.note(connection, lock.clone());
     let take = move |archive: &mut Archive| {
         let taken = archive.lock(&lock.0, &lock.1, (!is_bound).then_some(ttl), unix_now())?;
-        if is_bound && taken && !shared.bound_locks.is_noted(connection, &lock) {
+        if is_bound_here && taken && !shared.bound_locks.is_noted(connection, &lock) {
             // The connection ended before it got what would have ended with it.
-            archive.unlock(&lock.0, &lock.1)?;
+            archive.unlock_unbound(&lock.0, &lock.1)?;
         }
-        if is_bound && !taken {
+        if is_bound_here && !taken {
             shared.bound_locks.take_back(connection, &lock);
         }
         Ok(taken)
@@ -49,7 +47,7 @@ pub(in crate::handler) async fn unlock(state: &Arc<State>, params: UnlockParams)
     check_name("holder", &params.holder)?;
     let (shared, lock) = (Arc::clone(state), (params.session, params.holder));
     let give_back = move |archive: &mut Archive| {
-        let is_free = archive.unlock(&lock.0, &lock.1)?;
+        let is_free = archive.unlock(&lock.0, &lock.1, unix_now())?;
         if is_free {
             shared.bound_locks.forget(&lock);
         }

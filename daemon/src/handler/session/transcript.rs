@@ -11,7 +11,8 @@ use serde_json::json;
 use super::{ensure, known};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
-use crate::handler::blocking;
+use crate::handler::{blocking, wide};
+use crate::retention;
 use crate::state::{State, unix_now};
 
 pub(in crate::handler) async fn append(state: &State, caller: &Caller, params: AppendParams) -> Outcome<AppendResult> {
@@ -71,10 +72,14 @@ pub(in crate::handler) async fn remove(
             Ok(removed)
         };
         let archived = state.archive.call(forget).await?;
-        let (outputs, bytes) =
-            blocking("session.remove", move || state.outputs.remove_session(&id).map_err(|error| fail::disk(&error)))
-                .await?;
-        Ok(RemoveResult { messages: archived.messages, outputs, bytes: archived.bytes.saturating_add(bytes) })
+        let shared = Arc::clone(&state);
+        let gone = blocking("session.remove", move || {
+            shared.outputs.remove_session(&id, unix_now()).map_err(|error| fail::disk(&error))
+        })
+        .await?;
+        retention::tell_expired(&state, gone.iter().filter_map(|one| one.expired.as_ref()));
+        let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
+        Ok(RemoveResult { messages: archived.messages, outputs: wide(gone.len()), bytes })
     });
     work.await.unwrap_or_else(|_| Err(fail::internal("session.remove")))
 }

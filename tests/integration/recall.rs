@@ -1,0 +1,215 @@
+//! Finding again what was said, spilled or remembered, in the words that people use.
+
+use herma_tests::{Daemon, Home, Raw, kind};
+use serde_json::{Value, json};
+
+mod again;
+mod kinds;
+mod syntax;
+
+/// Appends messages of a user to a session, from its beginning.
+fn say(raw: &mut Raw, session: &str, texts: &[&str]) {
+    let messages: Vec<Value> = texts.iter().map(|text| json!({ "role": "user", "content": text })).collect();
+    raw.result("session.append", &json!({ "session": session, "generation": 0, "position": 0, "messages": messages }));
+}
+
+/// Searches and checks of every hit that its snippet has something marked.
+fn search(raw: &mut Raw, params: &Value) -> Vec<Value> {
+    let found = raw.result("recall.search", params);
+    assert_eq!(found["recalled"], true);
+    let hits = found["hits"].as_array().unwrap().clone();
+    for hit in &hits {
+        assert!(!marked(hit).is_empty(), "{params}: {hit}");
+        assert!(hit["handle"].is_string() && hit["time"].is_number() && hit["score"].is_number(), "{hit}");
+    }
+    let scores: Vec<f64> = hits.iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]), "the best first: {scores:?}");
+    hits
+}
+
+fn query(raw: &mut Raw, query: &str) -> Vec<Value> {
+    search(raw, &json!({ "query": query }))
+}
+
+/// What a hit marks in its snippet.
+fn marked(hit: &Value) -> String {
+    let place = |name: &str| usize::try_from(hit[name].as_u64().unwrap()).unwrap();
+    let (start, end) = (place("start"), place("end"));
+    let snippet = hit["snippet"].as_str().unwrap();
+    assert!(start <= end && end <= snippet.chars().count(), "{hit}");
+    snippet.chars().skip(start).take(end - start).collect()
+}
+
+/// What was said, whole, where a hit leads.
+fn expanded(raw: &mut Raw, hit: &Value) -> String {
+    let params = json!({ "handle": hit["handle"], "before": 0, "after": 0 });
+    let items = raw.result("recall.expand", &params)["items"].take();
+    assert_eq!(items.as_array().unwrap().len(), 1);
+    items[0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn words_of_any_language_lead_to_what_was_said() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let texts = [
+        "The connection pool was exhausted at midnight.",
+        "call parse_context_limit() in HttpServerConfig::from_env, then retryCount += 1",
+        "see /etc/nginx/conf.d/site-a.conf and C:\\Users\\me\\notes.txt",
+        "Die Größe der Überschrift müssen wir für Zürich ändern",
+        "Настройки подключения к серверу были изменены",
+        "会议改到下周三下午，请更新日历",
+        "東京駅で待ち合わせ、データベースを移行する",
+        "데이터베이스 서버를 다시 시작했습니다",
+        "การประชุมเลื่อนไปวันพุธหน้า",
+        "تم تحديث إعدادات الخادم اليوم",
+        "deployed the rocket 🚀 and the family 👨\u{200d}👩\u{200d}👧 cheered",
+        "error E0382 in v1.2.3-rc.4 (commit 9f3a7c1), issue #4711, mail ops@example.com",
+    ];
+    say(&mut raw, "s", &texts);
+    for (words, at) in [
+        ("connection exhausted", 0),
+        ("EXHAUSTED pool", 0),
+        ("\"connection pool\"", 0),
+        ("midnigh", 0),
+        ("parse_context_limit", 1),
+        ("HttpServerConfig", 1),
+        ("HttpServerConfig::from_env", 1),
+        ("retryCount", 1),
+        ("/etc/nginx/conf.d/site-a.conf", 2),
+        ("nginx/conf.d", 2),
+        ("C:\\Users\\me\\notes.txt", 2),
+        ("notes.txt", 2),
+        ("Größe", 3),
+        ("große", 3),
+        ("GRÖßE", 3),
+        ("uberschrift", 3),
+        ("Überschrift", 3),
+        ("U\u{308}berschrift", 3),
+        ("zurich", 3),
+        ("настройки", 4),
+        ("ПОДКЛЮЧЕНИЯ серверу", 4),
+        ("会议", 5),
+        ("日历", 5),
+        ("周", 5),
+        ("下周三", 5),
+        ("東京", 6),
+        ("移行", 6),
+        ("駅", 6),
+        ("データベース", 6),
+        ("待ち合わせ", 6),
+        ("서버", 7),
+        ("데이터베이스", 7),
+        ("시작", 7),
+        ("ประชุม", 8),
+        ("พุธ", 8),
+        ("الخادم", 9),
+        ("تحديث", 9),
+        ("🚀", 10),
+        ("👨\u{200d}👩\u{200d}👧", 10),
+        ("E0382", 11),
+        ("v1.2.3-rc.4", 11),
+        ("9f3a7c1", 11),
+        ("#4711", 11),
+        ("ops@example.com", 11),
+    ] {
+        let hits = query(&mut raw, words);
+        assert!(!hits.is_empty(), "{words:?} finds nothing");
+        assert_eq!(expanded(&mut raw, &hits[0]), texts[at], "{words:?}");
+        assert_eq!(
+            (&hits[0]["kind"], &hits[0]["role"], &hits[0]["session"]),
+            (&json!("message"), &json!("user"), &json!("s"))
+        );
+    }
+    for words in ["zebra", "会社", "qqqq", "駐車", "\"pool connection\""] {
+        assert_eq!(query(&mut raw, words), Vec::<Value>::new(), "{words:?}");
+    }
+}
+
+#[test]
+fn the_snippet_marks_the_hit_itself() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let long = format!("{} the needle 日本語 lies here {}", "é🪨 hay ".repeat(3000), "more 日本 ".repeat(3000));
+    say(&mut raw, "s", &[&long, "short: Größe!", "a FULL phrase of words", "会议改到下周三"]);
+    for (words, expected) in [
+        ("needle", "needle"),
+        ("needle 日本語", "needle 日本語"),
+        ("größe", "Größe"),
+        ("große", "Größe"),
+        ("\"full phrase\"", "FULL phrase"),
+        ("下周", "下周"),
+        ("三", "三"),
+    ] {
+        let hits = query(&mut raw, words);
+        let found = marked(&hits[0]);
+        let is_there = expected.split(' ').any(|word| found == word) || found == expected;
+        assert!(is_there, "{words:?}: {found:?} in {}", hits[0]);
+        assert!(hits[0]["snippet"].as_str().unwrap().chars().count() < 1000);
+    }
+}
+
+#[test]
+fn filters_hold_exactly() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
+    let began = now();
+    say(&mut raw, "a", &["the walrus is in a"]);
+    let between = now();
+    say(&mut raw, "b", &["the walrus is in b", "the walrus is in b again", "and the walrus is still in b"]);
+    raw.result("session.open", &json!({ "session": "w", "profile": "work" }));
+    let spoken = json!([{ "role": "assistant", "content": "the walrus is at work" }]);
+    raw.result(
+        "session.append",
+        &json!({ "session": "w", "profile": "work", "generation": 0, "position": 0, "messages": spoken }),
+    );
+    let after = now();
+    raw.result("memory.add", &json!({ "target": "user", "content": "Likes the walrus." }));
+    let admit = json!({ "session": "a", "tool": "t", "id": "c", "content": "walrus\nin a file", "threshold": 0 });
+    raw.result("output.admit", &admit);
+    for (filter, count) in [
+        (json!({}), 7),
+        (json!({ "session": "a" }), 2),
+        (json!({ "session": "b" }), 3),
+        (json!({ "session": "nobody" }), 0),
+        (json!({ "kinds": ["message"] }), 5),
+        (json!({ "kinds": ["output"] }), 1),
+        (json!({ "kinds": ["memory"] }), 1),
+        (json!({ "kinds": ["output", "memory"] }), 2),
+        (json!({ "kinds": [] }), 0),
+        (json!({ "since": began }), 7),
+        (json!({ "since": between, "until": after }), 4),
+        (json!({ "until": between }), 1),
+        (json!({ "until": began }), 0),
+        (json!({ "since": now() + 1.0 }), 0),
+        (json!({ "profile": "work" }), 1),
+        (json!({ "profile": "default" }), 6),
+        (json!({ "session": "b", "kinds": ["message"], "since": between }), 3),
+        (json!({ "limit": 2 }), 2),
+        (json!({ "limit": 7 }), 7),
+    ] {
+        let mut params = json!({ "query": "walrus" });
+        params.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        let hits = search(&mut raw, &params);
+        assert_eq!(hits.len(), count, "{filter}");
+        let more = raw.result("recall.search", &params)["more"].take();
+        assert_eq!(more, json!(filter.get("limit").is_some_and(|limit| limit == 2)), "{filter}");
+        for hit in &hits {
+            let at = hit["time"].as_f64().unwrap();
+            assert!(filter["since"].as_f64().is_none_or(|since| at >= since), "{hit}");
+            assert!(filter["until"].as_f64().is_none_or(|until| at < until), "{hit}");
+            assert!(filter["session"].is_null() || filter["session"] == hit["session"], "{hit}");
+        }
+    }
+    for wrong in
+        [json!({ "limit": 0 }), json!({ "limit": 101 }), json!({ "kinds": ["mesage"] }), json!({ "since": "today" })]
+    {
+        let mut params = json!({ "query": "walrus" });
+        params.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        assert_eq!(kind(&raw.call("recall.search", &params)), "invalid_params", "{wrong}");
+    }
+}

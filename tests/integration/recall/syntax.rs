@@ -1,0 +1,102 @@
+//! A query is any text: nothing in it is taken for a language.
+
+use herma_tests::{Daemon, Home, kind};
+use serde_json::json;
+
+use super::{expanded, query, say, search};
+
+#[test]
+fn what_looks_like_syntax_is_only_text() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let texts = ["alpha beta gamma", "near the column body:alpha and NOT that", "1=1 or nothing"];
+    say(&mut raw, "s", &texts);
+    for words in [
+        "\" OR 1=1",
+        "\"",
+        "\"\"",
+        "\"\"\"\"",
+        "\"alpha",
+        "alpha\"",
+        "'",
+        "'; DROP TABLE message; --",
+        "NEAR(",
+        "NEAR(alpha beta, 5)",
+        "*",
+        "alph*",
+        "^alpha",
+        "^",
+        "col:",
+        "body:alpha",
+        "-alpha",
+        "alpha AND",
+        "AND OR NOT",
+        "NOT",
+        "(alpha",
+        ")",
+        "{alpha}",
+        "[alpha]",
+        "alpha + beta",
+        "alpha\0beta",
+        "\0",
+        "\\",
+        "%",
+        "_",
+        "?",
+        "\u{202e}alpha",
+        "\u{feff}",
+        "\n\t",
+        " ",
+        "",
+        "\u{301}",
+        "\u{200d}",
+        &"alpha ".repeat(166),
+        &"x".repeat(1000),
+        &"本".repeat(1000),
+        &"\"".repeat(1000),
+        &"(".repeat(1000),
+    ] {
+        drop(query(&mut raw, words));
+    }
+    for (words, at) in [
+        ("alpha beta", 0),
+        ("\"beta gamma\"", 0),
+        ("body:alpha", 1),
+        ("NOT that", 1),
+        ("near column", 1),
+        ("1=1", 2),
+        ("or nothing", 2),
+        ("\"beta gamma", 0),
+    ] {
+        let hits = query(&mut raw, words);
+        assert!(!hits.is_empty(), "{words:?}");
+        assert_eq!(expanded(&mut raw, &hits[0]), texts[at], "{words:?}");
+    }
+    for length in [1001, 10_000] {
+        let reply = raw.call("recall.search", &json!({ "query": "本".repeat(length) }));
+        assert_eq!(kind(&reply), "invalid_params", "{length}");
+    }
+    assert_eq!(search(&mut raw, &json!({ "query": "alpha" })).len(), 2, "everything is still there");
+}
+
+#[test]
+fn handles_that_lead_nowhere_are_not_found() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    say(&mut raw, "s", &["alpha"]);
+    for handle in
+        ["msg_999", "msg_0", "msg_-1", "mem_1", "out_00000000000000000000:1", "cmp_x_1", "", "x", "msg_", "../x"]
+    {
+        assert_eq!(kind(&raw.call("recall.expand", &json!({ "handle": handle }))), "not_found", "{handle}");
+    }
+    let hits = query(&mut raw, "alpha");
+    for wrong in [json!({ "before": 101 }), json!({ "after": 101 }), json!({ "before": -1 })] {
+        let mut params = json!({ "handle": hits[0]["handle"] });
+        params.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        assert_eq!(kind(&raw.call("recall.expand", &params)), "invalid_params", "{wrong}");
+    }
+    let tools = raw.result("recall.schema", &json!({}))["tools"].take();
+    assert_eq!(tools.as_array().unwrap().len(), 3, "search, expand and describe");
+}
