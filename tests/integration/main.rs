@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
 mod approval;
+mod archive_damage;
+mod archive_faults;
 mod bad_frames;
 mod bad_homes;
 mod bad_messages;
@@ -11,17 +13,26 @@ mod bad_stores;
 mod beside_hermes;
 mod both_codecs;
 mod cli;
+mod clock;
 mod compression;
 mod crash;
 mod events;
 mod faults;
 mod golden;
 mod history;
+mod interrupted;
 mod life;
 mod memory;
+mod no_trace;
 mod outputs;
 mod profiles;
 mod sessions;
 mod severity;
 mod snapshots;
+mod spill_by_hand;
+mod spill_bytes;
+mod spill_crash;
+mod spill_faults;
+mod spill_many;
+mod spill_names;
 mod writer;
