@@ -162,13 +162,19 @@ impl Outputs {
         Ok(expired.bytes)
     }
 
-    /// Removes all outputs of a session, and forgets that they were there. Says how many
-    /// there were, and the bytes of their texts.
+    /// Removes all outputs of a session, and forgets that they were there: also those that
+    /// were only found in its folder, whose session is known by the folder's name alone. Says
+    /// how many there were, and the bytes of their texts.
     ///
     /// # Errors
     /// A file that can't be removed; those before it are gone.
     pub fn remove_session(&self, session: &str) -> Result<(u64, u64), DiskError> {
-        let records: Vec<Record> = self.list(Some(session), usize::MAX);
+        let folder = name::safe(session);
+        let mut records: Vec<Record> = self.list(Some(session), usize::MAX);
+        if folder != session {
+            let found = self.list(Some(&folder), usize::MAX);
+            records.extend(found.into_iter().filter(|record| record.profile.is_empty() && record.tool.is_empty()));
+        }
         let (mut outputs, mut bytes) = (0, 0);
         for record in &records {
             let _claim = self.claims.wait(record.handle, folder_of(record));
@@ -182,7 +188,6 @@ impl Outputs {
                 catalog.append(&Row::Forgotten { handle: record.handle.to_string() });
             }
         }
-        let folder = name::safe(session);
         let below = self.root.join(&folder);
         for name in folder::names(&below)? {
             let file = format!("{folder}/{name}");
