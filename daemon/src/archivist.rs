@@ -274,9 +274,10 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether SQLite's log is there, which a closed database has not.
+/// Whether SQLite's log is there, which a closed database has not. An empty one
+/// counts: a removal empties the log, and whoever only reads writes nothing to it.
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    beside(path, "-wal").exists()
 }
 
 /// Does the jobs, and while there are none puts messages into the text index.
