@@ -202,6 +202,8 @@ impl Outputs {
         }
         self.durable.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&folder);
         folder::remove_empty(&below)?;
+        // The session's id and those of its calls may tell something too.
+        self.catalog().purge();
         Ok((outputs, bytes))
     }
 }
