@@ -39,7 +39,16 @@ pub struct Archivist {
 struct Shared {
     path: PathBuf,
     condition: RwLock<Condition>,
-    reader: Mutex<Option<Reader>>,
+    reader: Mutex<Desk>,
+}
+
+/// The connection that reads.
+#[derive(Debug, Default)]
+struct Desk {
+    open: Option<Reader>,
+    /// It is not opened any more: only the writer, as the last one, can put away the
+    /// log, by which the next daemon would take this one for killed.
+    is_closed: bool,
 }
 
 /// How far the archive can be used.
@@ -157,7 +166,7 @@ impl Archivist {
         }
         let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(jobs) => jobs.try_send(job),
-            None => return Err(RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")),
+            None => return Err(stopping()),
         };
         match sent {
             Ok(()) => Ok(()),
@@ -181,17 +190,19 @@ impl Archivist {
         let shared = Arc::clone(&self.shared);
         let done = tokio::task::spawn_blocking(move || {
             let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let open = match reader.take() {
+            let open = match reader.open.take() {
+                _ if reader.is_closed => return Ok(None),
                 Some(open) => open,
                 None if shared.is_newer() => Archive::open_newer(&shared.path)?,
                 None => Reader::open(&shared.path)?,
             };
             let done = job(&open);
-            *reader = Some(open);
-            done
+            reader.open = Some(open);
+            done.map(Some)
         });
         match done.await {
-            Ok(Ok(done)) => Ok(done),
+            Ok(Ok(Some(done))) => Ok(done),
+            Ok(Ok(None)) => Err(stopping()),
             Ok(Err(error)) => {
                 let words = fail::archive(&error);
                 if error.is_damaged() {
@@ -206,8 +217,8 @@ impl Archivist {
 
     /// Lets the jobs that wait finish, then closes the file.
     pub fn close(&self) {
+        *self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner) = Desk { open: None, is_closed: true };
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        drop(self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
@@ -261,6 +272,10 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
         Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
         Err(error) => (None, broken(format!("{words}; no new one could be made: {error}"))),
     }
+}
+
+fn stopping() -> RpcError {
+    RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")
 }
 
 fn broken(words: String) -> Condition {
@@ -324,7 +339,7 @@ fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refil
 /// What takes the place of an archive that turned out to be damaged.
 fn renewed(archive: Archive, shared: &Shared, damage: &ArchiveError, refill: &Refill) -> Option<Archive> {
     let mut reader = shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
-    drop(reader.take());
+    drop(reader.open.take());
     drop(archive);
     let (anew, condition) = begin_anew(&shared.path, damage);
     shared.become_(condition);

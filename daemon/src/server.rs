@@ -39,6 +39,7 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
             tracing::error!(%target, "a store can't be served: {error}");
         }
     }
+    mark_interrupted(&state).await;
     let upkeep = tokio::spawn(upkeep(Arc::clone(&state), desk));
     let mut stop = state.stop.subscribe();
     let mut connections = JoinSet::new();
@@ -96,17 +97,22 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     tracing::info!("stopped");
 }
 
-/// What is done beside the requests, until the daemon stops: what a killed one left is
-/// tidied up, the text index follows what is kept, and outputs go when it is time.
-async fn upkeep(state: Arc<State>, desk: Desk) {
+/// Ends what a killed daemon left open. Nobody is served before that: a session whose
+/// agent comes back at once would be ended again.
+async fn mark_interrupted(state: &State) {
     let was_killed = state.archive.was_killed();
-    let begun = state.archive.note(move |archive| {
+    let marked = state.archive.note(move |archive| {
         archive.drop_unbound_locks()?;
         if was_killed { archive.mark_interrupted().map(drop) } else { Ok(()) }
     });
-    if let Err(error) = begun.await {
+    if let Err(error) = marked.await {
         tracing::warn!("what a killed daemon left open stays so: {error}");
     }
+}
+
+/// What is done beside the requests, until the daemon stops: what a killed one left is
+/// tidied up, the text index follows what is kept, and outputs go when it is time.
+async fn upkeep(state: Arc<State>, desk: Desk) {
     let sweeping = Arc::clone(&state);
     let swept = tokio::task::spawn_blocking(move || sweeping.outputs.sweep(unix_now()));
     match swept.await {
