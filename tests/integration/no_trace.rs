@@ -60,7 +60,7 @@ fn check(session: &str, between: impl Fn(&Home, Daemon) -> Daemon) {
     assert!(!traces(&home).is_empty());
     let removed = raw.result("session.remove", &json!({ "session": session }));
     assert!(removed["messages"].as_u64() > Some(100) && removed["outputs"] == 2, "{removed}");
-    assert_eq!(traces(&home), [PathBuf::new(); 0]);
+    assert_eq!(traces(&home), Vec::<PathBuf>::new());
     let found = raw.result("recall.search", &json!({ "query": SECRET }));
     assert_eq!(found["hits"], json!([]));
     let found = raw.result("recall.search", &json!({ "query": "another session" }));
@@ -69,7 +69,7 @@ fn check(session: &str, between: impl Fn(&Home, Daemon) -> Daemon) {
     daemon.kill();
     let daemon = Daemon::start(&home);
     assert_eq!(daemon.raw().result("recall.search", &json!({ "query": SECRET }))["hits"], json!([]));
-    assert_eq!(traces(&home), [PathBuf::new(); 0]);
+    assert_eq!(traces(&home), Vec::<PathBuf>::new());
 }
 
 #[test]

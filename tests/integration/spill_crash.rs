@@ -261,6 +261,5 @@ fn what_was_acknowledged_survives_sixty_kills_under_load_and_nothing_else_stays(
     }
     let (messages, calls): (usize, u64) =
         agents.iter().fold((0, 0), |sum, agent| (sum.0 + agent.told, sum.1 + agent.usage.0));
-    println!("{messages} messages and {calls} calls in {} steps", agents.iter().map(|agent| agent.steps).sum::<u64>());
     assert!(messages > 200 && calls > 100, "{messages} {calls}");
 }

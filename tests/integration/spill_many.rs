@@ -56,7 +56,6 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let done = work();
     let took = started.elapsed();
-    println!("{what}: {took:?}");
     assert!(took < LONG, "{what} took {took:?}");
     done
 }
@@ -102,18 +101,15 @@ fn many_outputs_are_kept_listed_read_found_and_cleared_away() {
     let mut daemon = Daemon::start(&home);
     let wanted = std::env::var("HERMA_TEST_OUTPUTS").map_or(OUTPUTS, |count| count.parse().unwrap());
     let each = wanted / SESSIONS;
-    let started = Instant::now();
     let handles: Vec<Vec<String>> = std::thread::scope(|scope| {
         let daemon = &daemon;
         let threads: Vec<_> =
             (0..SESSIONS).map(|session| scope.spawn(move || admit_all(daemon, session, each))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    println!("admitted in {:?}", started.elapsed());
     check(&daemon, &handles);
     check_recall(&daemon, &handles);
     assert!(daemon.memory().1 < MEMORY, "{:?}", daemon.memory());
-    println!("memory {:?}", daemon.memory());
 
     daemon.kill();
     daemon = timed("start", || {
@@ -143,5 +139,4 @@ fn many_outputs_are_kept_listed_read_found_and_cleared_away() {
     assert!((1..100).contains(&files), "{files}");
     let left = home.outputs();
     assert_eq!(left.len() as u64, files, "{left:?}");
-    println!("memory {:?}", daemon.memory());
 }
