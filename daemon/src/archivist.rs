@@ -28,6 +28,10 @@ const READERS: usize = 2;
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How often it is looked whether those who read have finished, and the pause between.
+const GOODBYES: usize = 200;
+const GOODBYE: Duration = Duration::from_millis(10);
+
 type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
 
 /// What is done with an archive that took the place of a damaged one.
@@ -53,7 +57,7 @@ struct Shared {
     /// Connections that nobody reads with right now, with their file.
     readers: Mutex<Vec<(u64, Reader)>>,
     /// Who reads waits here, not on a thread that others need.
-    reading: Semaphore,
+    reading: Arc<Semaphore>,
 }
 
 /// How far the archive can be used.
@@ -80,7 +84,7 @@ impl Archivist {
             condition: RwLock::new(condition),
             epoch: AtomicU64::new(0),
             readers: Mutex::default(),
-            reading: Semaphore::new(READERS),
+            reading: Arc::new(Semaphore::new(READERS)),
         });
         let mut archivist = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
         let Some(archive) = archive else { return archivist };
@@ -199,7 +203,7 @@ impl Archivist {
         }
         let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(jobs) => jobs.try_send(job),
-            None => return Err(RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")),
+            None => return Err(stopping()),
         };
         match sent {
             Ok(()) => Ok(()),
@@ -220,11 +224,14 @@ impl Archivist {
         if let Condition::Broken(_) = self.shared.condition() {
             return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
         }
-        let turn = self.shared.reading.acquire().await.map_err(|_| fail::internal("the archive"))?;
+        let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
         let shared = Arc::clone(&self.shared);
-        let done = tokio::task::spawn_blocking(move || shared.read(job)).await;
-        drop(turn);
-        match done {
+        let read = move || {
+            let done = shared.read(job);
+            drop(turn);
+            done
+        };
+        match tokio::task::spawn_blocking(read).await {
             Ok((_, Ok(done))) => Ok(done),
             Ok((epoch, Err(error))) => {
                 let words = fail::archive(&error);
@@ -242,7 +249,7 @@ impl Archivist {
     /// Lets the jobs that wait finish, then closes the file.
     pub fn close(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.shared.readers().clear();
+        self.shared.end_reading();
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {
@@ -258,6 +265,20 @@ impl Shared {
 
     fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Closes the connections that read, as far as that is done soon: the writer, as the
+    /// last one, puts away the log, by which the next daemon would take this one for
+    /// killed.
+    fn end_reading(&self) {
+        self.reading.close();
+        for _ in 0..GOODBYES {
+            if self.reading.available_permits() == READERS {
+                break;
+            }
+            std::thread::sleep(GOODBYE);
+        }
+        self.readers().clear();
     }
 
     fn readers(&self) -> MutexGuard<'_, Vec<(u64, Reader)>> {
@@ -328,6 +349,10 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
     }
 }
 
+fn stopping() -> RpcError {
+    RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")
+}
+
 fn broken(words: String) -> Condition {
     tracing::error!("the archive is not in use: {words}");
     Condition::Broken(words)
@@ -339,9 +364,10 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether SQLite's log is there, which a closed database has not.
+/// Whether SQLite's log is there, which a closed database has not. An empty one
+/// counts: a removal empties the log, and whoever only reads writes nothing to it.
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    beside(path, "-wal").exists()
 }
 
 /// Does the jobs, and while there are none puts messages into the text index.

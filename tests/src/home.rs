@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -106,6 +107,43 @@ impl Home {
         fs::write(self.store(target), bytes).unwrap();
     }
 
+    /// Fills the file system of the home, which must be one of its own, until a file
+    /// of one byte has no room.
+    pub fn fill(&self) -> Filler {
+        let path = self.path().join("filler");
+        let mut file = File::create(&path).unwrap();
+        let mut sizes = [1 << 16, 1].into_iter();
+        let mut size: usize = sizes.next().unwrap();
+        loop {
+            match file.write_all(&vec![0; size]) {
+                Ok(()) => {}
+                Err(error) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+                    match sizes.next() {
+                        Some(smaller) => size = smaller,
+                        None => return Filler { path },
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every file below the home, sorted.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        let (mut files, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    _ => files.push(entry.path()),
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
     /// Holds the lock that every writer of the store takes.
     pub fn hold(&self, target: Target) -> Held {
         fs::create_dir_all(self.path().join("memories")).unwrap();
@@ -126,6 +164,19 @@ impl Home {
             .collect();
         files.sort();
         files
+    }
+}
+
+/// A file that takes all room of a file system, until this is dropped.
+#[derive(Debug)]
+#[must_use = "there is room again when this is dropped"]
+pub struct Filler {
+    path: PathBuf,
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        fs::remove_file(&self.path).unwrap();
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Where<'a> {
     Thread(&'a str),
     /// Those on this file, whoever makes them.
     File(&'a Path),
+    /// Those of the whole daemon.
+    Everywhere,
 }
 
 /// A running strace. The calls fail until it ends, and it ends with this value.
@@ -54,6 +56,7 @@ impl Injection {
         match place {
             Where::Thread(name) => strace.args(["-p", &thread(daemon, name)]),
             Where::File(path) => strace.arg("-P").arg(path).args(["-f", "-p", &daemon.pid().to_string()]),
+            Where::Everywhere => strace.args(["-f", "-p", &daemon.pid().to_string()]),
         };
         let spawned = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|error| format!("{}: {error}", command.join(" ")))?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{ArchiveError, schema};
@@ -45,11 +46,14 @@ impl Archive {
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
+        // Until it is known whose file it is, its log is not put away either.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let (found, known) = (schema::version(&connection)?, schema::known());
         if found > known {
             return Err(ArchiveError::Newer { found, known });
         }
         schema::check(&connection)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", "ON")?;

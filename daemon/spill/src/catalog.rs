@@ -188,6 +188,16 @@ impl Catalog {
         }
     }
 
+    /// Writes the file anew, so that what was forgotten is not in it any more. A failure is
+    /// noticed, and made good by the next row.
+    pub(crate) fn purge(&mut self) {
+        let Some(path) = self.path.clone() else { return };
+        if let Err(error) = self.rewrite(&path) {
+            self.lacks_rows = true;
+            self.notice(format!("names of removed outputs are still in a file: {error}"));
+        }
+    }
+
     fn rewrite(&mut self, path: &Path) -> Result<(), DiskError> {
         if !self.was_read {
             // What could not be read is not overwritten.

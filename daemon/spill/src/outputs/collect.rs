@@ -171,13 +171,19 @@ impl Outputs {
         Ok(Gone { bytes: expired.bytes, expired: Some(expired) })
     }
 
-    /// Removes all outputs of a session, and forgets that they were there. Says which they
-    /// were: those that nothing was known of as bytes only.
+    /// Removes all outputs of a session, and forgets that they were there: also those that
+    /// were only found in its folder, whose session is known by the folder's name alone. Says
+    /// which they were: those that nothing was known of as bytes only.
     ///
     /// # Errors
     /// A file that can't be removed; those before it are gone.
     pub fn remove_session(&self, session: &str, now: f64) -> Result<Vec<Gone>, DiskError> {
-        let records: Vec<Record> = self.list(Some(session), usize::MAX);
+        let folder = name::safe(session);
+        let mut records: Vec<Record> = self.list(Some(session), usize::MAX);
+        if folder != session {
+            let found = self.list(Some(&folder), usize::MAX);
+            records.extend(found.into_iter().filter(|record| record.profile.is_empty() && record.tool.is_empty()));
+        }
         let mut gone = Vec::new();
         for record in &records {
             let _claim = self.claims.wait(record.handle, folder_of(record));
@@ -191,7 +197,6 @@ impl Outputs {
                 catalog.append(&Row::Forgotten { handle: record.handle.to_string() });
             }
         }
-        let folder = name::safe(session);
         let below = self.root.join(&folder);
         for name in folder::names(&below)? {
             let file = format!("{folder}/{name}");
@@ -206,6 +211,8 @@ impl Outputs {
         }
         self.durable.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&folder);
         folder::remove_empty(&below)?;
+        // The session's id and those of its calls may tell something too.
+        self.catalog().purge();
         Ok(gone)
     }
 }

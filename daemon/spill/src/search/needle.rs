@@ -80,7 +80,7 @@ impl<'a> Hits<'a> {
                     return Ok(None);
                 }
                 self.check()?;
-                self.bytes.resize(narrow(BLOCK + length), 0);
+                self.bytes.resize(narrow((BLOCK + length).min(end - from)), 0);
                 let filled = self.file.fill(from, &mut self.bytes)?;
                 self.bytes.truncate(filled);
                 self.base = from;
@@ -149,7 +149,7 @@ impl<'a> Hits<'a> {
         if from >= self.file.length() {
             return Ok(false);
         }
-        self.bytes.resize(narrow(BLOCK) + 4, 0);
+        self.bytes.resize(narrow((BLOCK + 4).min(self.file.length() - from)), 0);
         let filled = self.file.fill(from, &mut self.bytes)?;
         let bytes = &self.bytes[..filled];
         let text = match std::str::from_utf8(bytes) {
