@@ -105,9 +105,29 @@ fn line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// What a whole line says, newline included or not; `None` when it is damaged or of a
-/// kind that is not known.
-pub(crate) fn read(line: &[u8]) -> Option<Row> {
+/// Why a line says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It is not what was written.
+    Damaged,
+    /// It is whole, but of a kind that is not known: a newer version wrote it.
+    Unknown,
+}
+
+/// What a whole line says, newline included or not.
+pub(crate) fn read(line: &[u8]) -> Result<Row, Unread> {
+    let (kind, body) = whole(line).ok_or(Unread::Damaged)?;
+    row(kind, body).ok_or(Unread::Unknown)
+}
+
+/// Whether a line without an end is the beginning of one that says that a file is begun.
+pub(crate) fn is_torn_begin(line: &[u8]) -> bool {
+    let rest = line.strip_prefix(CRC.as_bytes()).and_then(|rest| rest.split_at_checked(DIGITS));
+    rest.is_some_and(|(_, rest)| rest.starts_with(br#"","begin":"#)) && !line.ends_with(b"\n")
+}
+
+/// Kind and body of a line that is as it was written.
+fn whole(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let (crc, rest) = line.strip_prefix(CRC.as_bytes())?.split_at_checked(DIGITS)?;
     let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
@@ -115,9 +135,10 @@ pub(crate) fn read(line: &[u8]) -> Option<Row> {
     let quote = memchr::memchr(b'"', rest)?;
     let (kind, rest) = rest.split_at(quote);
     let body = rest.strip_prefix(br#"":"#)?.strip_suffix(b"}")?;
-    if crc32fast::hash(body) != crc {
-        return None;
-    }
+    (crc32fast::hash(body) == crc).then_some((kind, body))
+}
+
+fn row(kind: &[u8], body: &[u8]) -> Option<Row> {
     Some(match kind {
         b"opened" => Row::Opened { boot: serde_json::from_slice::<Opened>(body).ok()?.boot },
         b"begin" => Row::Begin(serde_json::from_slice(body).ok()?),
@@ -171,13 +192,13 @@ mod tests {
         for row in rows() {
             let mut line = Vec::new();
             write(&row, &mut line);
-            assert_eq!(read(&line), Some(row));
+            assert_eq!(read(&line), Ok(row));
             assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
             for at in 0..line.len() - 1 {
                 let mut damaged = line.clone();
                 damaged[at] ^= 1;
-                assert_eq!(read(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
-                assert_eq!(read(&line[..at]), None);
+                assert!(read(&damaged).is_err(), "{}", String::from_utf8_lossy(&damaged));
+                assert_eq!(read(&line[..at]), Err(Unread::Damaged));
             }
         }
     }

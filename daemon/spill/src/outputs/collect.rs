@@ -5,6 +5,7 @@ use std::time::Duration;
 use herma_disk::{DiskError, folder};
 
 use super::Outputs;
+use super::sweep::Unanswered;
 use crate::SpillError;
 use crate::catalog::row::Row;
 use crate::catalog::{Reason, Record, State};
@@ -69,7 +70,7 @@ impl Outputs {
     ) -> Result<Collected, DiskError> {
         let at = clock.now();
         if !dry_run {
-            self.reconcile(at, LEFTOVER, false)?;
+            self.reconcile(at, LEFTOVER, Unanswered::BegunAreOutputs)?;
         }
         let kept = self.kept();
         let facts: Vec<retention::Facts<'_>> = kept

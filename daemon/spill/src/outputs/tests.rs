@@ -12,6 +12,8 @@ use crate::retention::{Clock, Retention, SessionState};
 use crate::search::{Needle, Query, Scope};
 use crate::{Reason, SpillError};
 
+mod damage;
+
 const NOW: f64 = 1_790_000_000.0;
 
 struct Home {
