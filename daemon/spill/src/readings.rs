@@ -10,6 +10,13 @@ use sha2::{Digest, Sha256};
 /// How many texts are remembered; the oldest is forgotten first.
 const TEXTS: usize = 4_096;
 
+/// Shortest text in chars that is evidence of an answer: shorter ones are in anything.
+const EVIDENCE: usize = 200;
+
+/// Share of an answer in percent that its known texts have at least, as they are written
+/// in it: what else it has is little.
+const SHARE: usize = 80;
+
 type Fingerprint = [u8; 32];
 
 /// Fingerprints of the texts that were given out last.
@@ -69,8 +76,8 @@ impl Readings {
         }
     }
 
-    /// Whether a content is a text that was given out, or the JSON of an answer whose
-    /// texts were.
+    /// Whether a content is a text that was given out, or the JSON of an answer that is
+    /// for the most part made of such texts.
     pub(crate) fn is_reading(&self, content: &str) -> bool {
         if self.state.lock().unwrap_or_else(PoisonError::into_inner).order.is_empty() {
             return false;
@@ -82,11 +89,12 @@ impl Readings {
             return false;
         }
         let Ok(answer) = serde_json::from_str::<Answer<'_>>(content) else { return false };
-        let all_known = |items: Option<Vec<Item<'_>>>| match items {
-            Some(items) => !items.is_empty() && items.iter().all(|item| self.knows(&item.text.0)),
-            None => false,
-        };
-        answer.text.is_some_and(|text| self.knows(&text.0)) || all_known(answer.items) || all_known(answer.matches)
+        let items = [answer.items, answer.matches].into_iter().flatten().flatten().map(|item| item.text);
+        let is_evidence = |text: &Text<'_>| text.0.chars().nth(EVIDENCE - 1).is_some() && self.knows(&text.0);
+        let is_ascii = content.is_ascii();
+        let known = answer.text.into_iter().chain(items).filter(is_evidence);
+        let known: usize = known.map(|text| written_length(&text.0, is_ascii)).sum();
+        known.saturating_mul(100) >= content.len().saturating_mul(SHARE)
     }
 
     fn knows(&self, text: &str) -> bool {
@@ -98,21 +106,58 @@ impl Readings {
     }
 }
 
+/// Bytes of a text within a JSON string; in one of ASCII only, all other chars are escaped.
+fn written_length(text: &str, is_ascii: bool) -> usize {
+    text.chars()
+        .map(|char| match char {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            '\0'..='\u{1f}' => 6,
+            _ if is_ascii && !char.is_ascii() => 6 * char.len_utf16(),
+            _ => char.len_utf8(),
+        })
+        .sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// After a read past the end, whose text is empty, any object with an empty text was
+    /// taken for an answer and stayed whole in the conversation.
+    #[test]
+    fn a_known_text_in_it_makes_no_large_result_an_answer() {
+        let readings = Readings::default();
+        let page = "é\"\\\n\u{1}😀".repeat(100);
+        readings.gave("");
+        readings.gave(&page);
+        let text = serde_json::json!(page);
+        let ascii: String = text.to_string().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
+        for (content, expected) in [
+            (format!(r#"{{"text":"","html":"{}"}}"#, "x".repeat(400_000)), false),
+            (format!(r#"{{"items":[{{"text":""}}],"html":"{}"}}"#, "x".repeat(400)), false),
+            (format!(r#"{{"text":{text},"html":"{}"}}"#, "x".repeat(page.len())), false),
+            (format!(r#"{{"text":{text},"handle":"out_0"}}"#), true),
+            (format!(r#"{{"text":{ascii},"handle":"out_0"}}"#), true),
+            (format!(r#"{{"matches":[{{"text":{text}}},{{"text":{text}}}],"text":"x"}}"#), true),
+        ] {
+            assert_eq!(readings.is_reading(&content), expected, "{content}");
+        }
+    }
+
     #[test]
     fn what_was_given_out_is_known_as_text_and_as_answer() {
+        let page = "a \"page\"\n".repeat(40);
+        let written = page.replace('"', "\\\"").replace('\n', "\\n");
         let readings = Readings::default();
-        assert!(!readings.is_reading("a \"page\"\n"));
-        readings.gave("a \"page\"\n");
+        assert!(!readings.is_reading(&page));
+        readings.gave(&page);
         readings.gave("b");
         for (content, expected) in [
-            ("a \"page\"\n", true),
-            (r#"{"next":{"line":3},"text":"a \"page\"\n"}"#, true),
+            (&*page, true),
+            (&format!(r#"{{"next":{{"line":3}},"text":"{written}"}}"#), true),
             (r#" {"text":"other"}"#, false),
-            (r#"{"items":[{"text":"b"},{"text":"a \"page\"\n","line":1}]}"#, true),
+            (r#" {"text":"b"}"#, false),
+            (&format!(r#"{{"items":[{{"text":"b"}},{{"text":"{written}","line":1}}]}}"#), true),
             (r#"{"matches":[{"text":"b"},{"text":"c"}]}"#, false),
             (r#"{"matches":[]}"#, false),
             (r#"["b"]"#, false),
