@@ -12,6 +12,7 @@ use herma_disk::{DiskError, folder};
 use serde::{Deserialize, Serialize};
 
 use crate::handle::Handle;
+use crate::retention::Clock;
 
 pub(crate) mod known;
 pub(crate) mod row;
@@ -115,6 +116,8 @@ pub(crate) struct Catalog {
     lines: usize,
     /// When the last collection of an earlier daemon was, in Unix seconds.
     pub(crate) last_seen: Option<f64>,
+    /// Seconds that earlier daemons ran while the clock was in doubt, up to that time.
+    doubted_before: f64,
     notices: Vec<String>,
 }
 
@@ -155,7 +158,7 @@ impl Catalog {
                 catalog.notice(format!("what is known of the outputs could not be read: {error}"));
             }
         }
-        catalog.last_seen = catalog.known.last_seen;
+        (catalog.last_seen, catalog.doubted_before) = (catalog.known.last_seen, catalog.known.doubted);
         catalog
     }
 
@@ -233,10 +236,17 @@ impl Catalog {
         Ok(())
     }
 
+    /// The clocks as they are to be believed, by what earlier daemons wrote down.
+    pub(crate) fn believed(&self, clock: Clock) -> Clock {
+        clock.after_doubt(self.doubted_before)
+    }
+
     /// Writes down that outputs were collected.
-    pub(crate) fn seen(&mut self, at: f64) {
-        self.known.last_seen = Some(at);
-        self.append(&Row::Seen { at });
+    pub(crate) fn seen(&mut self, clock: Clock) {
+        let doubted = if clock.is_doubtful() { self.doubted_before + clock.monotonic_since_start } else { 0.0 };
+        let at = clock.seen();
+        (self.known.last_seen, self.known.doubted) = (Some(at), doubted);
+        self.append(&Row::Seen { at, doubted });
     }
 
     /// Something the log should tell.

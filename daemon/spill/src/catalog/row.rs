@@ -50,8 +50,9 @@ pub(crate) enum Row {
     Expired { handle: String, at: f64, reason: Reason },
     /// Nothing is known of an output any more.
     Forgotten { handle: String },
-    /// Outputs were collected at this time.
-    Seen { at: f64 },
+    /// Outputs were collected at this time. The clock was in doubt then, and daemons had run
+    /// for so many seconds while it was, or it was not, and this is 0.
+    Seen { at: f64, doubted: f64 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,6 +75,9 @@ struct Forgotten {
 #[derive(Serialize, Deserialize)]
 struct Seen {
     at: f64,
+    /// Not in rows of older versions.
+    #[serde(default)]
+    doubted: f64,
 }
 
 /// Appends a row's line, newline included.
@@ -86,7 +90,7 @@ pub(crate) fn write(row: &Row, out: &mut Vec<u8>) {
             line("expired", &Expired { handle: handle.clone(), at: *at, reason: *reason }, out);
         }
         Row::Forgotten { handle } => line("forgotten", &Forgotten { handle: handle.clone() }, out),
-        Row::Seen { at } => line("seen", &Seen { at: *at }, out),
+        Row::Seen { at, doubted } => line("seen", &Seen { at: *at, doubted: *doubted }, out),
     }
 }
 
@@ -148,7 +152,10 @@ fn row(kind: &[u8], body: &[u8]) -> Option<Row> {
             Row::Expired { handle, at, reason }
         }
         b"forgotten" => Row::Forgotten { handle: serde_json::from_slice::<Forgotten>(body).ok()?.handle },
-        b"seen" => Row::Seen { at: serde_json::from_slice::<Seen>(body).ok()?.at },
+        b"seen" => {
+            let Seen { at, doubted } = serde_json::from_slice(body).ok()?;
+            Row::Seen { at, doubted }
+        }
         _ => return None,
     })
 }
@@ -183,7 +190,7 @@ mod tests {
             Row::Kept(kept),
             Row::Expired { handle: text("out_0"), at: 1.5, reason: Reason::Quota },
             Row::Forgotten { handle: text("out_0") },
-            Row::Seen { at: 7.25 },
+            Row::Seen { at: 7.25, doubted: 0.5 },
         ]
     }
 
@@ -205,6 +212,8 @@ mod tests {
 
     #[test]
     fn a_line_has_its_known_form() {
+        let older = b"{\"crc\":\"9b6bf317\",\"seen\":{\"at\":7.25}}\n";
+        assert_eq!(read(older), Ok(Row::Seen { at: 7.25, doubted: 0.0 }));
         let mut line = Vec::new();
         write(&Row::Expired { handle: "out_0".into(), at: 1.5, reason: Reason::Ttl }, &mut line);
         let text = String::from_utf8(line).unwrap();

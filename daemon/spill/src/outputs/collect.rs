@@ -68,6 +68,7 @@ impl Outputs {
         clock: Clock,
         dry_run: bool,
     ) -> Result<Collected, DiskError> {
+        let clock = self.catalog().believed(clock);
         let at = clock.now();
         if !dry_run {
             self.reconcile(at, LEFTOVER, Unanswered::BegunAreOutputs)?;
@@ -102,7 +103,7 @@ impl Outputs {
             }
         }
         let mut catalog = self.catalog();
-        catalog.seen(clock.seen());
+        catalog.seen(clock);
         catalog.tidy(at);
         (collected.files_left, collected.bytes_left) = catalog.known.usage();
         Ok(collected)

@@ -12,6 +12,7 @@ use crate::search::{Needle, Query, Scope};
 use crate::{Reason, SpillError};
 
 mod damage;
+mod leave;
 mod search;
 
 const NOW: f64 = 1_790_000_000.0;
