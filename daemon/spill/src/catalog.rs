@@ -12,12 +12,13 @@ use herma_disk::{DiskError, folder};
 use serde::{Deserialize, Serialize};
 
 use crate::handle::Handle;
+use crate::retention::Clock;
 
 pub(crate) mod known;
 pub(crate) mod row;
 
 use known::Known;
-use row::Row;
+use row::{Row, Unread};
 
 /// Longest line in bytes; a longer one is damaged.
 const LINE: usize = 64 << 10;
@@ -106,9 +107,17 @@ pub(crate) struct Catalog {
     was_read: bool,
     /// The file lacks rows, for one could not be appended.
     lacks_rows: bool,
+    /// What was read may lack rows: a line was damaged or of a kind that is not known, or
+    /// the file could not be read to its end. Then a file that was only begun by what the
+    /// catalog says may be an output all the same.
+    pub(crate) is_doubtful: bool,
+    /// Lines are damaged, and none is of a newer version: writing the file anew loses nothing.
+    is_damaged: bool,
     lines: usize,
     /// When the last collection of an earlier daemon was, in Unix seconds.
     pub(crate) last_seen: Option<f64>,
+    /// Seconds that earlier daemons ran while the clock was in doubt, up to that time.
+    doubted_before: f64,
     notices: Vec<String>,
 }
 
@@ -116,23 +125,40 @@ impl Catalog {
     /// Reads the file. Lines that are damaged are skipped, with a notice.
     pub(crate) fn open(path: &Path) -> Self {
         let mut catalog = Self { path: Some(path.to_owned()), ..Self::default() };
-        let mut damaged = 0;
+        let (mut damaged, mut unknown) = (0, 0);
         let read = Appender::open_to_read(path).and_then(|appender| match appender {
             None => Ok(()),
             Some(appender) => appender.lines(LINE, |line| {
                 catalog.lines += 1;
-                let is_taken = row::read(line).is_some_and(|row| catalog.known.apply(row));
+                let is_taken = match row::read(line) {
+                    Ok(row) => catalog.known.apply(row),
+                    Err(Unread::Damaged) => false,
+                    Err(Unread::Unknown) => {
+                        unknown += 1;
+                        catalog.is_doubtful = true;
+                        return;
+                    }
+                };
                 damaged += usize::from(!is_taken);
+                // A file whose row was torn while it was begun was not made yet.
+                catalog.is_doubtful |= !is_taken && !row::is_torn_begin(line);
             }),
         });
-        if damaged > 0 {
-            catalog.notice(format!("{damaged} lines of {} are damaged and were skipped", path.display()));
+        if damaged + unknown > 0 {
+            catalog.notice(format!(
+                "{damaged} lines of {} are damaged and {unknown} of a newer version: they were skipped",
+                path.display()
+            ));
         }
+        catalog.is_damaged = damaged > 0 && unknown == 0;
         match read {
             Ok(()) => catalog.was_read = true,
-            Err(error) => catalog.notice(format!("what is known of the outputs could not be read: {error}")),
+            Err(error) => {
+                catalog.is_doubtful = true;
+                catalog.notice(format!("what is known of the outputs could not be read: {error}"));
+            }
         }
-        catalog.last_seen = catalog.known.last_seen;
+        (catalog.last_seen, catalog.doubted_before) = (catalog.known.last_seen, catalog.known.doubted);
         catalog
     }
 
@@ -180,7 +206,7 @@ impl Catalog {
     pub(crate) fn tidy(&mut self, now: f64) {
         self.known.prune(now);
         let Some(path) = self.path.clone() else { return };
-        if self.lacks_rows || self.lines > 3 * self.known.rows_needed() + SLACK {
+        if self.lacks_rows || self.is_damaged || self.lines > 3 * self.known.rows_needed() + SLACK {
             let rewritten = self.rewrite(&path);
             if let Err(error) = rewritten {
                 self.notice(format!("what is known of the outputs could not be written anew: {error}"));
@@ -216,14 +242,21 @@ impl Catalog {
             }
             out.write_all(&buffer)
         })?;
-        (self.appender, self.lacks_rows, self.lines) = (None, false, lines);
+        (self.appender, self.lacks_rows, self.is_damaged, self.lines) = (None, false, false, lines);
         Ok(())
     }
 
+    /// The clocks as they are to be believed, by what earlier daemons wrote down.
+    pub(crate) fn believed(&self, clock: Clock) -> Clock {
+        clock.after_doubt(self.doubted_before)
+    }
+
     /// Writes down that outputs were collected.
-    pub(crate) fn seen(&mut self, at: f64) {
-        self.known.last_seen = Some(at);
-        self.append(&Row::Seen { at });
+    pub(crate) fn seen(&mut self, clock: Clock) {
+        let doubted = if clock.is_doubtful() { self.doubted_before + clock.monotonic_since_start } else { 0.0 };
+        let at = clock.seen();
+        (self.known.last_seen, self.known.doubted) = (Some(at), doubted);
+        self.append(&Row::Seen { at, doubted });
     }
 
     /// Something the log should tell.

@@ -77,6 +77,16 @@ impl Clock {
         self.last_seen.is_some_and(|seen| self.started_wall - seen > DAY) && self.monotonic_since_start < DAY
     }
 
+    /// The same clocks, where daemons before this one ran for so many seconds while the
+    /// clock was in doubt, one after the other: once that is a day together with what this
+    /// one has run, the wall's clock is believed. So a machine that runs for some hours a
+    /// day leaves the doubt too.
+    #[must_use]
+    pub fn after_doubt(self, seconds: f64) -> Self {
+        let is_over = seconds + self.monotonic_since_start >= DAY;
+        if self.is_doubtful() && is_over { Self { last_seen: None, ..self } } else { self }
+    }
+
     /// What a collection writes down as its time: while the clock is in doubt, only as
     /// much later than the last one as the daemon has run.
     #[must_use]

@@ -30,6 +30,8 @@ pub(crate) struct Known {
     pub(crate) boot: Option<String>,
     /// The newest time of a collection, in Unix seconds.
     pub(crate) last_seen: Option<f64>,
+    /// Seconds that daemons have run while the clock was in doubt, up to that time.
+    pub(crate) doubted: f64,
     /// Bytes of the kept outputs, each content once.
     bytes: u64,
     kept: usize,
@@ -40,7 +42,7 @@ impl Known {
     pub(crate) fn apply(&mut self, row: Row) -> bool {
         match row {
             Row::Opened { boot } => self.boot = Some(boot),
-            Row::Seen { at } => self.last_seen = Some(at),
+            Row::Seen { at, doubted } => (self.last_seen, self.doubted) = (Some(at), doubted),
             Row::Begin(begun) => {
                 let handle = Handle::of(&begun.file);
                 if !self.is_kept(handle) {
@@ -200,7 +202,7 @@ impl Known {
     /// The rows that say all of this.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let boot = self.boot.iter().map(|boot| Row::Opened { boot: boot.clone() });
-        let seen = self.last_seen.iter().map(|at| Row::Seen { at: *at });
+        let seen = self.last_seen.iter().map(|at| Row::Seen { at: *at, doubted: self.doubted });
         let begun = self.begun.values().map(|begun| Row::Begin(begun.clone()));
         let records = self.records.values().flat_map(|record| {
             let expired = match record.state {

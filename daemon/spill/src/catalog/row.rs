@@ -50,8 +50,9 @@ pub(crate) enum Row {
     Expired { handle: String, at: f64, reason: Reason },
     /// Nothing is known of an output any more.
     Forgotten { handle: String },
-    /// Outputs were collected at this time.
-    Seen { at: f64 },
+    /// Outputs were collected at this time. The clock was in doubt then, and daemons had run
+    /// for so many seconds while it was, or it was not, and this is 0.
+    Seen { at: f64, doubted: f64 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,6 +75,9 @@ struct Forgotten {
 #[derive(Serialize, Deserialize)]
 struct Seen {
     at: f64,
+    /// Not in rows of older versions.
+    #[serde(default)]
+    doubted: f64,
 }
 
 /// Appends a row's line, newline included.
@@ -86,7 +90,7 @@ pub(crate) fn write(row: &Row, out: &mut Vec<u8>) {
             line("expired", &Expired { handle: handle.clone(), at: *at, reason: *reason }, out);
         }
         Row::Forgotten { handle } => line("forgotten", &Forgotten { handle: handle.clone() }, out),
-        Row::Seen { at } => line("seen", &Seen { at: *at }, out),
+        Row::Seen { at, doubted } => line("seen", &Seen { at: *at, doubted: *doubted }, out),
     }
 }
 
@@ -105,9 +109,29 @@ fn line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// What a whole line says, newline included or not; `None` when it is damaged or of a
-/// kind that is not known.
-pub(crate) fn read(line: &[u8]) -> Option<Row> {
+/// Why a line says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It is not what was written.
+    Damaged,
+    /// It is whole, but of a kind that is not known: a newer version wrote it.
+    Unknown,
+}
+
+/// What a whole line says, newline included or not.
+pub(crate) fn read(line: &[u8]) -> Result<Row, Unread> {
+    let (kind, body) = whole(line).ok_or(Unread::Damaged)?;
+    row(kind, body).ok_or(Unread::Unknown)
+}
+
+/// Whether a line without an end is the beginning of one that says that a file is begun.
+pub(crate) fn is_torn_begin(line: &[u8]) -> bool {
+    let rest = line.strip_prefix(CRC.as_bytes()).and_then(|rest| rest.split_at_checked(DIGITS));
+    rest.is_some_and(|(_, rest)| rest.starts_with(br#"","begin":"#)) && !line.ends_with(b"\n")
+}
+
+/// Kind and body of a line that is as it was written.
+fn whole(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let (crc, rest) = line.strip_prefix(CRC.as_bytes())?.split_at_checked(DIGITS)?;
     let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
@@ -115,9 +139,10 @@ pub(crate) fn read(line: &[u8]) -> Option<Row> {
     let quote = memchr::memchr(b'"', rest)?;
     let (kind, rest) = rest.split_at(quote);
     let body = rest.strip_prefix(br#"":"#)?.strip_suffix(b"}")?;
-    if crc32fast::hash(body) != crc {
-        return None;
-    }
+    (crc32fast::hash(body) == crc).then_some((kind, body))
+}
+
+fn row(kind: &[u8], body: &[u8]) -> Option<Row> {
     Some(match kind {
         b"opened" => Row::Opened { boot: serde_json::from_slice::<Opened>(body).ok()?.boot },
         b"begin" => Row::Begin(serde_json::from_slice(body).ok()?),
@@ -127,7 +152,10 @@ pub(crate) fn read(line: &[u8]) -> Option<Row> {
             Row::Expired { handle, at, reason }
         }
         b"forgotten" => Row::Forgotten { handle: serde_json::from_slice::<Forgotten>(body).ok()?.handle },
-        b"seen" => Row::Seen { at: serde_json::from_slice::<Seen>(body).ok()?.at },
+        b"seen" => {
+            let Seen { at, doubted } = serde_json::from_slice(body).ok()?;
+            Row::Seen { at, doubted }
+        }
         _ => return None,
     })
 }
@@ -162,7 +190,7 @@ mod tests {
             Row::Kept(kept),
             Row::Expired { handle: text("out_0"), at: 1.5, reason: Reason::Quota },
             Row::Forgotten { handle: text("out_0") },
-            Row::Seen { at: 7.25 },
+            Row::Seen { at: 7.25, doubted: 0.5 },
         ]
     }
 
@@ -171,19 +199,21 @@ mod tests {
         for row in rows() {
             let mut line = Vec::new();
             write(&row, &mut line);
-            assert_eq!(read(&line), Some(row));
+            assert_eq!(read(&line), Ok(row));
             assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
             for at in 0..line.len() - 1 {
                 let mut damaged = line.clone();
                 damaged[at] ^= 1;
-                assert_eq!(read(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
-                assert_eq!(read(&line[..at]), None);
+                assert!(read(&damaged).is_err(), "{}", String::from_utf8_lossy(&damaged));
+                assert_eq!(read(&line[..at]), Err(Unread::Damaged));
             }
         }
     }
 
     #[test]
     fn a_line_has_its_known_form() {
+        let older = b"{\"crc\":\"9b6bf317\",\"seen\":{\"at\":7.25}}\n";
+        assert_eq!(read(older), Ok(Row::Seen { at: 7.25, doubted: 0.0 }));
         let mut line = Vec::new();
         write(&Row::Expired { handle: "out_0".into(), at: 1.5, reason: Reason::Ttl }, &mut line);
         let text = String::from_utf8(line).unwrap();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use herma_disk::{DiskError, folder};
 
 use super::Outputs;
+use super::sweep::Unanswered;
 use crate::SpillError;
 use crate::catalog::row::Row;
 use crate::catalog::{Reason, Record, State};
@@ -76,9 +77,10 @@ impl Outputs {
         clock: Clock,
         dry_run: bool,
     ) -> Result<Collected, DiskError> {
+        let clock = self.catalog().believed(clock);
         let at = clock.now();
         if !dry_run {
-            self.reconcile(at, LEFTOVER, false)?;
+            self.reconcile(at, LEFTOVER, Unanswered::BegunAreOutputs)?;
         }
         let kept = self.kept();
         let facts: Vec<retention::Facts<'_>> = kept
@@ -110,7 +112,7 @@ impl Outputs {
             }
         }
         let mut catalog = self.catalog();
-        catalog.seen(clock.seen());
+        catalog.seen(clock);
         catalog.tidy(at);
         (collected.files_left, collected.bytes_left) = catalog.known.usage();
         Ok(collected)

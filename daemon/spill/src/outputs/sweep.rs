@@ -31,6 +31,17 @@ pub struct Swept {
     pub gone: usize,
 }
 
+/// What becomes of files that are no outputs by what the catalog says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// They go.
+    Go,
+    /// Those that were begun are outputs; those that expired go.
+    BegunAreOutputs,
+    /// All are outputs, for the catalog may lack what was said of them.
+    AreOutputs,
+}
+
 impl Outputs {
     /// Brings catalog and folders together after a start: removes what a killed daemon left,
     /// takes in files that nothing is known of, and marks outputs whose file is gone as
@@ -41,11 +52,20 @@ impl Outputs {
     pub fn sweep(&self, now: f64) -> Result<Swept, DiskError> {
         self.catalog().sweep()?;
         let boot = process::boot();
-        // After a power cut the catalog may lack what was said of a file that is there.
-        let is_same_boot = boot.is_some() && self.catalog().known.boot == boot;
-        let swept = self.reconcile(now, Duration::ZERO, is_same_boot)?;
+        let unanswered = {
+            let catalog = self.catalog();
+            // After a power cut the catalog may lack what was said of a file that is there.
+            let is_same_boot = boot.is_some() && catalog.known.boot == boot;
+            match (catalog.is_doubtful, is_same_boot) {
+                (true, _) => Unanswered::AreOutputs,
+                (false, true) => Unanswered::Go,
+                (false, false) => Unanswered::BegunAreOutputs,
+            }
+        };
+        let swept = self.reconcile(now, Duration::ZERO, unanswered)?;
         let mut catalog = self.catalog();
         catalog.known.begun.clear();
+        catalog.is_doubtful = false;
         if let Some(boot) = boot {
             catalog.known.boot = Some(boot.clone());
             catalog.append(&Row::Opened { boot });
@@ -55,7 +75,7 @@ impl Outputs {
     }
 
     /// As [`Outputs::sweep`]; of temporary files only those that are older than `age` go.
-    pub(super) fn reconcile(&self, now: f64, age: Duration, removes_begun: bool) -> Result<Swept, DiskError> {
+    pub(super) fn reconcile(&self, now: f64, age: Duration, unanswered: Unanswered) -> Result<Swept, DiskError> {
         let mut swept = Swept::default();
         let mut kept: HashMap<String, Vec<(Handle, String)>> = HashMap::new();
         for record in self.kept() {
@@ -71,7 +91,7 @@ impl Outputs {
                 continue;
             }
             let expected = kept.remove(&folder).unwrap_or_default();
-            if let Err(error) = self.reconcile_folder(&folder, &expected, now, age, removes_begun, &mut swept) {
+            if let Err(error) = self.reconcile_folder(&folder, &expected, now, age, unanswered, &mut swept) {
                 self.catalog().notice(format!("outputs in a folder could not be looked through: {error}"));
             }
         }
@@ -84,7 +104,7 @@ impl Outputs {
         expected: &[(Handle, String)],
         now: f64,
         age: Duration,
-        removes_begun: bool,
+        unanswered: Unanswered,
         swept: &mut Swept,
     ) -> Result<(), DiskError> {
         let below = self.root.join(folder);
@@ -103,7 +123,7 @@ impl Outputs {
                     swept.leftovers += 1;
                 }
             } else if name.ends_with(SUFFIX) && name::safe(name) == *name {
-                self.reconcile_file(folder, name, now, removes_begun, swept)?;
+                self.reconcile_file(folder, name, now, unanswered, swept)?;
             }
         }
         for (handle, name) in expected.iter().filter(|(_, name)| !names.contains(name)) {
@@ -126,41 +146,38 @@ impl Outputs {
         folder: &str,
         name: &str,
         now: f64,
-        removes_begun: bool,
+        unanswered: Unanswered,
         swept: &mut Swept,
     ) -> Result<(), DiskError> {
         let file = format!("{folder}/{name}");
         let handle = Handle::of(&file);
-        let begun = {
+        let (begun, is_expired) = {
             let catalog = self.catalog();
-            let begun = catalog.known.begun.get(&handle).cloned();
-            match catalog.known.get(handle).map(|record| record.state) {
-                Some(State::Kept) => return Ok(()),
-                // It may have been begun again after it expired.
-                Some(State::Expired { .. }) if begun.is_none() => None,
-                _ => Some(begun),
+            let record = catalog.known.get(handle);
+            if record.is_some_and(|record| record.state == State::Kept) {
+                return Ok(());
             }
+            (catalog.known.begun.get(&handle).cloned(), record.is_some())
         };
         let Some(_claim) = self.claims.now(handle, folder) else { return Ok(()) };
         if self.catalog().known.is_kept(handle) {
             return Ok(());
         }
-        match begun {
-            None => {
-                // Its removal failed.
-                self.remove_file(&file)?;
-                swept.orphans += 1;
-            }
-            Some(Some(_)) if removes_begun => {
-                self.remove_file(&file)?;
-                swept.orphans += 1;
-            }
-            Some(begun) => {
-                let begun = begun.unwrap_or_else(|| found(folder, name, handle));
-                if self.adopt(&begun, &self.root.join(&file), now)? {
-                    swept.adopted += 1;
-                }
-            }
+        let goes = match (&begun, unanswered) {
+            (_, Unanswered::AreOutputs) => false,
+            (Some(_), Unanswered::Go) => true,
+            (Some(_), Unanswered::BegunAreOutputs) => false,
+            // One that expired and is there: its removal failed.
+            (None, _) => is_expired,
+        };
+        if goes {
+            self.remove_file(&file)?;
+            swept.orphans += 1;
+            return Ok(());
+        }
+        let begun = begun.unwrap_or_else(|| found(folder, name, handle));
+        if self.adopt(&begun, &self.root.join(&file), now)? {
+            swept.adopted += 1;
         }
         Ok(())
     }

@@ -63,6 +63,19 @@ fn a_clock_that_jumps_expires_nothing_by_age() {
     assert!((clock().seen() - NOW).abs() < 1e-3);
 }
 
+/// While the clock was in doubt the time that was seen only went as fast as the daemons
+/// ran, so that a machine that is off at night never left the doubt.
+#[test]
+fn the_doubt_ends_when_daemons_have_run_for_a_day_in_it() {
+    let started_late = Clock { wall: NOW + 1e6, started_wall: NOW + 1e6 - 1_000.0, ..clock() };
+    for (before, is_doubtful) in [(0.0, true), (DAY - 1_001.0, true), (DAY - 1_000.0, false)] {
+        let clock = started_late.after_doubt(before);
+        assert_eq!(clock.is_doubtful(), is_doubtful, "{before}");
+        assert!(is_doubtful || (clock.seen() - clock.wall).abs() < 1e-3);
+    }
+    assert_eq!(clock().after_doubt(DAY), clock());
+}
+
 #[test]
 fn over_the_quota_closed_sessions_go_first_and_the_newest_stays() {
     let outputs = [

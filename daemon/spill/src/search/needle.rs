@@ -14,6 +14,9 @@ const BLOCK: u64 = 1 << 20;
 /// Bytes that two pieces of a line have in common.
 const OVERLAP: u64 = 64 << 10;
 
+/// Bytes of a char at most.
+const CHAR: usize = 4;
+
 /// Memory that a pattern may take, in bytes.
 const PATTERN: usize = 4 << 20;
 
@@ -56,11 +59,13 @@ pub(crate) struct Hits<'a> {
     base: u64,
     block: String,
     bytes: Vec<u8>,
+    /// The file has nothing behind them.
+    is_at_end: bool,
 }
 
 impl<'a> Hits<'a> {
     pub(crate) const fn new(ready: &'a Ready, file: &'a Located, is_cancelled: &'a dyn Fn() -> bool) -> Self {
-        Self { ready, file, is_cancelled, base: 0, block: String::new(), bytes: Vec::new() }
+        Self { ready, file, is_cancelled, base: 0, block: String::new(), bytes: Vec::new(), is_at_end: false }
     }
 
     /// The first hit that begins at `from` or later: its ends, in bytes.
@@ -98,19 +103,24 @@ impl<'a> Hits<'a> {
 
     fn regex(&mut self, regex: &Regex, mut from: u64) -> Result<Option<(u64, u64)>, SpillError> {
         loop {
-            if !self.holds(from) && !self.load(from)? {
+            if !self.holds(from) && !self.load_round(from)? {
                 return Ok(None);
             }
             // The line, or the piece of one, that `from` is in.
             let at = narrow(from - self.base);
             let begin = memchr::memrchr(b'\n', &self.block.as_bytes()[..at]).map_or(0, |newline| newline + 1);
             let newline = memchr::memchr(b'\n', &self.block.as_bytes()[at..]).map(|newline| at + newline);
-            let is_last = newline.is_some() || self.base + wide(self.block.len()) >= self.file.length();
+            let is_last = newline.is_some() || self.is_at_end;
             let end = newline.unwrap_or(self.block.len());
-            if !is_last && (begin > 0 || wide(self.block.len()) < BLOCK) {
+            // What begins near the end of a piece is left to the next one, which sees more.
+            let piece_end = if is_last { usize::MAX } else { self.block.len() - narrow(OVERLAP) };
+            if !is_last && begin > 0 {
                 // The line goes on behind the block: it is loaded from its beginning.
-                let line = self.base + wide(begin);
-                self.load(if begin > 0 { line } else { from })?;
+                self.load(self.base + wide(begin))?;
+                continue;
+            }
+            if at >= piece_end {
+                self.load_round(from)?;
                 continue;
             }
             let shown = match newline {
@@ -118,23 +128,19 @@ impl<'a> Hits<'a> {
                 _ => end,
             };
             let line = &self.block[begin..shown];
-            // What begins near the end of a piece is left to the next one, which sees more.
-            let piece_end = if is_last { usize::MAX } else { self.block.len() - narrow(OVERLAP) };
             let hit = (at <= shown).then(|| regex.find_at(line, at - begin)).flatten();
             if let Some(hit) = hit.filter(|hit| begin + hit.start() < piece_end) {
                 let start = self.base + wide(begin + hit.start());
                 return Ok(Some((start, start + wide(hit.len()))));
             }
-            from = if is_last {
-                self.base + wide(end) + 1
-            } else {
-                self.base + wide(self.block.floor_char_boundary(piece_end).max(at + 1))
-            };
             if is_last && newline.is_none() {
                 return Ok(None);
             }
-            if !is_last {
-                self.load(from)?;
+            if is_last {
+                from = self.base + wide(end) + 1;
+            } else {
+                from = self.base + wide(self.block.floor_char_boundary(piece_end));
+                self.load_round(from)?;
             }
         }
     }
@@ -143,24 +149,37 @@ impl<'a> Hits<'a> {
         !self.block.is_empty() && from >= self.base && from < self.base + wide(self.block.len())
     }
 
+    /// Loads the text from the char before `from` on: a pattern sees that `from` is not
+    /// where a line begins. False at the end.
+    fn load_round(&mut self, from: u64) -> Result<bool, SpillError> {
+        let mut before = [0; CHAR];
+        let start = from.saturating_sub(wide(CHAR));
+        let before = &mut before[..narrow(from - start)];
+        let filled = self.file.fill(start, before)?;
+        let cut = before[..filled].iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+        if from >= self.file.length() { self.load(from) } else { self.load(start + wide(cut)) }
+    }
+
     /// Loads the text from `from` on; false at the end.
     fn load(&mut self, from: u64) -> Result<bool, SpillError> {
         self.check()?;
+        self.block.clear();
         if from >= self.file.length() {
             return Ok(false);
         }
-        self.bytes.resize(narrow((BLOCK + 4).min(self.file.length() - from)), 0);
+        self.bytes.resize(narrow((BLOCK + wide(CHAR)).min(self.file.length() - from)), 0);
         let filled = self.file.fill(from, &mut self.bytes)?;
+        // A file may be shorter by now than when it was opened.
+        self.is_at_end = filled < self.bytes.len() || from + wide(filled) >= self.file.length();
         let bytes = &self.bytes[..filled];
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             // A char that the block cuts.
-            Err(error) if bytes.len() - error.valid_up_to() < 4 => {
+            Err(error) if error.error_len().is_none() && !self.is_at_end => {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
             Err(error) => return Err(self.file.not_text(from + wide(error.valid_up_to()))),
         };
-        self.block.clear();
         self.block.push_str(text);
         self.base = from;
         Ok(!self.block.is_empty())
