@@ -4,8 +4,10 @@ use herma_protocol::memory::Target;
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::{Value, json};
 
+mod archive;
 mod decide;
 mod edit;
+mod shelf;
 mod transfer;
 
 /// A home with a history: "one" and "two" were added, "one" was replaced by "1".

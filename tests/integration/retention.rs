@@ -94,7 +94,7 @@ fn what_a_closed_session_left_expires_and_is_told_of() {
             expected
         );
     }
-    let mut notices = vec![told(&mut others), told(&mut others)];
+    let mut notices = [told(&mut others), told(&mut others)];
     notices.sort_by_key(|notice| notice["id"].as_str().unwrap().to_owned());
     for (notice, (handle, id)) in notices.iter().zip([(&one, "c1"), (&two, "c2")]) {
         let expected = json!({
@@ -152,7 +152,7 @@ fn what_expired_can_be_kept_anew() {
     let mut raw = daemon.raw();
     let handle = keep(&mut raw, "s", "c");
     close(&mut raw, "s");
-    assert_eq!(gone(&mut raw, 1, false), [handle.clone()]);
+    assert_eq!(gone(&mut raw, 1, false).first(), Some(&handle));
     raw.result("session.open", &json!({ "session": "s" }));
     assert_eq!(keep(&mut raw, "s", "c"), handle);
     assert_eq!(raw.result("output.read", &json!({ "handle": handle }))["text"], json!(text("s", "c")));

@@ -154,7 +154,8 @@ fn a_message_comes_back_as_the_bytes_that_were_sent() {
         })
         .collect();
     let mut expected: Vec<String> = texts(&odd).into_iter().map(str::to_owned).collect();
-    (back.sort(), expected.sort());
+    back.sort();
+    expected.sort();
     assert_eq!(back, expected);
 }
 
@@ -273,13 +274,13 @@ fn edits_lead_to_the_same_list() {
     let edits = compress(&mut client, "s", None, ReplyForm::Edits).edits.unwrap();
     let mut new = Vec::new();
     let mut inserts = edits.insert.iter().peekable();
-    for at in 0..=list.len() {
-        while let Some(insert) = inserts.next_if(|insert| insert.at == at as u64) {
+    for (at, message) in (0..).zip(list.iter().map(Some).chain([None])) {
+        while let Some(insert) = inserts.next_if(|insert| insert.at == at) {
             new.push(insert.message.clone());
         }
-        if edits.keep.iter().any(|(from, to)| (*from..*to).contains(&(at as u64))) {
-            let replaced = edits.replace.iter().find(|one| one.index == at as u64);
-            new.push(replaced.map_or_else(|| list[at].clone(), |one| one.message.clone()));
+        if let Some(message) = message.filter(|_| edits.keep.iter().any(|(from, to)| (*from..*to).contains(&at))) {
+            let replaced = edits.replace.iter().find(|one| one.index == at);
+            new.push(replaced.map_or_else(|| message.clone(), |one| one.message.clone()));
         }
     }
     assert_eq!(append(&mut client, (1, 0), &new), Ok(new.len() as u64), "the daemon has the same list");

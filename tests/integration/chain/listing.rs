@@ -94,6 +94,8 @@ fn a_chain_keeps_the_place_of_its_root() {
     assert_eq!(names(&list(&mut raw, &json!({}))), ["new", "old-2"]);
     // The tip ended too: that is what is said of the chain.
     close(&mut raw, "old-2", "user_exit");
+    // One that is open when the daemon is killed ends with it.
+    close(&mut raw, "new", "user_exit");
     let rows = list(&mut raw, &json!({}));
     assert_eq!((&rows[1]["session"], &rows[1]["end_reason"]), (&json!("old-2"), &json!("user_exit")));
     daemon.kill();

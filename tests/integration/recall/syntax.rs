@@ -50,6 +50,8 @@ fn what_looks_like_syntax_is_only_text() {
         " ",
         "",
         "\u{301}",
+        "🚀",
+        "👨\u{200d}👩\u{200d}👧",
         "\u{200d}",
         &"alpha ".repeat(166),
         &"x".repeat(1000),

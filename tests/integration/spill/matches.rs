@@ -120,7 +120,8 @@ fn a_match_says_where_it_is_so_that_read_finds_it() {
             assert_eq!(matches.is_empty(), at == 3 && !regex, "{at}");
             for one in &matches {
                 let shown = one["text"].as_str().unwrap();
-                let (start, end) = (one["start"].as_u64().unwrap() as usize, one["end"].as_u64().unwrap() as usize);
+                let place = |name: &str| usize::try_from(one[name].as_u64().unwrap()).unwrap();
+                let (start, end) = (place("start"), place("end"));
                 let marked: String = shown.chars().skip(start).take(end - start).collect();
                 assert_eq!(marked.to_uppercase(), "NEEDLE", "{at}");
                 assert!(shown.chars().count() <= 2000 && !shown.ends_with(['\n', '\r']), "{at}: {}", shown.len());

@@ -1,0 +1,150 @@
+//! `herma session list|show|rm`, `herma usage`, `herma recall`, and the tour of the README.
+
+use std::path::Path;
+use std::process::Command;
+
+use herma_tests::{Cli, Daemon, Home};
+use serde_json::{Value, json};
+
+const README: &str = include_str!("../../../README.md");
+
+/// A session with two messages, a usage and an output; and its continuation.
+fn populate(cli: &Cli<'_>) {
+    drop(cli.run(&["session", "open", "trip"]).done());
+    let messages = json!([
+        { "role": "user", "content": "Where does the walrus live?" },
+        { "role": "assistant", "content": "The walrus lives in the Arctic." },
+    ]);
+    drop(cli.run_with(&["session", "append", "trip", "-"], &messages.to_string()));
+    let usage = r#"{"prompt_tokens": 1200, "completion_tokens": 80, "prompt_tokens_details": {"cached_tokens": 200}}"#;
+    assert_eq!(cli.run_with(&["context", "usage", "trip", "-", "--model", "local"], usage).code, 0);
+}
+
+#[test]
+fn sessions_are_listed_shown_and_removed() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    assert_eq!(cli.run(&["session", "list"]).code, 0);
+    assert_eq!(cli.run(&["session", "list", "--json"]).json(), json!({ "sessions": [] }));
+    populate(&cli);
+    let out = cli.run(&["session", "list"]).done();
+    assert!(out.contains("trip"), "{out}");
+    let row = cli.run(&["session", "list", "--json"]).json()["sessions"][0].take();
+    assert_eq!((&row["session"], &row["messages"]), (&json!("trip"), &json!(2)));
+    assert_eq!(cli.run(&["session", "show", "trip", "--json"]).json(), row);
+    let out = cli.run(&["session", "show", "trip"]).done();
+    assert!(out.contains("trip") && out.contains("Where does the walrus live?"), "{out}");
+    for (arguments, code) in [
+        (["session", "show", "nobody"].as_slice(), 1),
+        (&["session", "show"], 2),
+        (&["session", "list", "--limit", "0"], 2),
+        (&["session", "list", "--before", "someday"], 2),
+        (&["session", "rm", "trip"], 2),
+        (&["session", "rm", "nobody", "--yes"], 1),
+    ] {
+        let ran = cli.run(arguments);
+        assert!(ran.code == code && ran.out.is_empty() && !ran.err.is_empty(), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(cli.run(&["session", "show", "trip"]).code, 0, "nothing was removed without a yes");
+    let ran = cli.run(&["session", "rm", "nobody", "trip", "--yes"]);
+    assert!(ran.code == 1 && ran.out.contains("removed trip"), "{ran:?}");
+    assert_eq!(cli.run(&["session", "show", "trip"]).code, 1);
+    assert_eq!(cli.run(&["recall", "walrus"]).code, 1);
+}
+
+#[test]
+fn usage_is_summed_up_for_people_and_for_programs() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    assert_eq!(cli.run(&["usage"]).code, 0);
+    populate(&cli);
+    for (by, key) in [("model", "local"), ("session", "trip"), ("agent", "unknown")] {
+        let sums = cli.run(&["usage", "--by", by, "--json"]).json();
+        let row = &sums["rows"][0];
+        assert_eq!((&row["key"], &row["calls"], &row["prompt"]), (&json!(key), &json!(1), &json!(1200)), "{by}");
+        assert_eq!((&row["input"], &row["cache_read"], &row["total"]), (&json!(1000), &json!(200), &json!(1280)));
+        let out = cli.run(&["usage", "--by", by]).done();
+        assert!(out.contains(key) && out.contains("1,280"), "{out}");
+    }
+    assert_eq!(cli.run(&["usage", "--since", "1h", "--json"]).json()["total"]["calls"], 1);
+    assert_eq!(cli.run(&["usage", "--since", "4000000000", "--json"]).json()["total"]["calls"], 0);
+    assert_eq!(cli.run(&["usage", "--session", "nobody", "--json"]).json()["rows"], json!([]));
+    for wrong in [["usage", "--by", "week"], ["usage", "--since", "later"]] {
+        assert_eq!(cli.run(&wrong).code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn recall_prints_hits_and_what_they_lead_to() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    populate(&cli);
+    let out = cli.run(&["recall", "walrus", "arctic"]).done();
+    assert!(out.contains("Arctic") && out.contains("msg_"), "{out}");
+    let found = cli.run(&["recall", "walrus", "--limit", "1", "--json"]).json();
+    assert_eq!((found["hits"].as_array().unwrap().len(), &found["more"]), (1, &json!(true)));
+    let handle = found["hits"][0]["handle"].as_str().unwrap();
+    let expanded = cli.run(&["recall", "--expand", handle, "--json"]).json();
+    assert_eq!(expanded["items"].as_array().unwrap().len(), 2);
+    let out = cli.run(&["recall", "--expand", handle, "-B", "0", "-A", "0"]).done();
+    assert_eq!(out.matches("walrus").count(), 1, "{out}");
+    let tools = cli.run(&["recall", "--schema", "--json"]).json();
+    assert!(tools["tools"].is_array());
+    for line in cli.run(&["recall", "--schema"]).done().lines() {
+        assert!(serde_json::from_str::<Value>(line).unwrap().is_object());
+    }
+    assert_eq!(cli.run(&["recall", "--describe", "trip", "--json"]).json(), json!({ "compressions": [] }));
+    for (arguments, code) in [
+        (["recall", "zebra"].as_slice(), 1),
+        (&["recall"], 2),
+        (&["recall", "x", "--limit", "101"], 2),
+        (&["recall", "x", "--kind", "note"], 2),
+        (&["recall", "--expand", "msg_999"], 1),
+        (&["recall", "--describe", "nobody"], 1),
+    ] {
+        let ran = cli.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{arguments:?}: {ran:?}");
+    }
+    let none = cli.run(&["recall", "zebra", "--json"]);
+    assert_eq!((none.code, &none.json()["hits"]), (1, &json!([])), "also JSON says so: {none:?}");
+}
+
+/// The commands of the tour behind the line that begins with `from`, up to the end of its
+/// block.
+fn tour(from: &str) -> String {
+    let at = README.find(from).unwrap_or_else(|| panic!("the README has no {from:?}"));
+    README[at..].split("```").next().unwrap().to_owned()
+}
+
+#[test]
+fn the_commands_of_the_tour_do_what_it_says() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let programs = herma_tests::daemon::program().parent().unwrap().to_owned();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for (from, told) in [
+        ("seq 1 50000 | herma output admit", ["<persisted-output>", "40000\n40001\n40002\n", "4711"].as_slice()),
+        ("head -n 6 daemon/context", &[]),
+        ("herma recall flight insurance", &["»flight«", "trip"]),
+        ("echo '{\"prompt_tokens\": 1200", &["local", "1,280"]),
+    ] {
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        let script = format!("set -eo pipefail\n{}", tour(from));
+        let ran = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(root)
+            .env("PATH", path)
+            .env("HERMA_HOME", home.path())
+            .env_remove("HERMA_SOCKET")
+            .output()
+            .unwrap();
+        let (out, err) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+        assert!(ran.status.success(), "{script}\n{out}\n{err}");
+        for words in told {
+            assert!(out.contains(words), "{words:?}: {out}");
+        }
+    }
+}
