@@ -130,9 +130,12 @@ mod tests {
         let page = "é\"\\\n\u{1}😀".repeat(100);
         readings.gave("");
         readings.gave(&page);
+        let short = "y".repeat(EVIDENCE - 1);
+        readings.gave(&short);
         let text = serde_json::json!(page);
         let ascii: String = text.to_string().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
         for (content, expected) in [
+            (format!(r#"{{"text":"{short}"}}"#), false),
             (format!(r#"{{"text":"","html":"{}"}}"#, "x".repeat(400_000)), false),
             (format!(r#"{{"items":[{{"text":""}}],"html":"{}"}}"#, "x".repeat(400)), false),
             (format!(r#"{{"text":{text},"html":"{}"}}"#, "x".repeat(page.len())), false),
