@@ -126,7 +126,7 @@ impl Outputs {
     /// just being kept again.
     fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
         let record = self.record(handle)?;
-        let _claim = self.claims.now(handle, folder_of(&record))?;
+        let _claim = self.claims.now(handle, record.folder())?;
         let record = {
             let mut catalog = self.catalog();
             let record = catalog.known.expire(handle, at, reason)?;
@@ -173,7 +173,7 @@ impl Outputs {
         let records: Vec<Record> = self.list(Some(session), usize::MAX);
         let (mut outputs, mut bytes) = (0, 0);
         for record in &records {
-            let _claim = self.claims.wait(record.handle, folder_of(record));
+            let _claim = self.claims.wait(record.handle, record.folder());
             let freed = self.remove_file(&record.file);
             if record.state == State::Kept {
                 freed?;
@@ -201,10 +201,6 @@ impl Outputs {
         folder::remove_empty(&below)?;
         Ok((outputs, bytes))
     }
-}
-
-fn folder_of(record: &Record) -> &str {
-    record.file.split('/').next().unwrap_or_default()
 }
 
 fn expired(record: &Record, at: f64, reason: Reason) -> Expired {
