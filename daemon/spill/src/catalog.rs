@@ -60,6 +60,14 @@ pub struct Record {
     pub state: State,
 }
 
+impl Record {
+    /// The folder below the root that its file is in, or was.
+    #[must_use]
+    pub fn folder(&self) -> &str {
+        self.file.split('/').next().unwrap_or_default()
+    }
+}
+
 /// Whether an output is still there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum State {

@@ -11,6 +11,7 @@ use herma_disk::file::Temporary;
 use crate::catalog::{Catalog, Record, State};
 use crate::claims::Claims;
 use crate::handle::Handle;
+use crate::name;
 use crate::readings::Readings;
 
 mod collect;
@@ -79,14 +80,22 @@ impl Outputs {
         self.catalog().known.usage()
     }
 
-    /// What is known of the outputs of a session, or of all, the newest first.
+    /// What is known of the outputs of a session, or of all, the newest first. Those that
+    /// were found in the session's folder are its outputs too.
     #[must_use]
     pub fn list(&self, session: Option<&str>, limit: usize) -> Vec<Record> {
-        let catalog = self.catalog();
-        let is_asked = |record: &&Record| session.is_none_or(|session| *record.session == *session);
-        let mut records: Vec<&Record> = catalog.known.records().filter(is_asked).collect();
-        records.sort_by(|a, b| b.created_at.total_cmp(&a.created_at).then_with(|| b.handle.cmp(&a.handle)));
-        records.into_iter().take(limit).cloned().collect()
+        let folder = session.map(name::safe);
+        self.list_where(limit, |record| match (session, &folder) {
+            (Some(session), Some(folder)) => *record.session == *session || record.folder() == folder,
+            _ => true,
+        })
+    }
+
+    /// What is known of the newest outputs that `is_asked` takes, the newest first. It must
+    /// ask nothing of these outputs, for nobody else can meanwhile.
+    #[must_use]
+    pub fn list_where(&self, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
+        self.catalog().known.newest(limit, is_asked)
     }
 
     /// What is known of an output.

@@ -1,6 +1,7 @@
 //! What is known of the outputs, in memory.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::row::{Begun, Kept, Row};
@@ -17,14 +18,16 @@ const TOMBSTONES: usize = 10_000;
 /// All records, and which of them have the same content.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    records: HashMap<Handle, Record>,
-    /// Kept outputs by SHA-256.
-    contents: HashMap<[u8; 32], Vec<Handle>>,
+    records: HashMap<Handle, Numbered>,
+    /// Kept outputs by SHA-256 and number.
+    contents: BTreeMap<([u8; 32], u64), Handle>,
+    /// The number of the next record: the later one came, the larger its number.
+    next: u64,
     /// How many kept outputs have so many bytes.
     lengths: HashMap<u64, usize>,
     names: HashSet<Arc<str>>,
-    /// Files that were begun and of which nothing else is known, and whether that was in
-    /// the time of the system that `boot` names.
+    /// Files that an earlier daemon began, and of which nothing else is known; by the handle
+    /// that they would have.
     pub(crate) begun: HashMap<Handle, Begun>,
     /// The time of the system in which the last daemon started.
     pub(crate) boot: Option<String>,
@@ -35,6 +38,13 @@ pub(crate) struct Known {
     /// Bytes of the kept outputs, each content once.
     bytes: u64,
     kept: usize,
+}
+
+/// A record, and when it came among the others.
+#[derive(Debug)]
+struct Numbered {
+    record: Record,
+    number: u64,
 }
 
 impl Known {
@@ -97,47 +107,46 @@ impl Known {
     pub(crate) fn put(&mut self, record: Record) {
         self.begun.remove(&record.handle);
         self.forget(record.handle);
+        let number = self.next;
+        self.next += 1;
         if record.state == State::Kept {
-            self.count(&record);
+            self.count(&record, number);
         }
-        self.records.insert(record.handle, record);
+        self.records.insert(record.handle, Numbered { record, number });
     }
 
     /// A kept record becomes an expired one, which is given back; any other stays.
     pub(crate) fn expire(&mut self, handle: Handle, at: f64, reason: Reason) -> Option<Record> {
-        let record = self.records.get_mut(&handle).filter(|record| record.state == State::Kept)?;
+        let Numbered { record, number } =
+            self.records.get_mut(&handle).filter(|numbered| numbered.record.state == State::Kept)?;
         record.state = State::Expired { at, reason };
-        let record = record.clone();
-        self.discount(&record);
+        let (record, number) = (record.clone(), *number);
+        self.discount(&record, number);
         Some(record)
     }
 
     /// Removes a record, whatever its state.
     pub(crate) fn forget(&mut self, handle: Handle) -> Option<Record> {
-        let record = self.records.remove(&handle)?;
+        let Numbered { record, number } = self.records.remove(&handle)?;
         if record.state == State::Kept {
-            self.discount(&record);
+            self.discount(&record, number);
         }
         Some(record)
     }
 
-    fn count(&mut self, record: &Record) {
-        let same = self.contents.entry(record.sha256).or_default();
-        if same.is_empty() {
+    fn count(&mut self, record: &Record, number: u64) {
+        if self.with_content(&record.sha256).next().is_none() {
             self.bytes += record.bytes;
         }
-        same.push(record.handle);
+        self.contents.insert((record.sha256, number), record.handle);
         *self.lengths.entry(record.bytes).or_default() += 1;
         self.kept += 1;
     }
 
-    fn discount(&mut self, record: &Record) {
-        if let Some(same) = self.contents.get_mut(&record.sha256) {
-            same.retain(|handle| *handle != record.handle);
-            if same.is_empty() {
-                self.contents.remove(&record.sha256);
-                self.bytes = self.bytes.saturating_sub(record.bytes);
-            }
+    fn discount(&mut self, record: &Record, number: u64) {
+        self.contents.remove(&(record.sha256, number));
+        if self.with_content(&record.sha256).next().is_none() {
+            self.bytes = self.bytes.saturating_sub(record.bytes);
         }
         if let Some(count) = self.lengths.get_mut(&record.bytes) {
             *count -= 1;
@@ -149,7 +158,7 @@ impl Known {
     }
 
     pub(crate) fn get(&self, handle: Handle) -> Option<&Record> {
-        self.records.get(&handle)
+        self.records.get(&handle).map(|numbered| &numbered.record)
     }
 
     pub(crate) fn is_kept(&self, handle: Handle) -> bool {
@@ -157,13 +166,29 @@ impl Known {
     }
 
     pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.records.values()
+        self.records.values().map(|numbered| &numbered.record)
     }
 
-    /// Kept outputs with this content, some of them.
-    pub(crate) fn with_content(&self, sha256: &[u8; 32]) -> Vec<&Record> {
-        let same = self.contents.get(sha256).map_or(&[][..], Vec::as_slice);
-        same.iter().rev().take(3).filter_map(|handle| self.get(*handle)).collect()
+    /// The newest records that `is_asked` takes, the newest first; only those are copied.
+    pub(crate) fn newest(&self, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
+        // The oldest of those that are held is on top.
+        let mut held = BinaryHeap::new();
+        for record in self.records().filter(|record| is_asked(record)) {
+            if held.len() < limit {
+                held.push(Older(record));
+            } else if let Some(mut oldest) = held.peek_mut()
+                && Older(record) < *oldest
+            {
+                *oldest = Older(record);
+            }
+        }
+        held.into_sorted_vec().into_iter().map(|Older(record)| record.clone()).collect()
+    }
+
+    /// Kept outputs with this content, the one that came last first.
+    pub(crate) fn with_content(&self, sha256: &[u8; 32]) -> impl Iterator<Item = &Record> {
+        let same = self.contents.range((*sha256, 0)..=(*sha256, u64::MAX));
+        same.rev().filter_map(|(_, handle)| self.get(*handle))
     }
 
     /// Whether any kept output has so many bytes.
@@ -204,7 +229,7 @@ impl Known {
         let boot = self.boot.iter().map(|boot| Row::Opened { boot: boot.clone() });
         let seen = self.last_seen.iter().map(|at| Row::Seen { at: *at, doubted: self.doubted });
         let begun = self.begun.values().map(|begun| Row::Begin(begun.clone()));
-        let records = self.records.values().flat_map(|record| {
+        let records = self.records().flat_map(|record| {
             let expired = match record.state {
                 State::Kept => None,
                 State::Expired { at, reason } => Some(Row::Expired { handle: record.handle.to_string(), at, reason }),
@@ -214,6 +239,29 @@ impl Known {
         boot.chain(seen).chain(begun).chain(records)
     }
 }
+
+/// A record that is the greater, the older it is.
+struct Older<'a>(&'a Record);
+
+impl Ord for Older<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.created_at.total_cmp(&self.0.created_at).then_with(|| other.0.handle.cmp(&self.0.handle))
+    }
+}
+
+impl PartialOrd for Older<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Older<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Older<'_> {}
 
 /// The row of a kept output.
 pub(crate) fn row_of(record: &Record) -> Kept {

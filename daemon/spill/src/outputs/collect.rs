@@ -135,7 +135,7 @@ impl Outputs {
     /// just being kept again.
     fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
         let record = self.record(handle)?;
-        let _claim = self.claims.now(handle, folder_of(&record))?;
+        let _claim = self.claims.now(handle, record.folder())?;
         let record = {
             let mut catalog = self.catalog();
             let record = catalog.known.expire(handle, at, reason)?;
@@ -188,7 +188,7 @@ impl Outputs {
         }
         let mut gone = Vec::new();
         for record in &records {
-            let _claim = self.claims.wait(record.handle, folder_of(record));
+            let _claim = self.claims.wait(record.handle, record.folder());
             let freed = self.remove_file(&record.file);
             if record.state == State::Kept {
                 freed?;
@@ -217,10 +217,6 @@ impl Outputs {
         self.catalog().purge();
         Ok(gone)
     }
-}
-
-fn folder_of(record: &Record) -> &str {
-    record.file.split('/').next().unwrap_or_default()
 }
 
 fn expired(record: &Record, at: f64, reason: Reason) -> Expired {

@@ -18,6 +18,9 @@ use crate::name;
 /// Texts of so many bytes and more are hashed while they are written.
 const BESIDE: usize = 256 << 10;
 
+/// Outputs with the same content of which one is given a further name, at most tried.
+const CANDIDATES: usize = 3;
+
 /// Longest name that is remembered, in chars.
 const NAME: usize = 1_024;
 
@@ -166,7 +169,7 @@ impl Outputs {
         if self.catalog().known.has_length(wide(text.len())) {
             let sha256 = facts().sha256;
             let same: Vec<PathBuf> =
-                self.catalog().known.with_content(&sha256).iter().map(|record| self.path(record)).collect();
+                self.catalog().known.with_content(&sha256).take(CANDIDATES).map(|record| self.path(record)).collect();
             for candidate in same {
                 // One that can't be read or linked is no reason not to write the text.
                 if let Ok(Some(file)) = Regular::open(&candidate)

@@ -22,3 +22,44 @@ fn a_machine_that_runs_some_hours_a_day_leaves_the_doubt_about_its_clock() {
     let days: Vec<usize> = (0..3).map(|number| day(monday + f64::from(number) * 24.0 * hour, 8.0)).collect();
     assert_eq!(days, [0, 0, 1]);
 }
+
+/// What was found in a folder after the catalog was lost had the folder's name for a
+/// session, which is not that of a session whose name is no plain one.
+#[test]
+fn what_was_found_in_a_folder_belongs_to_its_session() {
+    let home = Home::new();
+    let session = "agent:1";
+    let kept = keep(&home.open().0, session, "1", "text");
+    file::remove(&home.catalog()).unwrap();
+    let (outputs, swept) = home.open();
+    assert_eq!(swept.adopted, 1);
+    let again = keep(&outputs, session, "2", "more");
+    let other = keep(&outputs, "agent:2", "1", "text");
+    let listed: Vec<Handle> = outputs.list(Some(session), 9).iter().map(|record| record.handle).collect();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.contains(&kept.handle) && listed.contains(&again.handle));
+    let query = |needle: &str| {
+        let (needle, scope) = (Needle::Literal(needle.into()), Scope::Session(session.into()));
+        outputs.search(&Query { needle, scope, context: 0, limit: 9 }, &|| false).unwrap().matches.len()
+    };
+    assert_eq!((query("text"), query("more")), (1, 1));
+    assert_eq!(outputs.remove_session(session).unwrap(), (2, 8));
+    assert!(!kept.path.exists() && !again.path.exists() && other.path.exists());
+    assert_eq!(outputs.list(None, 9).len(), 1);
+}
+
+#[test]
+fn the_newest_are_listed_first_and_only_as_many_as_asked_for() {
+    let home = Home::new();
+    let (outputs, _) = home.open();
+    for number in [3_u8, 1, 4, 1, 5, 9, 2, 6] {
+        let text = number.to_string();
+        let origin = Origin { session: "s", profile: "default", tool: "terminal", id: &text };
+        outputs.keep(&origin, &text, &Facts::of(&text), f64::from(number)).unwrap();
+    }
+    let ids = |records: Vec<Record>| records.iter().map(|record| record.id.to_string()).collect::<String>();
+    for (limit, expected) in [(0, ""), (1, "9"), (3, "965"), (7, "9654321"), (usize::MAX, "9654321")] {
+        assert_eq!(ids(outputs.list(Some("s"), limit)), expected);
+    }
+    assert_eq!(ids(outputs.list_where(2, |record| record.created_at < 5.0)), "43");
+}

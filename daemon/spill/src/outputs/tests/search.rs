@@ -157,9 +157,7 @@ proptest! {
     fn every_line_with_a_hit_has_one_row(lines in prop::collection::vec("[abé]{0,6}\r?", 0..40), repeat in 1..4_000_usize) {
         let home = Home::new();
         let outputs = Outputs::new(home.root());
-        let text = lines.join("\n").repeat(repeat);
-        // Of a longer line only a part is shown.
-        prop_assume!(text.split('\n').all(|line| line.len() <= 2_000));
+        let text = vec![lines.join("\n"); repeat].join("\n");
         let kept = keep(&outputs, "s", "1", &text);
         let expected: Vec<(u64, String)> = (1..)
             .zip(text.split('\n'))
