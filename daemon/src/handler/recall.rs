@@ -3,6 +3,7 @@
 mod expand;
 mod schema;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herma_archive::handle::Source;
@@ -33,6 +34,12 @@ const DEFAULT_HITS: u64 = 20;
 
 /// Hits that one call may ask for.
 const HITS: u64 = 100;
+
+/// Hits in one output at most: a long one would leave no room for anything else.
+const OF_ONE_OUTPUT: usize = 3;
+
+/// How many more hits are looked at than are given, so that enough are left.
+const DEEPER: usize = 4;
 
 /// Searches at one time.
 static SEARCHING: Semaphore = Semaphore::const_new(1);
@@ -67,12 +74,12 @@ pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchPa
                 kinds,
                 since: params.since,
                 until: params.until,
-                limit: narrow(limit),
+                limit: narrow(limit) * DEEPER,
             })
         })
         .await?;
     let (state, query) = (Arc::clone(state), params.query);
-    blocking("recall.search", move || Ok(result(&state, &query, found))).await
+    blocking("recall.search", move || Ok(result(&state, &query, spread(found, narrow(limit))))).await
 }
 
 /// What is searched must be in the index first: all messages, and the outputs as far
@@ -90,6 +97,23 @@ async fn catch_up(state: &Arc<State>, profile: Option<&str>) -> Outcome<()> {
 fn kinds(wanted: Option<&[Kind]>) -> Kinds {
     let has = |kind| wanted.is_none_or(|wanted| wanted.contains(&kind));
     Kinds { messages: has(Kind::Message), outputs: has(Kind::Output), memory: has(Kind::Memory) }
+}
+
+/// The best hits, but few of one output.
+fn spread(found: Found, limit: usize) -> Found {
+    let mut of_output: HashMap<String, usize> = HashMap::new();
+    let total = found.hits.len();
+    let mut hits = found.hits;
+    hits.retain(|hit| match &hit.source {
+        Source::Output { handle, .. } => {
+            let count = of_output.entry(handle.clone()).or_default();
+            *count += 1;
+            *count <= OF_ONE_OUTPUT
+        }
+        _ => true,
+    });
+    hits.truncate(limit);
+    Found { more: found.more || hits.len() < total, hits }
 }
 
 fn result(state: &State, query: &str, found: Found) -> SearchResult {
