@@ -130,7 +130,7 @@ mod tests {
         let page = "é\"\\\n\u{1}😀".repeat(100);
         readings.gave("");
         readings.gave(&page);
-        let short = "y".repeat(EVIDENCE - 1);
+        let short = "y".repeat(199);
         readings.gave(&short);
         let text = serde_json::json!(page);
         let ascii: String = text.to_string().replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00");
