@@ -122,6 +122,19 @@ impl Appender {
         Ok(())
     }
 
+    /// Writes bytes over as many that are there, without syncing them: that needs no room
+    /// where files are written in place.
+    ///
+    /// # Errors
+    /// A place that is not within the file, or a write that failed.
+    pub fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        let end = u64::try_from(bytes.len()).ok().and_then(|length| offset.checked_add(length));
+        if end.is_none_or(|end| end > self.length) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it ends before that")).at("write", &self.path);
+        }
+        self.file.write_all_at(bytes, offset).at("write", &self.path)
+    }
+
     /// Not every file system can, and none must.
     fn reserve(&mut self, end: u64) {
         let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
@@ -284,6 +297,9 @@ mod tests {
         let mut again = Appender::open(&path).unwrap();
         assert_eq!((again.length(), again.read(4, 3).unwrap()), (8, b"two".to_vec()));
         assert!(again.read(6, 3).is_err());
+        again.overwrite(4, b"T").unwrap();
+        assert_eq!((again.length(), again.read(4, 3).unwrap()), (8, b"Two".to_vec()));
+        assert!(again.overwrite(7, b"xy").is_err());
         again.cut(4).unwrap();
         again.append(b"much longer").unwrap();
         assert_eq!(lines(&again), [&b"one\n"[..], b"much lon", b"ger"]);

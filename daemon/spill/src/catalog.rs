@@ -3,6 +3,7 @@
 //! The file is not synced: the outputs are, and it can be made again from them. Where it
 //! can't be read or written, outputs are kept and read all the same.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use herma_disk::file::{self, Temporary};
 use herma_disk::{DiskError, folder};
 use serde::{Deserialize, Serialize};
 
+use crate::facts::wide;
 use crate::handle::Handle;
 use crate::retention::Clock;
 
@@ -18,13 +20,20 @@ pub(crate) mod known;
 pub(crate) mod row;
 
 use known::Known;
-use row::{Row, Unread};
+use row::{Begun, Row, Unread};
 
 /// Longest line in bytes; a longer one is damaged.
 const LINE: usize = 64 << 10;
 
 /// Lines beyond thrice those that are needed before the file is written anew.
 const SLACK: usize = 10_000;
+
+/// Bytes of the rows that wait while the file can't be appended to; beyond that they are
+/// dropped, and the file is written anew when it can be.
+const PENDING: usize = 256 << 10;
+
+/// What the first byte of a line becomes that is not to be believed.
+const DENIED: &[u8] = b"#";
 
 /// Notices that are held until somebody takes them.
 const NOTICES: usize = 64;
@@ -104,6 +113,14 @@ impl std::fmt::Display for Reason {
     }
 }
 
+/// Lines that wait, and which of them, by its place, says that a file is begun.
+#[derive(Debug, Default)]
+struct Pending {
+    lines: Vec<u8>,
+    count: usize,
+    begun: Vec<(Handle, usize)>,
+}
+
 /// The records and their file.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
@@ -113,8 +130,12 @@ pub(crate) struct Catalog {
     appender: Option<Appender>,
     /// The file could be read, so it may be written anew.
     was_read: bool,
-    /// The file lacks rows, for one could not be appended.
+    /// Rows that could not be appended yet.
+    pending: Pending,
+    /// The file lacks rows that are not pending either.
     lacks_rows: bool,
+    /// Files that are being made now, and where in the catalog's file that is said.
+    live: HashMap<Handle, (Begun, Option<u64>)>,
     /// What was read may lack rows: a line was damaged or of a kind that is not known, or
     /// the file could not be read to its end. Then a file that was only begun by what the
     /// catalog says may be an output all the same.
@@ -170,33 +191,42 @@ impl Catalog {
         catalog
     }
 
-    /// Appends a row to the file. A failure is only noticed.
+    /// Writes down that a file is about to be made.
+    pub(crate) fn begin(&mut self, begun: &Begun) {
+        self.live.insert(Handle::of(&begun.file), (begun.clone(), None));
+        self.append(&Row::Begin(begun.clone()));
+    }
+
+    /// The file that was begun is made, or it is not.
+    pub(crate) fn end(&mut self, handle: Handle) {
+        self.live.remove(&handle);
+    }
+
+    /// Appends a row to the file, and those that wait before it. A failure is only noticed:
+    /// the file stays as it is, and the row waits.
     pub(crate) fn append(&mut self, row: &Row) {
         let Some(path) = self.path.clone() else { return };
-        let mut line = Vec::new();
-        row::write(row, &mut line);
-        match self.try_append(&path, &line) {
-            Ok(()) => self.lines += 1,
-            Err(error) => {
-                if !self.lacks_rows {
-                    self.notice(format!("what is known of the outputs is in memory only: {error}"));
-                }
-                self.lacks_rows = true;
-                // A file that tells that an output was begun but not that it is kept would
-                // lead the next daemon to remove it; without the file it is found.
-                if let Some(mut appender) = self.appender.take()
-                    && self.was_read
-                {
-                    drop(appender.cut(0));
-                }
-            }
+        let was_whole = self.pending.count == 0 && !self.lacks_rows;
+        if let Row::Begin(begun) = row {
+            self.pending.begun.push((Handle::of(&begun.file), self.pending.lines.len()));
+        }
+        row::write(row, &mut self.pending.lines);
+        self.pending.count += 1;
+        let Err(error) = self.flush(&path) else { return };
+        if was_whole {
+            self.notice(format!("what is known of the outputs is in memory only: {error}"));
+        }
+        if let Row::Kept(kept) = row {
+            self.deny_begin(Handle::of(&kept.begun.file));
+        }
+        if self.pending.lines.len() > PENDING {
+            self.pending = Pending::default();
+            self.lacks_rows = true;
         }
     }
 
-    fn try_append(&mut self, path: &Path, line: &[u8]) -> Result<(), DiskError> {
-        if self.lacks_rows {
-            return self.rewrite(path);
-        }
+    /// Appends the rows that wait: all or none.
+    fn flush(&mut self, path: &Path) -> Result<(), DiskError> {
         if self.appender.is_none() {
             folder::create(path.parent().unwrap_or(Path::new(".")))?;
             let mut appender = Appender::open(path)?;
@@ -206,15 +236,38 @@ impl Catalog {
             }
             self.appender = Some(appender);
         }
-        self.appender.as_mut().map_or(Ok(()), |appender| appender.append(line))
+        let Some(appender) = &mut self.appender else { return Ok(()) };
+        let offset = appender.length();
+        appender.append(&self.pending.lines)?;
+        for (begun, at) in self.pending.begun.drain(..) {
+            if let Some((_, place)) = self.live.get_mut(&begun) {
+                *place = Some(offset + wide(at));
+            }
+        }
+        self.lines += std::mem::take(&mut self.pending.count);
+        self.pending.lines.clear();
+        Ok(())
+    }
+
+    /// Makes the line void that says that a file was begun, for that it is kept could not
+    /// be written behind it: the next daemon would take it for one that nobody was told of.
+    fn deny_begin(&mut self, handle: Handle) {
+        let (Some((_, Some(offset))), Some(appender)) = (self.live.get(&handle), &mut self.appender) else { return };
+        if appender.overwrite(*offset, DENIED).is_err() {
+            // What is left of the line raises the same doubt.
+            drop(appender.cut(*offset + 1));
+            (self.appender, self.lacks_rows) = (None, true);
+        }
+        self.is_damaged = true;
     }
 
     /// Forgets what expired long ago, and writes the file anew when it is much longer
-    /// than what it says.
+    /// than what it says, or says something else.
     pub(crate) fn tidy(&mut self, now: f64) {
         self.known.prune(now);
         let Some(path) = self.path.clone() else { return };
-        if self.lacks_rows || self.is_damaged || self.lines > 3 * self.known.rows_needed() + SLACK {
+        let lags = self.pending.count > 0 && self.flush(&path).is_err();
+        if lags || self.lacks_rows || self.is_damaged || self.lines > 3 * self.known.rows_needed() + SLACK {
             let rewritten = self.rewrite(&path);
             if let Err(error) = rewritten {
                 self.notice(format!("what is known of the outputs could not be written anew: {error}"));
@@ -237,11 +290,17 @@ impl Catalog {
             // What could not be read is not overwritten.
             return Ok(());
         }
-        let mut lines = 0;
+        let (mut lines, mut length, mut places) = (0, 0, Vec::new());
         file::replace_with(path, TEMPORARY, |out| {
             let mut buffer = Vec::new();
-            for row in self.known.rows() {
+            let live = self.live.values().map(|(begun, _)| Row::Begin(begun.clone()));
+            for row in self.known.rows().chain(live) {
+                let before = buffer.len();
                 row::write(&row, &mut buffer);
+                if let Row::Begin(begun) = &row {
+                    places.push((Handle::of(&begun.file), length));
+                }
+                length += wide(buffer.len() - before);
                 lines += 1;
                 if buffer.len() > LINE {
                     out.write_all(&buffer)?;
@@ -250,6 +309,12 @@ impl Catalog {
             }
             out.write_all(&buffer)
         })?;
+        for (handle, offset) in places {
+            if let Some((_, place)) = self.live.get_mut(&handle) {
+                *place = Some(offset);
+            }
+        }
+        self.pending = Pending::default();
         (self.appender, self.lacks_rows, self.is_damaged, self.lines) = (None, false, false, lines);
         Ok(())
     }
@@ -285,3 +350,6 @@ impl Catalog {
         folder::sweep(folder, TEMPORARY.prefix, TEMPORARY.suffix, age, std::time::SystemTime::now()).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! A handle is made of the two names, so that it leads to its file without the catalog too.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use herma_disk::DiskError;
@@ -44,6 +45,7 @@ pub struct Outputs {
     claims: Claims,
     readings: Readings,
     indexes: Mutex<read::Indexes>,
+    stopped: AtomicBool,
     /// Folders whose names are known to be durable.
     durable: Mutex<std::collections::HashSet<String>>,
 }
@@ -70,8 +72,19 @@ impl Outputs {
             claims: Claims::default(),
             readings: Readings::default(),
             indexes: Mutex::default(),
+            stopped: AtomicBool::new(false),
             durable: Mutex::default(),
         }
+    }
+
+    /// Lets a sweep or a collection that is going on, and any later one, end before its next
+    /// file: the daemon is about to stop. Outputs are kept and read all the same.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     /// Number and bytes of the outputs that are kept; identical ones take their bytes once.

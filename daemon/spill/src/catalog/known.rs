@@ -236,7 +236,8 @@ impl Known {
             };
             [Some(Row::Kept(row_of(record))), expired].into_iter().flatten()
         });
-        boot.chain(seen).chain(begun).chain(records)
+        // A file may have been begun again after it expired.
+        boot.chain(seen).chain(records).chain(begun)
     }
 }
 

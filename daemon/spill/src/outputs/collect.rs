@@ -1,5 +1,7 @@
 //! Removing outputs: those that are to go, one of them, or all of a session.
 
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use herma_disk::{DiskError, folder};
@@ -65,8 +67,8 @@ pub struct Collected {
 }
 
 impl Outputs {
-    /// Removes what is to go by [`retention::plan`], and what was left over. A dry run only
-    /// tells what would.
+    /// Removes what is to go by [`retention::plan`], and what was left over; session folders
+    /// that are empty then go too. A dry run only tells what would.
     ///
     /// # Errors
     /// A root that can't be listed.
@@ -99,21 +101,30 @@ impl Outputs {
             self.foretell(&plan, at, &mut collected);
             return Ok(collected);
         }
+        let mut folders = BTreeSet::new();
         for (handle, reason) in plan {
-            match self.expire(handle, at, reason) {
-                Some((expired, freed)) => {
-                    collected.expired.push(expired);
-                    match freed {
-                        Ok(bytes) => collected.freed_bytes += bytes,
-                        Err(error) => collected.failures.push(error),
-                    }
-                }
-                None => continue,
+            if self.is_stopped() {
+                break;
             }
+            let Some(record) = self.record(handle) else { continue };
+            // One that is busy is just being kept again.
+            let Some(_claim) = self.claims.now(handle, record.folder()) else { continue };
+            let Some((expired, freed)) = self.expire(handle, at, reason) else { continue };
+            collected.expired.push(expired);
+            match freed {
+                Ok(bytes) => collected.freed_bytes += bytes,
+                Err(error) => collected.failures.push(error),
+            }
+            folders.insert(record.folder().to_owned());
+        }
+        for folder in folders {
+            collected.failures.extend(self.remove_folder(&folder).err());
         }
         let mut catalog = self.catalog();
-        catalog.seen(clock);
-        catalog.tidy(at);
+        if !self.is_stopped() {
+            catalog.seen(clock);
+            catalog.tidy(at);
+        }
         (collected.files_left, collected.bytes_left) = catalog.known.usage();
         Ok(collected)
     }
@@ -131,11 +142,9 @@ impl Outputs {
         collected.freed_bytes = before - collected.bytes_left;
     }
 
-    /// Marks a kept output as expired, then removes its file; `None` when it is none, or is
-    /// just being kept again.
+    /// Marks a kept output as expired, then removes its file; `None` when it is none. Only
+    /// who claims the file may call this.
     fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
-        let record = self.record(handle)?;
-        let _claim = self.claims.now(handle, record.folder())?;
         let record = {
             let mut catalog = self.catalog();
             let record = catalog.known.expire(handle, at, reason)?;
@@ -154,23 +163,42 @@ impl Outputs {
     pub fn remove(&self, handle: &str, now: f64) -> Result<Gone, SpillError> {
         let not_found = || SpillError::NotFound(shorten(handle));
         let parsed = Handle::parse(split_line(handle).0).ok_or_else(not_found)?;
-        let Some(record) = self.record(parsed) else {
-            // One that nothing is known of yet is taken in first.
-            let file = self.find(handle)?;
-            let bytes = file.length();
-            let name =
-                file.path().strip_prefix(&self.root).ok().and_then(|name| name.to_str()).ok_or_else(not_found)?;
-            let _claim = self.claims.wait(parsed, name.split('/').next().unwrap_or_default());
-            self.remove_file(name)?;
-            return Ok(Gone { bytes, expired: None });
+        let (file, length) = match self.record(parsed) {
+            Some(record) => (record.file.to_string(), record.bytes),
+            None => {
+                let file = self.find(handle)?;
+                let name = file.path().strip_prefix(&self.root).ok().and_then(|name| name.to_str());
+                (name.ok_or_else(not_found)?.to_owned(), file.length())
+            }
         };
-        if let State::Expired { at, reason } = record.state {
-            let (bytes, sha256) = (record.bytes, record.sha256);
-            return Err(SpillError::Expired { handle: parsed, at, bytes, sha256, reason });
+        let folder = file.split('/').next().unwrap_or_default();
+        let _claim = self.claims.wait(parsed, folder);
+        match self.record(parsed).map(|record| (record.state, record)) {
+            Some((State::Expired { at, reason }, record)) => {
+                let (bytes, sha256) = (record.bytes, record.sha256);
+                Err(SpillError::Expired { handle: parsed, at, bytes, sha256, reason })
+            }
+            Some((State::Kept, _)) => {
+                let (expired, freed) = self.expire(parsed, now, Reason::Removed).ok_or_else(not_found)?;
+                freed?;
+                Ok(Gone { bytes: expired.bytes, expired: Some(expired) })
+            }
+            // Nothing is known of it yet.
+            None => {
+                self.remove_file(&file)?;
+                Ok(Gone { bytes: length, expired: None })
+            }
         }
-        let (expired, freed) = self.expire(parsed, now, Reason::Removed).ok_or_else(not_found)?;
-        freed?;
-        Ok(Gone { bytes: expired.bytes, expired: Some(expired) })
+    }
+
+    /// Removes the folder of a session if it is empty and nobody is about to make a file
+    /// there; who does so at this very moment makes it again.
+    pub(super) fn remove_folder(&self, folder: &str) -> Result<(), DiskError> {
+        if self.claims.is_busy(folder) {
+            return Ok(());
+        }
+        self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
+        folder::remove_empty(&self.root.join(folder)).map(drop)
     }
 
     /// Removes all outputs of a session, and forgets that they were there: also those that
@@ -181,11 +209,7 @@ impl Outputs {
     /// A file that can't be removed; those before it are gone.
     pub fn remove_session(&self, session: &str, now: f64) -> Result<Vec<Gone>, DiskError> {
         let folder = name::safe(session);
-        let mut records: Vec<Record> = self.list(Some(session), usize::MAX);
-        if folder != session {
-            let found = self.list(Some(&folder), usize::MAX);
-            records.extend(found.into_iter().filter(|record| record.profile.is_empty() && record.tool.is_empty()));
-        }
+        let records: Vec<Record> = self.list(Some(session), usize::MAX);
         let mut gone = Vec::new();
         for record in &records {
             let _claim = self.claims.wait(record.handle, record.folder());
@@ -211,7 +235,7 @@ impl Outputs {
             self.remove_file(&file)?;
             gone.push(Gone { bytes: length, expired: None });
         }
-        self.durable.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&folder);
+        self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(&folder);
         folder::remove_empty(&below)?;
         // The session's id and those of its calls may tell something too.
         self.catalog().purge();

@@ -131,8 +131,12 @@ impl Outputs {
                 }
                 folder::sync(&self.root.join(&session))?;
             } else {
-                self.catalog().append(&Row::Begin(begun.clone()));
-                if self.make_file(&path, &session, text, facts)? == Created::Exists {
+                self.catalog().begin(&begun);
+                let made = self.make_file(&path, &session, text, facts);
+                if !matches!(made, Ok(Created::New)) {
+                    self.catalog().end(handle);
+                }
+                if made? == Created::Exists {
                     continue;
                 }
             }
@@ -213,5 +217,6 @@ impl Outputs {
         let row = Row::Kept(row_of(&record));
         catalog.known.put(record);
         catalog.append(&row);
+        catalog.end(Handle::of(&begun.file));
     }
 }

@@ -210,7 +210,11 @@ impl Outputs {
                 })
                 .collect()
         });
-        let Some([session, file]) = names.as_deref() else { return Err(SpillError::Outside(shorten(path))) };
+        // Temporary files and indexes are no outputs.
+        let is_output = |names: &&[&str]| names.last().is_some_and(|name| name.ends_with(SUFFIX));
+        let Some([session, file]) = names.as_deref().filter(is_output) else {
+            return Err(SpillError::Outside(shorten(path)));
+        };
         let expired = self.record(Handle::of(&format!("{session}/{file}")));
         match expired.map(|record| (record.state, record)) {
             Some((State::Expired { at, reason }, record)) => {

@@ -17,7 +17,7 @@ impl Outputs {
     /// remembered as given out.
     ///
     /// # Errors
-    /// A query that can't be searched for, no such output, one that can't be read, or
+    /// A query that can't be searched for, no such output, one that expired or can't be read, or
     /// [`SpillError::Cancelled`].
     pub fn search(&self, query: &Query, is_cancelled: &dyn Fn() -> bool) -> Result<Found, SpillError> {
         let ready = Ready::new(&query.needle)?;
@@ -25,11 +25,7 @@ impl Outputs {
         if let Scope::Handle(asked) = &query.scope {
             let not_found = || SpillError::NotFound(shorten(asked));
             let handle = Handle::parse(split_line(asked).0).ok_or_else(not_found)?;
-            let file = self.find(asked).map_err(|error| match error {
-                SpillError::Expired { .. } => not_found(),
-                error => error,
-            })?;
-            self.search_in(handle, &self.located(file)?, &ready, query, is_cancelled, &mut found)?;
+            self.search_in(handle, &self.located(self.find(asked)?)?, &ready, query, is_cancelled, &mut found)?;
         } else {
             let session = match &query.scope {
                 Scope::Session(session) => Some(session.as_str()),

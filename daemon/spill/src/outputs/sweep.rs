@@ -64,6 +64,10 @@ impl Outputs {
         };
         let swept = self.reconcile(now, Duration::ZERO, unanswered)?;
         let mut catalog = self.catalog();
+        if self.is_stopped() {
+            // What is begun by what the catalog says is left to the next start.
+            return Ok(swept);
+        }
         catalog.known.begun.clear();
         catalog.is_doubtful = false;
         if let Some(boot) = boot {
@@ -86,6 +90,9 @@ impl Outputs {
         let mut folders: HashSet<String> = folder::names(&self.root)?.into_iter().collect();
         folders.extend(kept.keys().cloned());
         for folder in folders {
+            if self.is_stopped() {
+                break;
+            }
             let below = self.root.join(&folder);
             if name::safe(&folder) != folder || (below.exists() && !below.is_dir()) {
                 continue;
@@ -109,7 +116,13 @@ impl Outputs {
     ) -> Result<(), DiskError> {
         let below = self.root.join(folder);
         let names: HashSet<String> = folder::names(&below)?.into_iter().collect();
+        if names.is_empty() {
+            self.remove_folder(folder)?;
+        }
         for name in &names {
+            if self.is_stopped() {
+                return Ok(());
+            }
             let path = below.join(name);
             if name.starts_with(TEMPORARY.prefix) && name.ends_with(TEMPORARY.suffix) {
                 let is_old = age.is_zero() || Stamp::now(&path)?.is_some_and(|stamp| is_older(&stamp, age));

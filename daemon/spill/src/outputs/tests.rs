@@ -106,7 +106,10 @@ fn identical_texts_take_their_room_once_until_the_last_goes() {
     assert_eq!((collected.expired.len(), collected.freed_bytes, outputs.usage().0), (1, 300_000, 1));
     let collected = outputs.collect(|_| SessionState::Unknown, everything, clock, false).unwrap();
     assert_eq!((collected.freed_bytes, outputs.usage()), (300_000, (0, 0)));
-    assert!(folder::names(&home.root().join("t")).unwrap().is_empty());
+    // Nothing is left of a session whose outputs all went, and it can have new ones.
+    assert!(folder::names(&home.root()).unwrap().is_empty());
+    let again = keep(&outputs, "t", "2", &text);
+    assert_eq!(outputs.remove(&again.handle.to_string(), NOW).unwrap(), 300_000);
     let (again, _) = home.open();
     assert_eq!(again.record(one.handle).unwrap().state, State::Expired { at: NOW, reason: Reason::Ttl });
     // A file that was changed by hand is not taken for the same content.
@@ -132,7 +135,7 @@ fn an_expired_output_tells_what_it_was_and_can_be_kept_again() {
         assert!(outputs.remove(&handle, NOW).is_err());
         let query =
             Query { needle: Needle::Literal("t".into()), scope: Scope::Handle(handle.clone()), context: 0, limit: 1 };
-        assert!(matches!(outputs.search(&query, &|| false), Err(SpillError::NotFound(_))));
+        assert!(matches!(outputs.search(&query, &|| false), Err(SpillError::Expired { .. })));
     }
     let (outputs, _) = home.open();
     assert_eq!(keep(&outputs, "s", "1", "text"), kept);
@@ -224,6 +227,11 @@ fn nothing_outside_can_be_read_or_written() {
         assert!(matches!(outputs.read_path(path), Err(SpillError::Outside(_))), "{path}");
         let inside = format!("{}/{path}", root.display());
         assert!(matches!(outputs.read_path(&inside), Err(SpillError::Outside(_))), "{inside}");
+    }
+    for name in ["s/.out_x.tmp", "s/x.txt.idx", "s/x"] {
+        home.write(name, "none");
+        let path = root.join(name);
+        assert!(matches!(outputs.read_path(path.to_str().unwrap()), Err(SpillError::Outside(_))), "{name}");
     }
     home.write("s/x.txt", "x");
     std::os::unix::fs::symlink("../../secret.txt", root.join("s/link.txt")).unwrap();

@@ -66,3 +66,35 @@ fn a_torn_begin_at_the_end_is_no_doubt_and_is_not_there_the_next_time() {
     assert_eq!(home.open().1, Swept { orphans: 1, ..Swept::default() });
     assert!(home.open().0.take_notices().is_empty());
 }
+
+/// One row that could not be written emptied the whole catalog, and a kill then lost which
+/// tool an output was of and which had expired.
+#[test]
+fn while_the_catalog_can_not_grow_it_stays_and_no_answered_output_goes() {
+    const LIMITED: &str = "HERMA_SPILL_TEST_LIMITED";
+    if std::env::var_os(LIMITED).is_none() {
+        // No file of that process can have more than 2 or 4 KiB, as the shell counts.
+        let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact \"$1\"";
+        let name = "outputs::tests::damage::while_the_catalog_can_not_grow_it_stays_and_no_answered_output_goes";
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", script]).arg(std::env::current_exe().unwrap()).arg(name).env(LIMITED, "1");
+        let output = limited.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    for length in (1..100).step_by(16) {
+        let home = Home::new();
+        let (outputs, _) = home.open();
+        let gone = keep(&outputs, "s", "gone", "gone");
+        outputs.remove(&gone.handle.to_string(), NOW).unwrap();
+        let all: Vec<Kept> =
+            (0..20).map(|number| keep(&outputs, "s", &format!("{number}{}", "x".repeat(length)), "text")).collect();
+        assert!(!outputs.take_notices().is_empty());
+        drop(outputs);
+        let (outputs, swept) = home.open();
+        assert_eq!((swept.orphans, swept.gone), (0, 0), "{length}");
+        assert!(matches!(outputs.read(&gone.handle.to_string()), Err(SpillError::Expired { .. })));
+        assert!(all.iter().all(|kept| outputs.read(&kept.handle.to_string()).is_ok()), "{length}");
+        assert_eq!(&*outputs.record(all[0].handle).unwrap().tool, "terminal");
+    }
+}

@@ -43,7 +43,8 @@ fn what_was_found_in_a_folder_belongs_to_its_session() {
         outputs.search(&Query { needle, scope, context: 0, limit: 9 }, &|| false).unwrap().matches.len()
     };
     assert_eq!((query("text"), query("more")), (1, 1));
-    assert_eq!(outputs.remove_session(session).unwrap(), (2, 8));
+    let gone = outputs.remove_session(session, 2.0).unwrap();
+    assert_eq!(gone.iter().map(|one| one.bytes).collect::<Vec<_>>(), [4, 4]);
     assert!(!kept.path.exists() && !again.path.exists() && other.path.exists());
     assert_eq!(outputs.list(None, 9).len(), 1);
 }
@@ -62,4 +63,61 @@ fn the_newest_are_listed_first_and_only_as_many_as_asked_for() {
         assert_eq!(ids(outputs.list(Some("s"), limit)), expected);
     }
     assert_eq!(ids(outputs.list_where(2, |record| record.created_at < 5.0)), "43");
+}
+
+/// Removing an output that was just being kept answered that there is none.
+#[test]
+fn who_removes_an_output_waits_for_whoever_works_on_it() {
+    let home = Home::new();
+    let (outputs, _) = home.open();
+    let kept = keep(&outputs, "s", "1", "text");
+    let claim = outputs.claims.wait(kept.handle, "s");
+    std::thread::scope(|scope| {
+        let removing = scope.spawn(|| outputs.remove(&kept.handle.to_string(), NOW));
+        let mut turns = 0;
+        while !removing.is_finished() && turns < 1_000 {
+            turns += 1;
+            std::thread::yield_now();
+        }
+        drop(claim);
+        assert_eq!(removing.join().unwrap().unwrap(), 4);
+    });
+    assert!(!kept.path.exists());
+}
+
+#[test]
+fn empty_folders_of_sessions_go() {
+    let home = Home::new();
+    let (outputs, _) = home.open();
+    folder::create(&home.root().join("left")).unwrap();
+    keep(&outputs, "s", "1", "text");
+    let collect = |wall: f64| {
+        let clock = Clock { wall, started_wall: NOW, monotonic_since_start: wall - NOW, last_seen: None };
+        let limits = Retention { ttl_seconds: 10.0, quota_bytes: u64::MAX };
+        outputs.collect(|_| SessionState::Unknown, limits, clock, false).unwrap();
+        folder::names(&home.root()).unwrap()
+    };
+    assert_eq!(collect(NOW), ["s"]);
+    assert!(collect(NOW + 20.0).is_empty());
+    keep(&outputs, "s", "1", "text");
+}
+
+#[test]
+fn after_a_stop_a_sweep_and_a_collection_do_nothing_more() {
+    let home = Home::new();
+    let (outputs, _) = home.open();
+    let kept = keep(&outputs, "s", "1", "text");
+    drop(outputs);
+    home.write("s/found.txt", "found");
+    let outputs = Outputs::open(home.root(), &home.catalog());
+    outputs.stop();
+    assert_eq!(outputs.sweep(NOW).unwrap(), Swept::default());
+    let clock = Clock { wall: NOW, started_wall: NOW, monotonic_since_start: 0.0, last_seen: None };
+    let limits = Retention { ttl_seconds: 0.0, quota_bytes: 0 };
+    let collected = outputs.collect(|_| SessionState::Unknown, limits, clock, false).unwrap();
+    assert_eq!((collected.expired.len(), collected.files_left), (0, 1));
+    assert_eq!(outputs.read(&kept.handle.to_string()).unwrap(), "text");
+    keep(&outputs, "s", "2", "two");
+    drop(outputs);
+    assert_eq!(home.open().1, Swept { adopted: 1, ..Swept::default() });
 }
