@@ -109,7 +109,7 @@ fn identical_texts_take_their_room_once_until_the_last_goes() {
     // Nothing is left of a session whose outputs all went, and it can have new ones.
     assert!(folder::names(&home.root()).unwrap().is_empty());
     let again = keep(&outputs, "t", "2", &text);
-    assert_eq!(outputs.remove(&again.handle.to_string(), NOW).unwrap(), 300_000);
+    assert_eq!(outputs.remove(&again.handle.to_string(), NOW).unwrap().bytes, 300_000);
     let (again, _) = home.open();
     assert_eq!(again.record(one.handle).unwrap().state, State::Expired { at: NOW, reason: Reason::Ttl });
     // A file that was changed by hand is not taken for the same content.

@@ -80,7 +80,7 @@ fn who_removes_an_output_waits_for_whoever_works_on_it() {
             std::thread::yield_now();
         }
         drop(claim);
-        assert_eq!(removing.join().unwrap().unwrap(), 4);
+        assert_eq!(removing.join().unwrap().unwrap().bytes, 4);
     });
     assert!(!kept.path.exists());
 }
