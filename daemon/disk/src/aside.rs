@@ -23,7 +23,7 @@ pub fn set_aside(files: &[PathBuf]) -> Result<PathBuf, DiskError> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::AlreadyExists, "too many were set aside before"))
         .at("set aside", first)?;
     for file in files {
-        match fs::rename(file, &named(file, number)) {
+        match fs::rename(file, named(file, number)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             renamed => renamed.at("set aside", file)?,
         }

@@ -1,5 +1,6 @@
 //! Finding a text or a pattern in outputs.
 
+use herma_disk::append::Appender;
 use proptest::prelude::*;
 
 use super::*;
@@ -91,12 +92,12 @@ fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
     let home = Home::new();
     let (outputs, _) = home.open();
     let block = (1 << 20) + 4;
+    let pattern = regex::Regex::new("n.{4}e|é{20}$|^é|end").unwrap();
     for at in [block - (64 << 10), block - 700] {
         // The needles end where a piece does, a little before or after it.
         let lead = format!("{}x", "é".repeat((at - 1) / 2 - 200));
         let text = format!("{lead}{}\u{20ac}{}\nend", "needle€".repeat(900), "é".repeat(800_000));
         let kept = keep(&outputs, "s", &at.to_string(), &text);
-        let expected = regex::Regex::new("n.{4}e|é{20}$|^é|end").unwrap();
         let expected: Vec<(u64, u64)> = text
             .split_inclusive('\n')
             .scan(0, |from, line| {
@@ -104,7 +105,7 @@ fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
                 *from += line.len();
                 let line = line.trim_end_matches('\n');
                 Some(
-                    expected
+                    pattern
                         .find_iter(line)
                         .map(|hit| ((start + hit.start()) as u64, (start + hit.end()) as u64))
                         .collect::<Vec<_>>(),
@@ -135,12 +136,7 @@ fn a_search_ends_in_a_file_that_becomes_shorter() {
             home.write("s/long.txt", &"é".repeat(length / 2));
             let located = outputs.located(outputs.find(&Handle::of("s/long.txt").to_string()).unwrap());
             let located = located.unwrap();
-            std::fs::OpenOptions::new()
-                .write(true)
-                .open(home.root().join("s/long.txt"))
-                .unwrap()
-                .set_len(left)
-                .unwrap();
+            Appender::open(&home.root().join("s/long.txt")).unwrap().cut(left).unwrap();
             let ready = Ready::new(&needle).unwrap();
             let calls = std::cell::Cell::new(0);
             let is_cancelled = || calls.replace(calls.get() + 1) > 99;
