@@ -1,11 +1,12 @@
 //! Keeping a text: whole and durable before it is said to be there.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use herma_disk::file::{self, Created};
 use herma_disk::regular::Regular;
 use herma_disk::{DiskError, folder};
+use sha2::{Digest, Sha256};
 
 use super::{Outputs, SUFFIX, TEMPORARY};
 use crate::catalog::known::row_of;
@@ -13,10 +14,14 @@ use crate::catalog::row::{Begun, Row};
 use crate::catalog::{Record, State};
 use crate::facts::{Facts, hex, wide};
 use crate::handle::Handle;
+use crate::index::{Builder, Index};
 use crate::name;
 
-/// Texts of so many bytes and more are hashed while they are written.
+/// Texts of so many bytes and more are counted, hashed and indexed while they are written.
 const BESIDE: usize = 256 << 10;
+
+/// Bytes that are measured at once.
+const PIECE: usize = 64 << 10;
 
 /// Outputs with the same content of which one is given a further name, at most tried.
 const CANDIDATES: usize = 3;
@@ -46,6 +51,28 @@ pub struct Kept {
     pub path: PathBuf,
 }
 
+/// What was found out about a text in one pass.
+#[derive(Debug, Clone)]
+struct Measured {
+    facts: Facts,
+    /// Its index, where somebody made it.
+    index: Option<Arc<Index>>,
+}
+
+impl Measured {
+    /// Counts, hashes and indexes a text, piece by piece while each is in the cache.
+    fn of(text: &str) -> Self {
+        let (mut builder, mut hash) = (Builder::default(), Sha256::new());
+        for piece in text.as_bytes().chunks(PIECE) {
+            builder.add(piece);
+            hash.update(piece);
+        }
+        let index = builder.finish();
+        let facts = Facts { chars: index.chars(), lines: index.lines(), sha256: hash.finalize().into() };
+        Self { facts, index: Some(Arc::new(index)) }
+    }
+}
+
 impl Outputs {
     /// Keeps a text, whole and durable, before this returns. The same text under the same
     /// id is kept once; another text under the same id gets a name of its own; identical
@@ -54,7 +81,7 @@ impl Outputs {
     /// # Errors
     /// Whatever step failed; nothing is kept then.
     pub fn keep(&self, origin: &Origin<'_>, text: &str, facts: &Facts, now: f64) -> Result<Kept, DiskError> {
-        self.keep_as(origin, text, now, &mut || *facts)
+        self.keep_as(origin, text, now, &mut || Measured { facts: *facts, index: None })
     }
 
     /// Whether this very text is kept under this session and id.
@@ -70,20 +97,20 @@ impl Outputs {
 
     /// Keeps a text as [`Outputs::keep`] does, and counts and hashes it meanwhile.
     pub(crate) fn keep_measuring(&self, origin: &Origin<'_>, text: &str, now: f64) -> (Facts, Result<Kept, DiskError>) {
-        let is_beside = text.len() >= BESIDE && !self.catalog().known.has_length(wide(text.len()));
-        if !is_beside {
+        if text.len() < BESIDE {
             let facts = Facts::of(text);
             return (facts, self.keep(origin, text, &facts, now));
         }
         std::thread::scope(|scope| {
-            let mut measuring = std::thread::Builder::new().spawn_scoped(scope, || Facts::of(text)).ok();
-            let mut known = None;
-            let mut facts = || {
-                let join = || measuring.take().and_then(|thread| thread.join().ok()).unwrap_or_else(|| Facts::of(text));
-                *known.get_or_insert_with(join)
+            let mut measuring = std::thread::Builder::new().spawn_scoped(scope, || Measured::of(text)).ok();
+            let mut known: Option<Measured> = None;
+            let mut measured = || {
+                let join =
+                    || measuring.take().and_then(|thread| thread.join().ok()).unwrap_or_else(|| Measured::of(text));
+                known.get_or_insert_with(join).clone()
             };
-            let kept = self.keep_as(origin, text, now, &mut facts);
-            (facts(), kept)
+            let kept = self.keep_as(origin, text, now, &mut measured);
+            (measured().facts, kept)
         })
     }
 
@@ -92,13 +119,13 @@ impl Outputs {
         origin: &Origin<'_>,
         text: &str,
         now: f64,
-        facts: &mut dyn FnMut() -> Facts,
+        measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Kept, DiskError> {
         let (session, id) = (name::safe(origin.session), name::safe(origin.id));
         self.make_folder(&session)?;
         let mut hash = None;
         for attempt in 0..3 {
-            let mut hash = || hash.get_or_insert_with(|| hex(&facts().sha256)).clone();
+            let mut hash = || hash.get_or_insert_with(|| hex(&measured().facts.sha256)).clone();
             let name = match attempt {
                 0 => format!("{id}{SUFFIX}"),
                 1 => format!("{id}-{}{SUFFIX}", &hash()[..8]),
@@ -132,7 +159,7 @@ impl Outputs {
                 folder::sync(&self.root.join(&session))?;
             } else {
                 self.catalog().begin(&begun);
-                let made = self.make_file(&path, &session, text, facts);
+                let made = self.make_file(&path, &session, text, measured);
                 if !matches!(made, Ok(Created::New)) {
                     self.catalog().end(handle);
                 }
@@ -140,9 +167,9 @@ impl Outputs {
                     continue;
                 }
             }
-            let facts = facts();
+            let Measured { facts, index } = measured();
             self.put_record(&begun, facts, wide(text.len()), now);
-            self.make_index(&path, text);
+            self.make_index(&path, text, index);
             return Ok(Kept { handle, path });
         }
         let source = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
@@ -168,10 +195,10 @@ impl Outputs {
         path: &Path,
         session: &str,
         text: &str,
-        facts: &mut dyn FnMut() -> Facts,
+        measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Created, DiskError> {
         if self.catalog().known.has_length(wide(text.len())) {
-            let sha256 = facts().sha256;
+            let sha256 = measured().facts.sha256;
             let same: Vec<PathBuf> =
                 self.catalog().known.with_content(&sha256).take(CANDIDATES).map(|record| self.path(record)).collect();
             for candidate in same {
@@ -218,5 +245,18 @@ impl Outputs {
         catalog.known.put(record);
         catalog.append(&row);
         catalog.end(Handle::of(&begun.file));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_measured_in_one_pass_is_what_each_pass_for_itself_finds() {
+        for text in [String::new(), "a".to_owned(), "é漢\r\n😀".repeat(40_000), "line\n".repeat(60_000)] {
+            let Measured { facts, index } = Measured::of(&text);
+            assert_eq!((facts, index.as_deref()), (Facts::of(&text), Some(&Index::of(&text))));
+        }
     }
 }

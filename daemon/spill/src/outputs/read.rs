@@ -155,15 +155,15 @@ impl Outputs {
     }
 
     /// Makes the index of a text that was just kept, where it is worth it.
-    pub(super) fn make_index(&self, path: &Path, text: &str) {
+    pub(super) fn make_index(&self, path: &Path, text: &str, made: Option<Arc<Index>>) {
         if wide(text.len()) < INDEXED {
             return;
         }
         let Ok(Some(stamp)) = Stamp::now(path) else { return };
-        let index = Index::of(text);
+        let index = made.unwrap_or_else(|| Arc::new(Index::of(text)));
         // Whoever reads it builds it then.
         drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
-        self.indexes.lock().unwrap_or_else(PoisonError::into_inner).put(path, stamp, Arc::new(index));
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner).put(path, stamp, index);
     }
 
     /// The file of an output.
