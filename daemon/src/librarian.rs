@@ -149,8 +149,8 @@ async fn compare(state: &Arc<State>) -> Outcome<Vec<String>> {
         return Ok(Vec::new());
     }
     let indexed: HashSet<String> = state.archive.read(|reader| reader.indexed_outputs()).await?.into_iter().collect();
-    let records = state.outputs.list(None, usize::MAX).into_iter().filter(|record| record.state == Fate::Kept);
-    let mut kept: Vec<String> = records.map(|record| record.handle.to_string()).collect();
+    let records = state.outputs.list_where(usize::MAX, |record| record.state == Fate::Kept);
+    let mut kept: Vec<String> = records.iter().map(|record| record.handle.to_string()).collect();
     let there: HashSet<&String> = kept.iter().collect();
     let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();
     if !gone.is_empty() {

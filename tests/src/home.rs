@@ -159,7 +159,9 @@ impl Home {
     pub fn outputs(&self) -> Vec<PathBuf> {
         let Ok(sessions) = fs::read_dir(self.path().join("herma/outputs")) else { return Vec::new() };
         let mut files: Vec<PathBuf> = sessions
-            .flat_map(|session| fs::read_dir(session.unwrap().path()).unwrap())
+            // An empty one may go at any moment.
+            .filter_map(|session| fs::read_dir(session.unwrap().path()).ok())
+            .flatten()
             .map(|file| file.unwrap().path())
             .collect();
         files.sort();

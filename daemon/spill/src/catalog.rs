@@ -75,6 +75,12 @@ impl Record {
     pub fn folder(&self) -> &str {
         self.file.split('/').next().unwrap_or_default()
     }
+
+    /// Nothing is known of it but that it was found in this folder; another session may be
+    /// called as the folder is.
+    pub(crate) fn is_found_in(&self, folder: &str) -> bool {
+        self.profile.is_empty() && self.tool.is_empty() && *self.session == *folder && self.folder() == folder
+    }
 }
 
 /// Whether an output is still there.

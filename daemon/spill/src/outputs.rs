@@ -99,7 +99,7 @@ impl Outputs {
     pub fn list(&self, session: Option<&str>, limit: usize) -> Vec<Record> {
         let folder = session.map(name::safe);
         self.list_where(limit, |record| match (session, &folder) {
-            (Some(session), Some(folder)) => *record.session == *session || record.folder() == folder,
+            (Some(session), Some(folder)) => *record.session == *session || record.is_found_in(folder),
             _ => true,
         })
     }

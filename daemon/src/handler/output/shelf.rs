@@ -29,9 +29,14 @@ pub(in crate::handler) async fn list(state: &Arc<State>, caller: &Caller, params
     }
     let (state, profile) = (Arc::clone(state), caller.profile.clone());
     blocking("output.list", move || {
-        let records = state.outputs.list(params.session.as_deref(), usize::MAX).into_iter();
-        let asked = records.filter(|record| profile.as_deref().is_none_or(|profile| *record.profile == *profile));
-        Ok(ListResult { outputs: asked.take(narrow(limit)).map(|record| row(&state.outputs, &record)).collect() })
+        let (session, limit) = (params.session.as_deref(), narrow(limit));
+        let records = match profile.as_deref() {
+            None => state.outputs.list(session, limit),
+            Some(profile) => state.outputs.list_where(limit, |record| {
+                *record.profile == *profile && session.is_none_or(|session| *record.session == *session)
+            }),
+        };
+        Ok(ListResult { outputs: records.iter().map(|record| row(&state.outputs, record)).collect() })
     })
     .await
 }
