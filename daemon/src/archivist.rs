@@ -248,8 +248,8 @@ impl Archivist {
 
     /// Lets the jobs that wait finish, then closes the file.
     pub fn close(&self) {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.shared.end_reading();
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && thread.join().is_err()
         {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use herma_tests::{Daemon, Home, Raw};
+use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
 /// A word that nobody else says; what is compressed of it in an index begins alike.
@@ -94,4 +94,35 @@ fn nothing_is_left_of_a_session_of_an_earlier_daemon() {
         daemon.ended();
         Daemon::start(home)
     });
+}
+
+/// Whoever asks for it may be gone before it is done.
+#[test]
+fn a_session_is_removed_whole_also_when_nobody_waits_for_the_answer() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for round in 0..10 {
+        let session = format!("s{round}");
+        speak(&mut raw, &session);
+        let mut hasty = daemon.raw();
+        hasty.request("session.remove", &json!({ "session": session }));
+        drop(hasty);
+        eventually("all or nothing", || {
+            let is_known = kind(&raw.call("session.show", &json!({ "session": session }))) != "not_found";
+            let outputs = raw.result("output.list", &json!({ "session": session }));
+            let has_outputs = !outputs["outputs"].as_array().unwrap().is_empty();
+            (is_known == has_outputs).then_some(())
+        });
+        raw.call("session.remove", &json!({ "session": session }));
+        // The first one to ask may be overtaken, and still takes it away.
+        let append = json!({ "session": session, "generation": 0, "position": 0, "messages": [] });
+        eventually("a new session of that name", || {
+            (kind(&raw.call("session.append", &append)).is_empty()).then_some(())
+        });
+        eventually("its end", || {
+            (kind(&raw.call("session.remove", &json!({ "session": session }))) == "not_found").then_some(())
+        });
+    }
+    assert_eq!(traces(&home), [""; 0].map(PathBuf::from));
 }

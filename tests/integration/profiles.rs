@@ -199,3 +199,39 @@ fn a_profile_that_was_removed_is_not_found() {
     assert_eq!(kind(&reply), "not_found", "{reply}");
     assert_eq!(folders(&home), [""; 0]);
 }
+
+#[test]
+fn an_output_belongs_to_the_profile_of_its_session() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    raw.result("session.open", &json!({ "session": "s", "profile": "work" }));
+    let params = json!({ "session": "s", "tool": "t", "id": "c", "content": "cobalt\n".repeat(9), "threshold": 0 });
+    let admitted = raw.result("output.admit", &params);
+    let (handle, path) = (&admitted["handle"], &admitted["path"]);
+    for profile in ["default", "other"] {
+        for (method, params) in [
+            ("output.read", json!({ "handle": handle })),
+            ("output.read", json!({ "path": path })),
+            ("output.search", json!({ "query": "cobalt", "handle": handle })),
+            ("output.remove", json!({ "handle": handle })),
+            ("recall.expand", json!({ "handle": handle })),
+        ] {
+            let mut params = params;
+            params["profile"] = json!(profile);
+            let reply = raw.call(method, &params);
+            assert_eq!(kind(&reply), "conflict", "{method} {profile}: {reply}");
+        }
+        for (method, list) in [("output.search", "matches"), ("output.list", "outputs"), ("recall.search", "hits")] {
+            let mut params = json!({ "profile": profile });
+            if method != "output.list" {
+                params["query"] = json!("cobalt");
+            }
+            assert_eq!(raw.result(method, &params)[list], json!([]), "{method} {profile}");
+        }
+    }
+    let own = json!({ "query": "cobalt", "profile": "work" });
+    assert_eq!(raw.result("recall.search", &own)["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(raw.result("output.search", &own)["matches"].as_array().unwrap().len(), 9);
+    assert_eq!(raw.result("output.remove", &json!({ "handle": handle, "profile": "work" }))["bytes"], 63);
+}

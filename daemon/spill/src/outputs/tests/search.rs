@@ -128,7 +128,6 @@ fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
 
 /// A file that became shorter during a search let the same block be read for ever.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "as somebody does by hand")]
 fn a_search_ends_in_a_file_that_becomes_shorter() {
     let home = Home::new();
     let (outputs, _) = home.open();
