@@ -367,8 +367,14 @@ async fn file_changes(state: &Arc<State>, mut changes: Subscription) {
             }
         };
         note(notification);
-        while let Some(notification) = changes.next_now() {
-            note(notification);
+        // As with outputs: whoever writes now should have the disk. A search looks itself.
+        let latest = Instant::now() + LATEST;
+        loop {
+            let quiet = (Instant::now() + QUIET).min(latest);
+            match tokio::time::timeout_at(quiet, changes.next()).await {
+                Ok(Some(notification)) => note(notification),
+                Ok(None) | Err(_) => break,
+            }
         }
         for ((profile, _), target) in stores {
             if let Err(error) = file_store(state, &profile, target).await {
