@@ -6,9 +6,11 @@
 //! progress is let go.
 
 mod codec;
+mod inward;
 mod telling;
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -19,12 +21,12 @@ use herma_protocol::binary::ClientFrame;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use codec::{Parsed, encode_frame, encode_line, parse, parse_owned, unparsable};
+use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
 use telling::told;
 
 use crate::dispatch;
@@ -36,14 +38,11 @@ use crate::state::State;
 use crate::streaks::Writer;
 use crate::transport::{self, Stream};
 
-/// Bytes that are read at one time at least.
-const READ: usize = 8 << 10;
+/// Lines longer than this are parsed on another thread.
+const LINE_INLINE: usize = 256 << 10;
 
-/// Bytes that are read at one time at most.
-const LARGE_READ: usize = 1 << 20;
-
-/// Frames longer than this are parsed on another thread.
-const PARSE_INLINE: usize = 256 << 10;
+/// Frames longer than this are parsed on another thread; most of their bytes are only moved.
+const FRAME_INLINE: usize = 2 << 20;
 
 /// Answers that may wait to be written, in bytes; past it nothing is read.
 const OUT: usize = 1 << 20;
@@ -188,7 +187,7 @@ impl Connection {
                 wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
                 Some(answer) = self.answered.recv(), if self.out.len() < OUT => self.queue(&answer.bytes),
                 Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
-                read = read(&self.stream, &mut self.decoder), if may_read => {
+                read = inward::read(&self.stream, &mut self.decoder, &self.state.buffers), if may_read => {
                     self.progress = Instant::now();
                     self.backlog = true;
                     if read? == 0 {
@@ -245,15 +244,8 @@ impl Connection {
         while self.has_room() {
             match self.decoder.next_frame() {
                 Ok(Some(frame)) => {
-                    let codec = self.decoder.codec();
                     let share = self.share.take().map(|share| shrunk(share, frame.len()));
-                    let parsed = if frame.len() <= PARSE_INLINE {
-                        parse(codec, self.decoder.bytes(&frame))
-                    } else {
-                        let bytes = self.decoder.take(&frame);
-                        let parsed = tokio::task::spawn_blocking(move || parse_owned(codec, bytes)).await;
-                        parsed.unwrap_or_else(|_| unparsable(codec))
-                    };
+                    let parsed = self.read_frame(&frame).await;
                     self.start(parsed, share);
                 }
                 Ok(None) => {
@@ -270,6 +262,24 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Reads a frame: at once, or on another thread where that takes long.
+    async fn read_frame(&mut self, frame: &Range<usize>) -> Parsed {
+        let codec = self.decoder.codec();
+        if frame.len() <= LINE_INLINE {
+            return parse(codec, self.decoder.bytes(frame));
+        }
+        let (mut bytes, state) = (self.decoder.take(frame), Arc::clone(&self.state));
+        let read = move || {
+            let parsed = parse_taking(codec, &mut bytes);
+            state.buffers.give(bytes);
+            parsed
+        };
+        if codec == Some(Codec::Bincode) && frame.len() <= FRAME_INLINE {
+            return read();
+        }
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| unparsable(codec))
     }
 
     fn want_share(&mut self) {
@@ -461,17 +471,4 @@ async fn stopping(stop: &mut watch::Receiver<Option<Duration>>) {
 
 async fn write(mut stream: &Stream, bytes: &[u8]) -> std::io::Result<usize> {
     stream.write(bytes).await
-}
-
-async fn read(mut stream: &Stream, decoder: &mut Decoder) -> std::io::Result<usize> {
-    let room = decoder.partial().map_or(READ, |partial| {
-        let missing = partial.need.map_or(partial.have, |need| need.saturating_sub(partial.have));
-        missing.clamp(READ, LARGE_READ)
-    });
-    let buffer = decoder.buffer();
-    if buffer.is_empty() && buffer.capacity() > LARGE_READ {
-        *buffer = Vec::new();
-    }
-    buffer.reserve(room);
-    stream.read_buf(buffer).await
 }

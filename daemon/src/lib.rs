@@ -9,6 +9,7 @@
 mod approvals;
 pub mod archivist;
 mod bound_locks;
+mod buffers;
 mod caller;
 mod claim;
 pub mod config;

@@ -123,7 +123,12 @@ async fn upkeep(state: Arc<State>, desk: Desk) {
         Err(_) => tracing::error!("tidying up the outputs panicked"),
     }
     retention::tell_notices(&state);
-    tokio::join!(librarian::work(Arc::clone(&state), desk), retention::keep_looking(state));
+    let busy =
+        async { tokio::join!(librarian::work(Arc::clone(&state), desk), retention::keep_looking(Arc::clone(&state))) };
+    tokio::select! {
+        ((), ()) = busy => {}
+        () = state.buffers.keep_tidy() => {}
+    }
 }
 
 /// Tells a peer that there are too many. Which codec it speaks is not known yet;

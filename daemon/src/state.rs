@@ -16,6 +16,7 @@ use tokio::sync::{Notify, watch};
 use crate::approvals::Approvals;
 use crate::archivist::Archivist;
 use crate::bound_locks::BoundLocks;
+use crate::buffers::Buffers;
 use crate::config::Config;
 use crate::events::Events;
 use crate::fail::{self, Outcome};
@@ -46,6 +47,7 @@ pub(crate) struct State {
     pub started_at: f64,
     pub metrics: Metrics,
     pub in_flight: InFlight,
+    pub buffers: Buffers,
     pub idempotency: Idempotency,
     pub sessions: Arc<Sessions>,
     pub bound_locks: BoundLocks,
@@ -89,6 +91,7 @@ impl State {
             started_at: unix_now(),
             metrics: Metrics::new(),
             in_flight: InFlight::new(config.limits.in_flight),
+            buffers: Buffers::default(),
             idempotency: Idempotency::default(),
             sessions,
             bound_locks: BoundLocks::default(),

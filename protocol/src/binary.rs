@@ -112,14 +112,14 @@ pub fn read<T: Decode<()>>(payload: &[u8]) -> Result<T, BinaryError> {
 const LARGE: usize = 256 << 10;
 
 /// Reads a client's payload as [`read`] does. The text of a large `output.admit` is not
-/// copied: the payload becomes that text.
+/// copied: the payload becomes that text, and is empty then.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_client(payload: Vec<u8>) -> Result<ClientFrame, BinaryError> {
-    match large_text(&payload) {
-        Some(place) => place.take(payload),
-        None => read(&payload),
+pub fn read_taking(payload: &mut Vec<u8>) -> Result<ClientFrame, BinaryError> {
+    match large_text(payload) {
+        Some(place) => place.take(std::mem::take(payload)),
+        None => read(payload),
     }
 }
 
@@ -253,9 +253,9 @@ mod tests {
     fn a_large_text_is_taken_without_a_copy_and_is_the_same() -> Result<(), BinaryError> {
         for length in [0, LARGE - 40, LARGE, 70_000 + LARGE] {
             let frame = admit("é".repeat(length / 2));
-            let payload = pack(&frame)?;
+            let mut payload = pack(&frame)?;
             assert_eq!(large_text(&payload).is_some(), payload.len() >= LARGE, "{length}");
-            assert_eq!(read_client(payload)?, frame, "{length}");
+            assert_eq!(read_taking(&mut payload)?, frame, "{length}");
         }
         Ok(())
     }
@@ -268,12 +268,12 @@ mod tests {
             for forged_byte in [0, 1, 7, 250, 251, 252, 253, 255] {
                 let mut forged = payload.clone();
                 forged[at] = forged_byte;
-                assert_eq!(read_client(forged.clone()).ok(), read::<ClientFrame>(&forged).ok(), "{at}");
+                assert_eq!(read_taking(&mut forged.clone()).ok(), read::<ClientFrame>(&forged).ok(), "{at}");
             }
         }
         let mut longer = payload;
         longer.push(0);
-        assert!(read_client(longer).is_err());
+        assert!(read_taking(&mut longer).is_err());
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! The JSON codec: JSON-RPC 2.0, one object or one batch a line.
 
+mod large;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -59,6 +61,16 @@ pub fn read_line(line: &[u8]) -> Line {
         return refused(RpcError::new(ErrorKind::ParseError, format!("the line {error}")));
     }
     if text.starts_with('[') { read_batch(text) } else { Line::One(read_item(text)) }
+}
+
+/// Reads a line as [`read_line`] does. The text of a large `output.admit` is not copied: the
+/// line becomes that text, and is empty then.
+#[must_use]
+pub fn read_line_taking(line: &mut Vec<u8>) -> Line {
+    match large::find(line) {
+        Some(found) => found.take(std::mem::take(line)),
+        None => read_line(line),
+    }
 }
 
 fn refused(error: RpcError) -> Line {

@@ -1,5 +1,7 @@
-//! The text of a JSON string, in one copy: large texts would otherwise be built in a
-//! buffer and copied out of it.
+//! The text of a JSON string, made where the string is: a large text would otherwise take
+//! its room twice.
+
+use std::ops::Range;
 
 /// The text of a JSON string with its quotes, that a parser has taken for one.
 ///
@@ -7,16 +9,33 @@
 /// An escape that stands for no char, such as one half of a surrogate pair.
 pub(crate) fn unescape(quoted: &str) -> Result<String, &'static str> {
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
-        let (char, used) = escape(&rest.as_bytes()[at + 1..])?;
-        text.push(char);
-        rest = rest.get(at + 1 + used..).ok_or(CUT)?;
+    unescape_within(inner.as_bytes().to_vec(), 0..inner.len())
+}
+
+/// The text of the JSON string that stands, without its quotes, in this part of `bytes`.
+///
+/// # Errors
+/// As [`unescape`], and bytes that are not UTF-8.
+pub(crate) fn unescape_within(mut bytes: Vec<u8>, inner: Range<usize>) -> Result<String, &'static str> {
+    let (mut from, mut written) = (inner.start, 0);
+    bytes.truncate(inner.end);
+    while let Some(length) = memchr::memchr(b'\\', bytes.get(from..).ok_or(CUT)?) {
+        bytes.copy_within(from..from + length, written);
+        written += length;
+        from += length + 1;
+        let (char, used) = escape(bytes.get(from..).ok_or(CUT)?)?;
+        from += used;
+        // What an escape stands for is never longer than the escape.
+        let mut encoded = [0; 4];
+        for byte in char.encode_utf8(&mut encoded).bytes() {
+            *bytes.get_mut(written).ok_or(CUT)? = byte;
+            written += 1;
+        }
     }
-    text.push_str(rest);
-    Ok(text)
+    let rest = bytes.len() - from;
+    bytes.copy_within(from.., written);
+    bytes.truncate(written + rest);
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8")
 }
 
 const CUT: &str = "an escape in it is cut short";

@@ -126,7 +126,7 @@ fn keeping(root: &Path) {
             });
             let (id, content) = (format!("{megabytes}-{round}"), Content::Text(text));
             let admitted = seconds(|| {
-                black_box(admit(&outputs, &origin("s", &id), content, Size::Chars(1_000), &budgets, 0.0));
+                black_box(admit(&outputs, &origin("s", &id), &content, Size::Chars(1_000), &budgets, 0.0));
             });
             admitting.push(admitted);
             admitted / plain

@@ -12,8 +12,8 @@ use crate::preview::{block, truncation};
 /// A result that was admitted.
 #[derive(Debug)]
 pub struct Admitted {
-    /// What goes into the conversation.
-    pub content: Content,
+    /// What goes into the conversation instead of it; `None` when it stays.
+    pub content: Option<Content>,
     /// What became of the full text.
     pub fate: Fate,
     /// Chars of the full text.
@@ -35,22 +35,22 @@ pub enum Fate {
     Lost(DiskError),
 }
 
-/// Admits a result: unchanged when it fits or was given out before, else spilled. `now` is
+/// Admits a result: it stays when it fits or was given out before, else spilled. `now` is
 /// in Unix seconds.
 #[must_use]
 pub fn admit(
     outputs: &Outputs,
     origin: &Origin<'_>,
-    content: Content,
+    content: &Content,
     threshold: Size,
     budgets: &Budgets,
     now: f64,
 ) -> Admitted {
     let spilled =
-        if threshold.is_exceeded_by(content.chars()) { spill(outputs, origin, &content, budgets, now) } else { None };
+        if threshold.is_exceeded_by(content.chars()) { spill(outputs, origin, content, budgets, now) } else { None };
     spilled.unwrap_or_else(|| {
         let Facts { chars, lines, sha256 } = Facts::of(&content.text());
-        Admitted { content, fate: Fate::Stays, chars, lines, sha256: hex(&sha256) }
+        Admitted { content: None, fate: Fate::Stays, chars, lines, sha256: hex(&sha256) }
     })
 }
 
@@ -76,5 +76,5 @@ pub(crate) fn spill(
         }
         Err(error) => (content.with_text(truncation(&text, count, budgets.preview_size)), Fate::Lost(error)),
     };
-    Some(Admitted { content, fate, chars, lines, sha256: hex(&sha256) })
+    Some(Admitted { content: Some(content), fate, chars, lines, sha256: hex(&sha256) })
 }

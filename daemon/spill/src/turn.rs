@@ -47,8 +47,8 @@ pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budget
         let made_up = format!("budget_{at}");
         let origin = Origin { id: result.id.as_deref().unwrap_or(&made_up), tool: &result.tool, ..*of };
         let Some(admitted) = spill(outputs, &origin, &result.content, budgets, now) else { continue };
-        if admitted.content != result.content {
-            settled.total = settled.total - sizes[at] + admitted.content.chars();
+        if let Some(content) = admitted.content.as_ref().filter(|content| **content != result.content) {
+            settled.total = settled.total - sizes[at] + content.chars();
             settled.replacements.push((at, admitted));
         }
     }

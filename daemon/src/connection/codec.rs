@@ -13,11 +13,11 @@ pub(super) enum Parsed {
     Line(Box<Line>),
 }
 
-/// Reads a frame that is not needed any more.
-pub(super) fn parse_owned(codec: Option<Codec>, bytes: Vec<u8>) -> Parsed {
+/// Reads a frame that is not needed any more; a large text in it may take its bytes.
+pub(super) fn parse_taking(codec: Option<Codec>, bytes: &mut Vec<u8>) -> Parsed {
     match codec {
-        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_client(bytes))),
-        Some(Codec::Json) | None => parse(codec, &bytes),
+        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_taking(bytes))),
+        Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line_taking(bytes))),
     }
 }
 

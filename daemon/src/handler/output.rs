@@ -45,10 +45,18 @@ pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitPara
     blocking("output.admit", move || {
         let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
         let content = domain_content(content);
-        let admitted = herma_spill::admit::admit(&state.outputs, &origin, content, threshold, &budgets, unix_now());
+        let admitted = herma_spill::admit::admit(&state.outputs, &origin, &content, threshold, &budgets, unix_now());
         spilled(&state, [&admitted.fate]);
         let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
-        let (content, handle, path, failure) = unpacked(admitted)?;
+        let (content, handle, path, failure) = match unpacked(admitted)? {
+            (Some(instead), handle, path, failure) => {
+                if let herma_spill::Content::Text(text) = content {
+                    state.buffers.give(text.into_bytes());
+                }
+                (instead, handle, path, failure)
+            }
+            (None, handle, path, failure) => (wire_content(content)?, handle, path, failure),
+        };
         Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
     })
     .await
@@ -83,8 +91,9 @@ pub(super) async fn settle_turn(
         spilled(&state, settled.replacements.iter().map(|(_, admitted)| &admitted.fate));
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;
-            Ok(Replacement { index: wide(index), content, handle, path })
+            Ok(content.map(|content| Replacement { index: wide(index), content, handle, path }))
         });
+        let replacements = replacements.filter_map(Outcome::transpose);
         Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
     })
     .await
@@ -245,11 +254,11 @@ fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
     })
 }
 
-type Unpacked = (Content, Option<String>, Option<String>, Option<Failure>);
+type Unpacked = (Option<Content>, Option<String>, Option<String>, Option<Failure>);
 
-/// Content, handle, path and failure of an admitted result.
+/// What an admitted result becomes, its handle, path and failure.
 fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
-    let content = wire_content(admitted.content)?;
+    let content = admitted.content.map(wire_content).transpose()?;
     Ok(match admitted.fate {
         Fate::Stays => (content, None, None, None),
         Fate::Spilled(kept) => (content, Some(kept.handle.to_string()), Some(kept.path.display().to_string()), None),

@@ -178,12 +178,11 @@ impl Outputs {
 
     /// Makes the session's folder; that it is there is durable when this returns.
     fn make_folder(&self, session: &str) -> Result<(), DiskError> {
-        folder::create_private(&self.root)?;
-        folder::create_private(&self.root.join(session))?;
-        let is_durable = |durable: &std::collections::HashSet<String>| durable.contains(session);
-        if is_durable(&self.durable.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if self.durable.lock().unwrap_or_else(PoisonError::into_inner).contains(session) {
             return Ok(());
         }
+        folder::create_private(&self.root)?;
+        folder::create_private(&self.root.join(session))?;
         folder::sync(&self.root)?;
         self.durable.lock().unwrap_or_else(PoisonError::into_inner).insert(session.to_owned());
         Ok(())

@@ -21,6 +21,10 @@ use crate::{json, name};
 /// Texts of fewer bytes have no file for their index: reading them is as fast.
 const INDEXED: u64 = 256 << 10;
 
+/// Bytes of the shortest output whose index is written to disk with it; for a shorter one
+/// the first page that is read after a restart does that in no time.
+const INDEX_KEPT: u64 = 4 << 20;
+
 /// Indexes that are held in memory at most.
 const INDEXES: usize = 64;
 
@@ -161,8 +165,10 @@ impl Outputs {
         }
         let Ok(Some(stamp)) = Stamp::now(path) else { return };
         let index = made.unwrap_or_else(|| Arc::new(Index::of(text)));
-        // Whoever reads it builds it then.
-        drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
+        if wide(text.len()) >= INDEX_KEPT {
+            // Whoever reads it builds it then.
+            drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
+        }
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner).put(path, stamp, index);
     }
 

@@ -243,7 +243,7 @@ fn nothing_outside_can_be_read_or_written() {
 fn pages_of_long_outputs_are_those_of_their_text_with_and_without_an_index() {
     let home = Home::new();
     let (outputs, _) = home.open();
-    let text = "zeile äöü 漢\r\n".repeat(40_000);
+    let text = "zeile äöü 漢\r\n".repeat(240_000);
     let kept = keep(&outputs, "s", "1", &text);
     let index = home.root().join("s/1.txt.idx");
     let part = Part::Lines { line: 30_000, lines: 3 };
