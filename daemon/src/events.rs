@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use herma_memory::{Action, Event, Target};
 use herma_protocol::Topic;
-use herma_protocol::notification::{Cause, MemoryChanged, Notification, OutputExpired};
+use herma_protocol::notification::{
+    Cause, CompressionDone, CompressionProgress, MemoryChanged, Notification, OutputExpired,
+};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -48,6 +50,18 @@ impl Events {
     /// Tells whoever wants to know that an output is gone.
     pub(crate) fn output_expired(&self, expired: OutputExpired) {
         drop(self.sender.send(Notification::OutputExpired(expired)));
+    }
+
+    /// Tells whoever wants to know how far a compression is.
+    #[expect(dead_code, reason = "a compression does not tell of its phases yet")]
+    pub(crate) fn compression_progress(&self, progress: CompressionProgress) {
+        drop(self.sender.send(Notification::CompressionProgress(progress)));
+    }
+
+    /// Tells whoever wants to know that a compression is over.
+    #[expect(dead_code, reason = "a compression does not tell of its phases yet")]
+    pub(crate) fn compression_done(&self, done: CompressionDone) {
+        drop(self.sender.send(Notification::CompressionDone(Box::new(done))));
     }
 
     /// Notifications of these topics from now on.

@@ -125,6 +125,18 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::RecallExpand(params) => recall::expand(state, caller, params).await.map(Reply::RecallExpand),
         Request::RecallDescribe(params) => recall::describe(state, caller, params).await.map(Reply::RecallDescribe),
         Request::RecallSchema(_) => recall::schema().map(Reply::RecallSchema),
+        Request::ContextCheck(_)
+        | Request::ContextReset(_)
+        | Request::ContextResume(_)
+        | Request::ContextCompactAhead(_)
+        | Request::ContextClassifyError(_)
+        | Request::ContextCacheControl(_)
+        | Request::ContextManual(_)
+        | Request::ConstraintAdd(_)
+        | Request::ConstraintList(_)
+        | Request::ConstraintRemove(_) => {
+            Err(herma_protocol::RpcError::new(herma_protocol::ErrorKind::Unavailable, "not served by this version yet"))
+        }
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(fail::internal("subscribe")),
     }
@@ -164,6 +176,13 @@ pub(crate) fn session_of(request: &Request) -> Option<&str> {
         Request::ContextRecordUsage(params) => params.session.as_deref(),
         Request::RecallSearch(params) => params.session.as_deref(),
         Request::RecallDescribe(params) => Some(&params.session),
+        Request::ContextCheck(params) => Some(&params.session),
+        Request::ContextReset(params) => Some(&params.session),
+        Request::ContextCompactAhead(params) => Some(&params.session),
+        Request::ContextClassifyError(params) => params.session.as_deref(),
+        Request::ConstraintAdd(params) => Some(&params.session),
+        Request::ConstraintList(params) => Some(&params.session),
+        Request::ConstraintRemove(params) => Some(&params.session),
         _ => None,
     }
 }

@@ -201,6 +201,7 @@ impl Agent {
             messages: Some(messages.clone()),
             ..CompressParams::default()
         })?;
+        let result = result.compressed().context("a summary is asked for")?;
         let list = result.messages.context("no list came back")?;
         ensure!(result.report.compressed, "not compressed: {:?}", result.report.reason);
         let values: Vec<Value> =

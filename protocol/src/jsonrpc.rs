@@ -246,7 +246,13 @@ pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json
         Some(Ok(Topic::OutputExpired)) => {
             Ok(Incoming::Notification(Some(Notification::OutputExpired(told(line.params)?))))
         }
-        Some(_) => Ok(Incoming::Notification(None)),
+        Some(Ok(Topic::CompressionProgress)) => {
+            Ok(Incoming::Notification(Some(Notification::CompressionProgress(told(line.params)?))))
+        }
+        Some(Ok(Topic::CompressionDone)) => {
+            Ok(Incoming::Notification(Some(Notification::CompressionDone(told(line.params)?))))
+        }
+        Some(Err(_)) => Ok(Incoming::Notification(None)),
     }
 }
 

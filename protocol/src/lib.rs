@@ -12,6 +12,7 @@
 //! * [`rendezvous`] says which home and which socket a program means.
 
 pub mod binary;
+pub mod constraint;
 pub mod context;
 pub mod daemon;
 pub mod error;

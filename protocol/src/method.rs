@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
-use crate::{Header, context, daemon, guard, memory, output, profile, recall, session};
+use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session};
 
 /// Calls `$use!` with the rows of the table. A row is
 /// `Variant function "wire.name" kind Params => Result`, where kind is `read`
@@ -75,6 +75,16 @@ macro_rules! for_each_method {
             RecallExpand recall_expand "recall.expand" read recall::ExpandParams => recall::ExpandResult;
             RecallDescribe recall_describe "recall.describe" read recall::DescribeParams => recall::DescribeResult;
             RecallSchema recall_schema "recall.schema" read recall::SchemaParams => recall::SchemaResult;
+            ContextCheck context_check "context.check" read context::check::CheckParams => context::check::CheckResult;
+            ContextReset context_reset "context.reset" write context::check::ResetParams => context::StatusResult;
+            ContextResume context_resume "context.resume" write context::ResumeParams => context::CompressResult;
+            ContextCompactAhead context_compact_ahead "context.compact_ahead" write context::CompactAheadParams => context::CompactAheadResult;
+            ContextClassifyError context_classify_error "context.classify_error" read context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
+            ContextCacheControl context_cache_control "context.cache_control" read context::cache_control::CacheControlParams => context::cache_control::CacheControlResult;
+            ContextManual context_manual "context.manual" read context::manual::ManualParams => context::manual::ManualResult;
+            ConstraintAdd constraint_add "constraint.add" write constraint::AddParams => constraint::AddResult;
+            ConstraintList constraint_list "constraint.list" read constraint::ListParams => constraint::ListResult;
+            ConstraintRemove constraint_remove "constraint.remove" write constraint::RemoveParams => constraint::RemoveResult;
         }
     };
 }

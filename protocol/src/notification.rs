@@ -3,6 +3,7 @@
 use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
+use crate::context::Report;
 use crate::memory::Target;
 use crate::nearest::nearest;
 use crate::output::shelf::Reason;
@@ -63,13 +64,17 @@ pub struct UnknownTopic {
 
 /// A notification. More kinds will follow; they are only ever appended, for
 /// their order is the tag in binary frames.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Encode, Decode)]
 #[serde(untagged)]
 pub enum Notification {
     /// `memory.changed`
     MemoryChanged(MemoryChanged),
     /// `output.expired`
     OutputExpired(OutputExpired),
+    /// `compression.progress`
+    CompressionProgress(CompressionProgress),
+    /// `compression.done`
+    CompressionDone(Box<CompressionDone>),
 }
 
 impl Notification {
@@ -79,8 +84,44 @@ impl Notification {
         match self {
             Self::MemoryChanged(_) => Topic::MemoryChanged,
             Self::OutputExpired(_) => Topic::OutputExpired,
+            Self::CompressionProgress(_) => Topic::CompressionProgress,
+            Self::CompressionDone(_) => Topic::CompressionDone,
         }
     }
+}
+
+/// A compression has come to its next phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompressionProgress {
+    /// The session.
+    pub session: String,
+    /// What it does now.
+    pub phase: Phase,
+    /// How much of the whole is done, 0 to 1.
+    pub done: f64,
+}
+
+/// What a compression does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Old tool outputs are made shorter.
+    Prune,
+    /// A summarizer writes.
+    Summarise,
+    /// What it wrote is checked.
+    Check,
+    /// The new list is put together, and what leaves the old one is archived.
+    Assemble,
+}
+
+/// A compression is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompressionDone {
+    /// The session.
+    pub session: String,
+    /// What it did.
+    pub report: Report,
 }
 
 /// A store has a new revision.

@@ -6,8 +6,7 @@ use std::sync::Barrier;
 
 use herma_client::{Client, ClientError};
 use herma_protocol::context::{
-    CompressParams, CompressResult, ConfigureParams, ConstantsParams, Edits, Mode, ReplyForm, StatusParams,
-    StatusResult,
+    CompressParams, Compressed, ConfigureParams, ConstantsParams, Edits, Mode, ReplyForm, StatusParams, StatusResult,
 };
 use herma_protocol::{ErrorKind, Json};
 use herma_tests::{Daemon, Home, eventually, python};
@@ -103,13 +102,17 @@ fn a_long_conversation_stays_valid_and_what_leaves_it_is_archived_before_the_ans
         let home = Home::new();
         let daemon = Daemon::start(&home);
         let mut client = configured(&daemon, 16_000);
-        let result = client.context_compress(CompressParams { reply: Some(form), ..params(&input) }).unwrap();
+        let result = client
+            .context_compress(CompressParams { reply: Some(form), ..params(&input) })
+            .unwrap()
+            .compressed()
+            .unwrap();
         // The answer is there, so a power cut may come.
         daemon.kill();
         let kept = archived(&home, &result.report.archived.as_ref().unwrap().handle);
         (result, kept)
     });
-    let [(CompressResult { messages, report, .. }, kept), (CompressResult { edits, .. }, _)] = forms;
+    let [(Compressed { messages, report, .. }, kept), (Compressed { edits, .. }, _)] = forms;
     let (output, edits) = (messages.unwrap(), edits.unwrap());
     assert!(report.compressed && report.generation == 1, "{report:?}");
     assert_eq!((report.messages_before, report.messages_after), (input.len() as u64, output.len() as u64));
@@ -155,7 +158,7 @@ fn messages_that_stay_are_the_same_bytes() {
     let daemon = Daemon::start(&home);
     let mut client = configured(&daemon, 16_000);
     let input = conversation(300);
-    let output = client.context_compress(params(&input)).unwrap().messages.unwrap();
+    let output = client.context_compress(params(&input)).unwrap().compressed().unwrap().messages.unwrap();
     let same = output.iter().filter(|message| input.contains(message)).count();
     let odd = output.iter().filter(|message| message.get().contains(r#""x_\u00e9" : 1.0,"#)).count();
     assert!(same >= output.len() - 6 && same > 10 && odd > 2, "{same} and {odd} of {}", output.len());
@@ -174,7 +177,7 @@ fn compressing_again_and_again_keeps_one_handoff_and_counts_generations() {
         list.extend_from_slice(chunk);
         // A chunk may end with a call whose result is yet to come.
         let open = values(&list);
-        let result = client.context_compress(params(&list)).unwrap();
+        let result = client.context_compress(params(&list)).unwrap().compressed().unwrap();
         runs += 1;
         assert_eq!((result.report.compressed, result.report.generation), (true, runs), "{:?}", result.report);
         let output = result.messages.unwrap();
@@ -203,11 +206,15 @@ fn an_input_with_too_little_to_compress_comes_back_unchanged() {
     let daemon = Daemon::start(&home);
     let mut client = configured(&daemon, 64_000);
     let input = conversation(6);
-    let result = client.context_compress(params(&input)).unwrap();
+    let result = client.context_compress(params(&input)).unwrap().compressed().unwrap();
     assert_eq!(result.messages.as_deref(), Some(&input[..]));
     assert!(!result.report.compressed && result.report.reason.is_some() && result.report.archived.is_none());
     assert_eq!((result.report.messages_before, result.report.messages_after), (input.len() as u64, input.len() as u64));
-    let edits = client.context_compress(CompressParams { reply: Some(ReplyForm::Edits), ..params(&input) }).unwrap();
+    let edits = client
+        .context_compress(CompressParams { reply: Some(ReplyForm::Edits), ..params(&input) })
+        .unwrap()
+        .compressed()
+        .unwrap();
     assert_eq!(edited(&input, &edits.edits.unwrap()), input);
     assert_eq!(status(&mut client).generation, 0);
     let refused = client.context_compress(CompressParams { mode: Some(Mode::Continue), ..params(&input) });
@@ -221,7 +228,7 @@ fn of_two_compressions_of_a_session_at_once_none_is_mixed_with_the_other() {
     drop(configured(&daemon, 16_000));
     let input = conversation(400);
     let barrier = Barrier::new(2);
-    let outcomes: Vec<Result<CompressResult, ClientError>> = std::thread::scope(|scope| {
+    let outcomes: Vec<Result<Compressed, ClientError>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..2)
             .map(|_| {
                 let mut client = daemon.client();
@@ -232,7 +239,7 @@ fn of_two_compressions_of_a_session_at_once_none_is_mixed_with_the_other() {
                 })
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap().map(|result| result.compressed().unwrap())).collect()
     });
     let mut generations = Vec::new();
     for outcome in outcomes {
@@ -299,6 +306,7 @@ archive.execute('ROLLBACK')
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Busy => None,
         outcome => Some(outcome.unwrap()),
     });
+    let next = next.compressed().unwrap();
     assert!(next.report.compressed);
     assert_eq!(status(&mut client).generation, next.report.generation);
     daemon.kill();

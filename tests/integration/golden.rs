@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 const ID: u64 = 7;
 
 /// Golden files that belong to no method.
-const OTHERS: [&str; 3] = ["error", "notification", "notification.expired"];
+const OTHERS: [&str; 5] =
+    ["error", "notification", "notification.expired", "notification.progress", "notification.done"];
 
 /// Hex digits a line.
 const WIDTH: usize = 96;
@@ -89,6 +90,8 @@ fn notifications_keep_their_json_and_their_bytes() {
     });
     keeps_its_json_and_its_bytes("notification", notification);
     keeps_its_json_and_its_bytes("notification.expired", Notification::OutputExpired(samples::outputs::gone()));
+    keeps_its_json_and_its_bytes("notification.progress", samples::contexts::progress());
+    keeps_its_json_and_its_bytes("notification.done", samples::contexts::done());
 }
 
 /// Compares a notification with the golden files of a name, in both codecs.

@@ -2,7 +2,7 @@
 //! again, and got back byte for byte.
 
 use herma_client::{Client, ClientError, Codec};
-use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
+use herma_protocol::context::{CompressParams, Compressed, ConfigureParams, ReplyForm};
 use herma_protocol::recall::{DescribeParams, ExpandParams};
 use herma_protocol::session::transcript::AppendParams;
 use herma_protocol::{ErrorKind, Json, RpcError};
@@ -68,7 +68,7 @@ fn configure(client: &mut Client, session: &str) {
     client.context_configure(params).unwrap();
 }
 
-fn compress(client: &mut Client, session: &str, messages: Option<&[Json]>, reply: ReplyForm) -> CompressResult {
+fn compress(client: &mut Client, session: &str, messages: Option<&[Json]>, reply: ReplyForm) -> Compressed {
     let params = CompressParams {
         session: session.into(),
         messages: messages.map(<[Json]>::to_vec),
@@ -76,7 +76,7 @@ fn compress(client: &mut Client, session: &str, messages: Option<&[Json]>, reply
         today: Some(serde_json::from_value(json!(false)).unwrap()),
         ..CompressParams::default()
     };
-    let result = client.context_compress(params).unwrap();
+    let result = client.context_compress(params).unwrap().compressed().unwrap();
     assert!(result.report.compressed, "{:?}", result.report.reason);
     result
 }
@@ -173,12 +173,12 @@ fn a_transcript_that_was_appended_need_not_be_sent_again() {
     let kept = compress(&mut client, "kept", None, ReplyForm::Messages);
     let sent = compress(&mut client, "sent", Some(&list), ReplyForm::Messages);
     let handles = [&kept, &sent].map(|result| result.report.archived.as_ref().unwrap().handle.clone());
-    let normal = |result: &CompressResult, handle: &str| -> Vec<String> {
+    let normal = |result: &Compressed, handle: &str| -> Vec<String> {
         let list = result.messages.as_ref().unwrap();
         list.iter().map(|message| message.get().replace(handle, "HANDLE")).collect()
     };
     assert_eq!(normal(&kept, &handles[0]), normal(&sent, &handles[1]));
-    let numbers = |result: &CompressResult| {
+    let numbers = |result: &Compressed| {
         let mut report = serde_json::to_value(&result.report).unwrap();
         for name in ["session", "archived", "elapsed_ms"] {
             report.as_object_mut().unwrap().remove(name);

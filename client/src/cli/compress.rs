@@ -56,7 +56,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         ..ConfigureParams::default()
     })?;
     let params = CompressParams { session: id, messages: Some(messages), focus, ..CompressParams::default() };
-    let result = client.context_compress(params)?;
+    let Some(result) = client.context_compress(params)?.compressed() else {
+        return Err(Failure::File("the daemon asks for a summary; choose another summarizer".into()));
+    };
     if session.common.json {
         return out::json(&result);
     }

@@ -3,7 +3,9 @@
 use herma_client::ClientError;
 use herma_client::protocol::Notification;
 use herma_client::protocol::daemon::SubscribeParams;
-use herma_client::protocol::notification::{Cause, MemoryChanged, OutputExpired, Topic};
+use herma_client::protocol::notification::{
+    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase, Topic,
+};
 use serde::Serialize;
 
 use super::exit::Failure;
@@ -41,10 +43,10 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
     }
 }
 
-/// What to be told of; no output belongs to a profile.
+/// What to be told of; no output and no compression belongs to a profile.
 const fn topics(profile: Option<&str>) -> &'static [Topic] {
     match profile {
-        None => &[Topic::MemoryChanged, Topic::OutputExpired],
+        None => &Topic::ALL,
         Some(_) => &[Topic::MemoryChanged],
     }
 }
@@ -52,7 +54,9 @@ const fn topics(profile: Option<&str>) -> &'static [Topic] {
 fn is_wanted(notification: &Notification, profile: Option<&str>) -> bool {
     match notification {
         Notification::MemoryChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
-        Notification::OutputExpired(_) => profile.is_none(),
+        Notification::OutputExpired(_) | Notification::CompressionProgress(_) | Notification::CompressionDone(_) => {
+            profile.is_none()
+        }
     }
 }
 
@@ -65,7 +69,31 @@ fn told(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
         Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
+        Notification::CompressionProgress(progress) => format!("{time}  {}", phase(progress)),
+        Notification::CompressionDone(done) => format!("{time}  {}", compressed(done)),
     }
+}
+
+fn phase(progress: &CompressionProgress) -> String {
+    let what = match progress.phase {
+        Phase::Prune => "pruning",
+        Phase::Summarise => "summarising",
+        Phase::Check => "checking the summary",
+        Phase::Assemble => "assembling",
+    };
+    format!("compression of {}  {what}, {:.0} %", progress.session, progress.done * 100.0)
+}
+
+fn compressed(done: &CompressionDone) -> String {
+    let report = &done.report;
+    if !report.compressed {
+        let why = report.reason.as_deref().or(report.error.as_deref()).unwrap_or("nothing to do");
+        return format!("compression of {}  left it as it was: {why}", done.session);
+    }
+    format!(
+        "compression of {}  {} to {} messages, {:.0} % saved, by {}",
+        done.session, report.messages_before, report.messages_after, report.savings_pct, report.summarizer
+    )
 }
 
 fn change(changed: &MemoryChanged) -> String {

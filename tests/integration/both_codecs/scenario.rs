@@ -1,5 +1,6 @@
 //! What is asked of each method.
 
+mod contexts;
 mod outputs;
 mod recall;
 mod sessions;
@@ -295,6 +296,16 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::RecallExpand => recall::expand(talk),
         Method::RecallDescribe => recall::describe(talk),
         Method::RecallSchema => recall::schema(talk),
+        Method::ContextCheck => contexts::check(talk),
+        Method::ContextReset => contexts::reset(talk),
+        Method::ContextResume => contexts::resume(talk),
+        Method::ContextCompactAhead => contexts::compact_ahead(talk),
+        Method::ContextClassifyError => contexts::classify_error(talk),
+        Method::ContextCacheControl => contexts::cache_control(talk),
+        Method::ContextManual => contexts::manual(talk),
+        Method::ConstraintAdd => contexts::constraint_add(talk),
+        Method::ConstraintList => contexts::constraint_list(talk),
+        Method::ConstraintRemove => contexts::constraint_remove(talk),
     }
 }
 

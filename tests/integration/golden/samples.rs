@@ -1,6 +1,7 @@
 //! One request and one reply of every method, with every field set. The literals
 //! name all fields, so that a new one doesn't compile before it is here.
 
+pub(super) mod contexts;
 pub(super) mod outputs;
 mod recall;
 mod sessions;
@@ -80,7 +81,7 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
             Reply::ContextEstimate(context::EstimateResult { tokens: 1, own: 300, budget_chars: 70_000 }),
         ),
         Method::ContextPlan => (Request::ContextPlan(plan()), Reply::ContextPlan(plan_result())),
-        Method::ContextCompress => (Request::ContextCompress(compress()), Reply::ContextCompress(compress_result())),
+        Method::ContextCompress => contexts::compress(),
         Method::GuardScan => (
             Request::GuardScan(guard::ScanParams { text: Some("text".into()), scope: Some(guard::Scope::Strict) }),
             Reply::GuardScan(guard::ScanResult { findings: vec![finding()], message: Some("Blocked: it".into()) }),
@@ -143,6 +144,16 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
         Method::RecallExpand => recall::expand(),
         Method::RecallDescribe => recall::describe(),
         Method::RecallSchema => recall::schema(),
+        Method::ContextCheck => contexts::check(),
+        Method::ContextReset => contexts::reset(),
+        Method::ContextResume => contexts::resume(),
+        Method::ContextCompactAhead => contexts::compact_ahead(),
+        Method::ContextClassifyError => contexts::classify_error(),
+        Method::ContextCacheControl => contexts::cache_control(),
+        Method::ContextManual => contexts::manual(),
+        Method::ConstraintAdd => contexts::constraint_add(),
+        Method::ConstraintList => contexts::constraint_list(),
+        Method::ConstraintRemove => contexts::constraint_remove(),
     }
 }
 
@@ -423,61 +434,5 @@ fn plan_result() -> context::PlanResult {
         summary_budget: 10_000,
         focus: Some("the socket".into()),
         previous_summary: Some("## Goal".into()),
-    }
-}
-
-fn compress() -> context::CompressParams {
-    context::CompressParams {
-        session: "s-1".into(),
-        messages: Some(vec![message()]),
-        current_tokens: Some(-1),
-        focus: Some(TextOrOff::Off),
-        today: Some(TextOrOff::Text("2026-11-20".into())),
-        force: Some(true),
-        summarizer: Some("extractive".into()),
-        reply: Some(context::ReplyForm::Edits),
-        mode: Some(context::Mode::Continue),
-    }
-}
-
-fn compress_result() -> context::CompressResult {
-    context::CompressResult {
-        messages: Some(vec![message()]),
-        edits: Some(context::Edits {
-            keep: vec![(0, 4), (180, 201)],
-            replace: vec![context::Replace { index: 181, message: message() }],
-            insert: vec![context::Insert { at: 180, message: message() }],
-        }),
-        report: context::Report {
-            compressed: true,
-            reason: Some("nothing".into()),
-            generation: 3,
-            session: "s-1".into(),
-            messages_before: 201,
-            messages_after: 26,
-            chars_before: 900_000,
-            chars_after: 80_000,
-            tokens_before: 225_000,
-            tokens_after: 20_000,
-            head: 4,
-            tail: 21,
-            pruned: 60,
-            archived: Some(context::Archived { handle: "cmp_0123456789ab_3".into(), messages: 176 }),
-            summarizer: "extractive".into(),
-            fallback: true,
-            aborted: false,
-            dropped: 176,
-            aux_failure: Some(aux_failure()),
-            error: Some("timeout".into()),
-            savings_pct: 91.5,
-            ineffective_count: 1,
-            compression_count: 3,
-            cooldown_s: 0.5,
-            constraints: 2,
-            anchors: 40,
-            unverified: vec!["never said".into()],
-            warnings: vec!["compressed 3 times".into()],
-            elapsed_ms: 12.75,
-        },
     }
 }

@@ -6,11 +6,10 @@ use std::time::Instant;
 use herma_archive::removed::{After, Removal};
 use herma_archive::{Archive, ArchiveError};
 use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Removed, Settings, Slot, Summary,
-    prepare, tokens,
+    ArchiveNote, CompressRequest, Declined, EngineState, Message, Removed, Settings, Slot, Summary, prepare, tokens,
 };
 use herma_protocol::context::{
-    Archived, CompressParams, CompressResult, Edits, Insert, Mode, Replace, ReplyForm, Report,
+    Archived, CompressParams, CompressResult, Compressed, Edits, Insert, Mode, Replace, ReplyForm, Report,
 };
 use herma_protocol::{ErrorKind, Json, RpcError};
 use herma_spill::name;
@@ -90,7 +89,7 @@ pub(in crate::handler) async fn compress(
         warnings: warnings(&engine),
         ..report(&session, &engine, started)
     };
-    Ok(CompressResult { messages, edits, report })
+    Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
 }
 
 /// Everything that the engine needs, so that it can run on another thread.
@@ -104,7 +103,7 @@ struct Work {
 /// What the engine came to.
 enum Done {
     Declined { why: Declined, input: Arc<[Message]> },
-    Compressed { compressed: Box<Compressed>, input: Arc<[Message]>, handle: String, generation: u64 },
+    Compressed { compressed: Box<herma_context::Compressed>, input: Arc<[Message]>, handle: String, generation: u64 },
 }
 
 impl Work {
@@ -147,7 +146,7 @@ fn declined(
     drop(engine);
     let kept: Vec<Slot> = (0..input.len()).map(Slot::Kept).collect();
     let (messages, edits) = answer(&kept, input, form)?;
-    Ok(CompressResult { messages, edits, report })
+    Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
 }
 
 fn report(session: &Session, engine: &EngineState, started: Instant) -> Report {

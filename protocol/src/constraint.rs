@@ -1,0 +1,86 @@
+//! Params and results of the constraint methods: rules of the user that survive every
+//! compression verbatim.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+/// Params of `constraint.add`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct AddParams {
+    /// The session's id.
+    pub session: String,
+    /// The rule, in the user's words.
+    pub text: String,
+    /// How long it holds; `standing` when absent.
+    pub scope: Option<Scope>,
+}
+
+/// How long a constraint holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Until it is removed or revoked.
+    #[default]
+    Standing,
+    /// For the task at hand.
+    Once,
+}
+
+/// Result of `constraint.add`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct AddResult {
+    /// Names the constraint within its session.
+    pub id: String,
+}
+
+/// Params of `constraint.list`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ListParams {
+    /// The session's id.
+    pub session: String,
+}
+
+/// Result of `constraint.list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct ListResult {
+    /// Those in force, oldest first.
+    pub constraints: Vec<Constraint>,
+}
+
+/// A rule of the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Constraint {
+    /// Names it within its session.
+    pub id: String,
+    /// The user's words.
+    pub text: String,
+    /// How long it holds.
+    pub scope: Scope,
+    /// Where it comes from.
+    pub source: Source,
+    /// Since when, in Unix seconds.
+    pub at: f64,
+}
+
+/// Where a constraint comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Somebody called `constraint.add`.
+    Explicit,
+    /// It was found in a message of the user.
+    Found,
+}
+
+/// Params of `constraint.remove`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RemoveParams {
+    /// The session's id.
+    pub session: String,
+    /// Names the constraint.
+    pub id: String,
+}
+
+/// Result of `constraint.remove`: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct RemoveResult {}

@@ -1,0 +1,36 @@
+//! `context.cache_control`.
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+
+/// Params of `context.cache_control`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CacheControlParams {
+    /// The conversation.
+    pub messages: Vec<Json>,
+    /// How long the cache is to live; `5m` when absent.
+    pub ttl: Option<Ttl>,
+    /// Whether the endpoint takes marks on tool messages; no when absent.
+    pub native: Option<bool>,
+}
+
+/// How long a prompt cache lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub enum Ttl {
+    /// Five minutes.
+    #[default]
+    #[serde(rename = "5m")]
+    FiveMinutes,
+    /// An hour.
+    #[serde(rename = "1h")]
+    OneHour,
+}
+
+/// Result of `context.cache_control`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CacheControlResult {
+    /// The conversation with its marks.
+    pub messages: Vec<Json>,
+}

@@ -1,0 +1,282 @@
+//! `context.compress`, `context.resume` and `context.compact_ahead`.
+
+mod form;
+
+use bincode::{Decode, Encode};
+use serde::{Deserialize, Serialize};
+
+use super::AuxFailure;
+use crate::Json;
+use crate::value::TextOrOff;
+
+/// Params of `context.compress`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompressParams {
+    /// The session's id.
+    pub session: String,
+    /// The conversation.
+    pub messages: Option<Vec<Json>>,
+    /// What the provider counted, if known.
+    pub current_tokens: Option<i64>,
+    /// A topic to keep most of; false for no automatic one either.
+    pub focus: Option<TextOrOff>,
+    /// Today's date, YYYY-MM-DD; false for none.
+    pub today: Option<TextOrOff>,
+    /// Clear a cooldown first.
+    pub force: Option<bool>,
+    /// Instead of the configured summarizer.
+    pub summarizer: Option<String>,
+    /// Answer with the list, or with what changed; `messages` when absent.
+    pub reply: Option<ReplyForm>,
+    /// Same session or a new one; `in_place` when absent.
+    pub mode: Option<Mode>,
+}
+
+/// How `context.compress` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplyForm {
+    /// The whole list.
+    Messages,
+    /// What changed.
+    Edits,
+}
+
+/// What a compression does to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Same id, generation + 1.
+    InPlace,
+    /// A new session with this one as its parent.
+    Continue,
+}
+
+/// Result of `context.compress` and `context.resume`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CompressResult {
+    /// It is done, or there was nothing to do.
+    Done(Box<Compressed>),
+    /// The caller is to write the summary and go on with `context.resume`.
+    NeedsSummary(NeedsSummary),
+}
+
+impl CompressResult {
+    /// What was compressed; `None` when a summary is needed first.
+    #[must_use]
+    pub fn compressed(self) -> Option<Compressed> {
+        match self {
+            Self::Done(compressed) => Some(*compressed),
+            Self::NeedsSummary(_) => None,
+        }
+    }
+}
+
+/// The list or the edits, whichever was asked for, and the report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Compressed {
+    /// The new list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<Json>>,
+    /// How to get it from the old one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Edits>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// How to make the new list of the old one: the kept ranges in order, with
+/// replaced messages in place and inserted ones before position `at`. All
+/// positions are of the input list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Edits {
+    /// Ranges `[from, to)` of messages that stay, replaced ones included.
+    pub keep: Vec<(u64, u64)>,
+    /// Messages that stay with another text.
+    pub replace: Vec<Replace>,
+    /// New messages.
+    pub insert: Vec<Insert>,
+}
+
+/// A message that stays with another text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Replace {
+    /// Its position in the input list.
+    pub index: u64,
+    /// Its new form.
+    pub message: Json,
+}
+
+/// A new message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Insert {
+    /// It comes before this position of the input list.
+    pub at: u64,
+    /// The message.
+    pub message: Json,
+}
+
+/// What a compression did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+pub struct Report {
+    /// Whether anything was compressed; if not, the input came back.
+    pub compressed: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// The session's generation after it.
+    pub generation: u64,
+    /// The session to go on with.
+    pub session: String,
+    /// Messages before.
+    pub messages_before: u64,
+    /// Messages after.
+    pub messages_after: u64,
+    /// Chars before.
+    pub chars_before: u64,
+    /// Chars after.
+    pub chars_after: u64,
+    /// Tokens before.
+    pub tokens_before: u64,
+    /// Tokens after.
+    pub tokens_after: u64,
+    /// Messages kept at the front.
+    pub head: u64,
+    /// Messages kept at the end.
+    pub tail: u64,
+    /// Messages that pruning changed.
+    pub pruned: u64,
+    /// Where what left the list is kept.
+    pub archived: Option<Archived>,
+    /// What wrote the summary.
+    pub summarizer: String,
+    /// Another summarizer than the configured one wrote it.
+    pub fallback: bool,
+    /// The run gave up and the input came back.
+    pub aborted: bool,
+    /// Messages that the handoff replaces.
+    pub dropped: u64,
+    /// The summary model that failed and was left.
+    pub aux_failure: Option<AuxFailure>,
+    /// Why the summary failed.
+    pub error: Option<String>,
+    /// What was saved, in percent of the tokens before.
+    pub savings_pct: f64,
+    /// Compressions in a row that saved less than 10 %.
+    pub ineffective_count: u64,
+    /// Compressions of the session so far.
+    pub compression_count: u64,
+    /// Seconds until a failed summarizer is asked again.
+    pub cooldown_s: f64,
+    /// Constraints quoted in the handoff.
+    pub constraints: u64,
+    /// Exact things indexed in the handoff.
+    pub anchors: u64,
+    /// Quotations in the summary that don't occur in what it came from.
+    pub unverified: Vec<String>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+    /// How long it took.
+    pub elapsed_ms: f64,
+}
+
+/// Where what left the list is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Archived {
+    /// Names the removed messages.
+    pub handle: String,
+    /// How many messages.
+    pub messages: u64,
+}
+
+/// A summary that the caller is to write with its own model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct NeedsSummary {
+    /// What `context.resume` takes, once.
+    pub ticket: String,
+    /// The call to make.
+    pub request: SummaryRequest,
+}
+
+/// A call of a model that writes a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct SummaryRequest {
+    /// What it is for: `compression`.
+    pub task: String,
+    /// The model, where a summary model is set; else the caller's own.
+    pub model: Option<String>,
+    /// Chat messages to send.
+    pub messages: Vec<Json>,
+    /// Most tokens of the answer.
+    pub max_tokens: u64,
+}
+
+/// Params of `context.resume`: a summary, or why there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct ResumeParams {
+    /// Out of `needs_summary`.
+    pub ticket: String,
+    /// What the model wrote.
+    pub summary: Option<String>,
+    /// Why it wrote nothing.
+    pub error: Option<ResumeError>,
+}
+
+/// A call of a model that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(deny_unknown_fields)]
+pub struct ResumeError {
+    /// What the provider or the library said.
+    pub text: String,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// What kind of failure; text and status decide without it.
+    pub kind: Option<FailureKind>,
+}
+
+/// What kind of failure a call of a model met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// No provider is configured.
+    NoProvider,
+    /// The answer was no JSON.
+    Json,
+    /// The connection could not be made or broke.
+    Connection,
+    /// It took too long.
+    Timeout,
+    /// Something else: text and status decide.
+    Other,
+}
+
+/// Params of `context.compact_ahead`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompactAheadParams {
+    /// The session's id.
+    pub session: String,
+    /// A topic to keep most of; false for no automatic one either.
+    pub focus: Option<TextOrOff>,
+}
+
+/// Result of `context.compact_ahead`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct CompactAheadResult {
+    /// Names the job; empty when there is nothing to do.
+    pub job: String,
+    /// How far it is.
+    pub state: JobState,
+}
+
+/// How far a compression in the background is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// It begins now.
+    Started,
+    /// It began before.
+    Running,
+    /// `context.compress` can take its handoff.
+    Ready,
+    /// There is nothing to compress.
+    Nothing,
+}

@@ -1,0 +1,85 @@
+//! What is asked of compressions, constraints and what goes with them.
+
+use serde_json::json;
+
+use super::{Talk, conversation};
+
+pub(super) fn check(talk: &mut Talk) {
+    talk.ask("context.check", json!({ "session": "s" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("context.check", json!({ "session": "s" }));
+    talk.ask("context.check", json!({ "session": "s", "tokens": 100 }));
+    talk.ask("context.check", json!({ "session": "s", "tokens": 8999 }));
+    talk.ask(
+        "context.check",
+        json!({ "session": "s", "messages": conversation(), "system_prompt": "be brief", "tools": [] }),
+    );
+    talk.ask("context.check", json!({ "session": "s", "messages": [] }));
+    talk.ask("context.check", json!({ "session": "s", "messages": [7] }));
+}
+
+pub(super) fn reset(talk: &mut Talk) {
+    talk.ask("context.reset", json!({ "session": "s" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("context.compress", json!({ "session": "s", "messages": conversation() }));
+    talk.ask("context.reset", json!({ "session": "s" }));
+}
+
+pub(super) fn resume(talk: &mut Talk) {
+    talk.ask("context.resume", json!({ "ticket": "none", "summary": "## Goal" }));
+    talk.ask(
+        "context.resume",
+        json!({ "ticket": "none", "error": { "text": "late", "status": 504, "kind": "timeout" } }),
+    );
+    talk.ask("context.resume", json!({ "ticket": "none" }));
+}
+
+pub(super) fn compact_ahead(talk: &mut Talk) {
+    talk.ask("context.compact_ahead", json!({ "session": "s" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("context.compact_ahead", json!({ "session": "s", "focus": false }));
+}
+
+pub(super) fn classify_error(talk: &mut Talk) {
+    let text = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
+    talk.ask("context.classify_error", json!({ "text": text, "status": 400, "current": 128_000 }));
+    talk.ask("context.classify_error", json!({ "text": "rate limited", "status": 429 }));
+    talk.ask("context.classify_error", json!({ "text": "" }));
+}
+
+pub(super) fn cache_control(talk: &mut Talk) {
+    talk.ask("context.cache_control", json!({ "messages": conversation() }));
+    talk.ask("context.cache_control", json!({ "messages": conversation(), "ttl": "1h", "native": true }));
+    talk.ask("context.cache_control", json!({ "messages": [] }));
+    talk.ask("context.cache_control", json!({ "messages": [], "ttl": "2h" }));
+}
+
+pub(super) fn manual(talk: &mut Talk) {
+    talk.ask("context.manual", json!({ "text": "here 3" }));
+    talk.ask("context.manual", json!({ "text": "the socket" }));
+    talk.ask("context.manual", json!({ "history": conversation(), "keep": 2 }));
+    let user = json!([{ "role": "user", "content": "a" }]);
+    talk.ask("context.manual", json!({ "head": user, "tail": user }));
+    talk.ask("context.manual", json!({ "before": user, "after": [], "tokens_before": 9000, "tokens_after": 1200 }));
+    talk.ask("context.manual", json!({}));
+    talk.ask("context.manual", json!({ "text": "here", "keep": 2 }));
+}
+
+pub(super) fn constraint_add(talk: &mut Talk) {
+    talk.ask("constraint.add", json!({ "session": "s", "text": "never push to main" }));
+    talk.ask("constraint.add", json!({ "session": "s", "text": "don't touch the tests yet", "scope": "once" }));
+    talk.ask("constraint.add", json!({ "session": "s", "text": " " }));
+}
+
+pub(super) fn constraint_list(talk: &mut Talk) {
+    talk.ask("constraint.list", json!({ "session": "s" }));
+    talk.ask("constraint.add", json!({ "session": "s", "text": "never push to main" }));
+    talk.ask("constraint.list", json!({ "session": "s" }));
+}
+
+pub(super) fn constraint_remove(talk: &mut Talk) {
+    let added = talk.ask("constraint.add", json!({ "session": "s", "text": "never push to main" }));
+    talk.ask("constraint.remove", json!({ "session": "s", "id": added["id"] }));
+    talk.ask("constraint.list", json!({ "session": "s" }));
+    talk.ask("constraint.remove", json!({ "session": "s", "id": "c_none" }));
+}

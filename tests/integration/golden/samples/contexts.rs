@@ -1,0 +1,208 @@
+//! The samples of compressions, constraints and what goes with them.
+
+use herma_protocol::context::cache_control::{CacheControlParams, CacheControlResult, Ttl};
+use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
+use herma_protocol::context::manual::{ManualParams, ManualResult};
+use herma_protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
+use herma_protocol::notification::{CompressionDone, CompressionProgress, Phase};
+use herma_protocol::value::TextOrOff;
+use herma_protocol::{Notification, Reply, Request, constraint, context};
+
+use super::{aux_failure, json, message, status};
+
+pub(super) fn compress() -> (Request, Reply) {
+    let result = context::CompressResult::Done(Box::new(compressed()));
+    (Request::ContextCompress(compress_params()), Reply::ContextCompress(result))
+}
+
+fn compress_params() -> context::CompressParams {
+    context::CompressParams {
+        session: "s-1".into(),
+        messages: Some(vec![message()]),
+        current_tokens: Some(-1),
+        focus: Some(TextOrOff::Off),
+        today: Some(TextOrOff::Text("2026-11-20".into())),
+        force: Some(true),
+        summarizer: Some("extractive".into()),
+        reply: Some(context::ReplyForm::Edits),
+        mode: Some(context::Mode::Continue),
+    }
+}
+
+fn compressed() -> context::Compressed {
+    context::Compressed {
+        messages: Some(vec![message()]),
+        edits: Some(context::Edits {
+            keep: vec![(0, 4), (180, 201)],
+            replace: vec![context::Replace { index: 181, message: message() }],
+            insert: vec![context::Insert { at: 180, message: message() }],
+        }),
+        report: report(),
+    }
+}
+
+fn report() -> context::Report {
+    context::Report {
+        compressed: true,
+        reason: Some("nothing".into()),
+        generation: 3,
+        session: "s-1".into(),
+        messages_before: 201,
+        messages_after: 26,
+        chars_before: 900_000,
+        chars_after: 80_000,
+        tokens_before: 225_000,
+        tokens_after: 20_000,
+        head: 4,
+        tail: 21,
+        pruned: 60,
+        archived: Some(context::Archived { handle: "cmp_0123456789ab_3".into(), messages: 176 }),
+        summarizer: "extractive".into(),
+        fallback: true,
+        aborted: false,
+        dropped: 176,
+        aux_failure: Some(aux_failure()),
+        error: Some("timeout".into()),
+        savings_pct: 91.5,
+        ineffective_count: 1,
+        compression_count: 3,
+        cooldown_s: 0.5,
+        constraints: 2,
+        anchors: 40,
+        unverified: vec!["never said".into()],
+        warnings: vec!["compressed 3 times".into()],
+        elapsed_ms: 12.75,
+    }
+}
+
+pub(super) fn resume() -> (Request, Reply) {
+    let params = context::ResumeParams {
+        ticket: "sum_0a1b".into(),
+        summary: Some("## Goal".into()),
+        error: Some(context::ResumeError {
+            text: "no such model".into(),
+            status: Some(404),
+            kind: Some(context::FailureKind::NoProvider),
+        }),
+    };
+    let request = context::SummaryRequest {
+        task: "compression".into(),
+        model: Some("m-small".into()),
+        messages: vec![message()],
+        max_tokens: 13_000,
+    };
+    let result = context::NeedsSummary { ticket: "sum_1c2d".into(), request };
+    (Request::ContextResume(params), Reply::ContextResume(context::CompressResult::NeedsSummary(result)))
+}
+
+pub(super) fn compact_ahead() -> (Request, Reply) {
+    let params =
+        context::CompactAheadParams { session: "s-1".into(), focus: Some(TextOrOff::Text("the socket".into())) };
+    let result = context::CompactAheadResult { job: "job_1".into(), state: context::JobState::Ready };
+    (Request::ContextCompactAhead(params), Reply::ContextCompactAhead(result))
+}
+
+pub(super) fn check() -> (Request, Reply) {
+    let params = CheckParams {
+        session: "s-1".into(),
+        tokens: Some(70_000),
+        messages: Some(vec![message()]),
+        system_prompt: Some("be brief".into()),
+        tools: Some(vec![json(r#"{"name":"grep"}"#)]),
+    };
+    let result = CheckResult {
+        compress: true,
+        reason: CheckReason::RateLimited,
+        defer: true,
+        tokens: 70_000,
+        threshold: 64_000,
+        pressure: 0.75,
+        wait_s: 12.5,
+    };
+    (Request::ContextCheck(params), Reply::ContextCheck(result))
+}
+
+pub(super) fn reset() -> (Request, Reply) {
+    (Request::ContextReset(ResetParams { session: "s-1".into() }), Reply::ContextReset(status()))
+}
+
+pub(super) fn classify_error() -> (Request, Reply) {
+    let params = ClassifyErrorParams {
+        text: "maximum context length is 32768 tokens".into(),
+        status: Some(400),
+        current: Some(128_000),
+        session: Some("s-1".into()),
+    };
+    let result = ClassifyErrorResult {
+        kind: ErrorClass::InputTooLong,
+        context_limit: Some(32_768),
+        lower_limit: Some(32_768),
+        available_output: Some(300),
+        next_tier: Some(64_000),
+    };
+    (Request::ContextClassifyError(params), Reply::ContextClassifyError(result))
+}
+
+pub(super) fn cache_control() -> (Request, Reply) {
+    let params = CacheControlParams { messages: vec![message()], ttl: Some(Ttl::OneHour), native: Some(true) };
+    (Request::ContextCacheControl(params), Reply::ContextCacheControl(CacheControlResult { messages: vec![message()] }))
+}
+
+pub(super) fn manual() -> (Request, Reply) {
+    let params = ManualParams {
+        text: Some("here 3".into()),
+        history: Some(vec![message()]),
+        keep: Some(3),
+        head: Some(vec![message()]),
+        tail: Some(vec![message()]),
+        before: Some(vec![message()]),
+        after: Some(vec![message()]),
+        tokens_before: Some(70_000),
+        tokens_after: Some(300),
+    };
+    let result = ManualResult::Feedback {
+        noop: true,
+        headline: "No changes".into(),
+        token_line: "~300 tokens".into(),
+        note: Some("denser".into()),
+    };
+    (Request::ContextManual(params), Reply::ContextManual(result))
+}
+
+pub(super) fn constraint_add() -> (Request, Reply) {
+    let params = constraint::AddParams {
+        session: "s-1".into(),
+        text: "never push".into(),
+        scope: Some(constraint::Scope::Once),
+    };
+    let result = constraint::AddResult { id: "c_0123456789ab".into() };
+    (Request::ConstraintAdd(params), Reply::ConstraintAdd(result))
+}
+
+pub(super) fn constraint_list() -> (Request, Reply) {
+    let constraint = constraint::Constraint {
+        id: "c_0123456789ab".into(),
+        text: "never push".into(),
+        scope: constraint::Scope::Standing,
+        source: constraint::Source::Found,
+        at: 1_700_000_000.5,
+    };
+    let result = constraint::ListResult { constraints: vec![constraint] };
+    (Request::ConstraintList(constraint::ListParams { session: "s-1".into() }), Reply::ConstraintList(result))
+}
+
+pub(super) fn constraint_remove() -> (Request, Reply) {
+    let params = constraint::RemoveParams { session: "s-1".into(), id: "c_0123456789ab".into() };
+    (Request::ConstraintRemove(params), Reply::ConstraintRemove(constraint::RemoveResult {}))
+}
+
+/// How far a compression is.
+pub(in super::super) fn progress() -> Notification {
+    let phase = Phase::Summarise;
+    Notification::CompressionProgress(CompressionProgress { session: "s-1".into(), phase, done: 0.25 })
+}
+
+/// A compression that is over.
+pub(in super::super) fn done() -> Notification {
+    Notification::CompressionDone(Box::new(CompressionDone { session: "s-1".into(), report: report() }))
+}
