@@ -2,6 +2,7 @@
 //! handlers.
 
 mod compress;
+mod constraint;
 mod context;
 mod daemon;
 mod exit;
@@ -110,6 +111,9 @@ enum Command {
     Context(context::Command),
     /// Shorten a conversation
     Compress(compress::Arguments),
+    /// Rules of the user that survive every compression word for word
+    #[command(subcommand)]
+    Constraint(constraint::Command),
     /// Look for threats in a text, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
@@ -181,6 +185,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Usage(arguments) => usage::run(&session, arguments),
         Command::Context(command) => context::run(&session, command),
         Command::Compress(arguments) => compress::run(&session, arguments),
+        Command::Constraint(command) => constraint::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
         Command::Completions { .. } => Ok(()),
     }

@@ -1,9 +1,14 @@
 //! `herma compress FILE`.
 
+mod progress;
+mod report;
+
 use std::path::{Path, PathBuf};
 
 use herma_client::protocol::Json;
-use herma_client::protocol::context::{CompressParams, ConfigureParams, PlanParams, PlanResult, Report, Settings};
+use herma_client::protocol::context::{
+    CompressParams, CompressResult, Compressed, ConfigureParams, Mode, PlanParams, Settings,
+};
 use herma_client::protocol::value::TextOrOff;
 use serde::Deserialize;
 
@@ -14,7 +19,7 @@ use super::{Session, out};
 /// standard output with --messages.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress - --focus \"the failing test\" < conversation.json"
+    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json"
 )]
 pub(super) struct Arguments {
     /// The conversation; - for standard input
@@ -28,6 +33,15 @@ pub(super) struct Arguments {
     /// What to keep most of
     #[arg(long, value_name = "TOPIC")]
     focus: Option<String>,
+    /// What writes the summary: extractive, openai, anthropic or command; the configured ones when left out
+    #[arg(long, value_name = "NAME", conflicts_with = "plan")]
+    summarizer: Option<String>,
+    /// Ask a summarizer again that failed a moment ago
+    #[arg(long, conflicts_with = "plan")]
+    force: bool,
+    /// Go on in a new session, whose parent is this one
+    #[arg(long = "continue", conflicts_with = "plan")]
+    goes_on: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     plan: bool,
@@ -44,7 +58,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         let config = Settings { context_length: Some(arguments.context_length), ..Settings::default() };
         let result =
             client.context_plan(PlanParams { messages, config: Some(config), focus, ..PlanParams::default() })?;
-        return out::show(session.common, &result, planned);
+        return out::show(session.common, &result, report::planned);
     }
     let id = arguments.session.clone().unwrap_or_else(|| {
         let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
@@ -55,19 +69,32 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         context_length: Some(arguments.context_length),
         ..ConfigureParams::default()
     })?;
-    let params = CompressParams { session: id, messages: Some(messages), focus, ..CompressParams::default() };
-    let Some(result) = client.context_compress(params)?.compressed() else {
-        return Err(Failure::File("the daemon asks for a summary; choose another summarizer".into()));
+    let params = CompressParams {
+        session: id,
+        messages: Some(messages),
+        focus,
+        summarizer: arguments.summarizer.clone(),
+        force: arguments.force.then_some(true),
+        mode: arguments.goes_on.then_some(Mode::Continue),
+        ..CompressParams::default()
     };
+    let progress = progress::Progress::start(session, &params.session);
+    let result = client.context_compress(params);
+    drop(progress);
+    let CompressResult::Done(result) = result? else {
+        let words = "this command can't write the summary that the \"client\" summarizer asks for; name another one";
+        return Err(Failure::Usage(words.into()));
+    };
+    let Compressed { messages, report, .. } = &*result;
     if session.common.json {
         return out::json(&result);
     }
     if arguments.messages {
-        drop(std::io::Write::write_all(&mut std::io::stderr(), reported(&result.report).as_bytes()));
-        let texts: Vec<&str> = result.messages.iter().flatten().map(Json::get).collect();
+        drop(std::io::Write::write_all(&mut std::io::stderr(), report::reported(report).as_bytes()));
+        let texts: Vec<&str> = messages.iter().flatten().map(Json::get).collect();
         return out::line(&format!("[{}]", texts.join(",\n")));
     }
-    out::line(&reported(&result.report))
+    out::line(&report::reported(report))
 }
 
 /// Reads messages: a JSON list, an object with `messages`, or one a line.
@@ -89,45 +116,4 @@ pub(super) fn read_messages(path: &Path) -> Result<Vec<Json>, Failure> {
     let messages = lines
         .map(|(at, line)| Json::parse(line.to_owned()).map_err(|error| failed(format!("line {}: {error}", at + 1))));
     messages.collect()
-}
-
-fn planned(plan: &PlanResult) -> String {
-    let middle = plan.end.saturating_sub(plan.start);
-    let total = u64::try_from(plan.messages.len()).unwrap_or(u64::MAX);
-    out::columns(&[
-        ("head", format!("{} messages stay", plan.start.min(total))),
-        ("middle", format!("{middle} messages would be replaced by one handoff")),
-        ("tail", format!("{} messages stay", total.saturating_sub(plan.end))),
-        ("pruned", format!("{} tool results would be shortened", plan.pruned)),
-        ("summary", format!("up to {} tokens", out::thousands(plan.summary_budget))),
-        ("focus", plan.focus.clone().unwrap_or_else(|| "none".into())),
-    ])
-}
-
-fn reported(report: &Report) -> String {
-    if !report.compressed {
-        let why = report.reason.as_deref().unwrap_or("there was nothing to do");
-        return format!("not compressed: {why}\n");
-    }
-    let before_after = |before, after| format!("{} -> {}", out::thousands(before), out::thousands(after));
-    let mut rows = vec![
-        ("messages", before_after(report.messages_before, report.messages_after)),
-        ("chars", before_after(report.chars_before, report.chars_after)),
-        (
-            "tokens",
-            format!("{}, {:.0} % saved", before_after(report.tokens_before, report.tokens_after), report.savings_pct),
-        ),
-        ("kept", format!("{} messages in front, {} at the end", report.head, report.tail)),
-        ("replaced", format!("{} messages, by a handoff of the {} summarizer", report.dropped, report.summarizer)),
-        ("pruned", format!("{} tool results shortened", report.pruned)),
-        ("session", format!("{}, generation {}", report.session, report.generation)),
-        ("took", format!("{:.1} ms", report.elapsed_ms)),
-    ];
-    if let Some(archived) = &report.archived {
-        rows.push(("archived", format!("{} messages under {}", archived.messages, archived.handle)));
-    }
-    for warning in &report.warnings {
-        rows.push(("warning", warning.clone()));
-    }
-    out::columns(&rows)
 }

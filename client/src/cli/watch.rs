@@ -69,19 +69,24 @@ fn told(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
         Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
-        Notification::CompressionProgress(progress) => format!("{time}  {}", phase(progress)),
+        Notification::CompressionProgress(progress) => format!("{time}  {}", progressed(progress)),
         Notification::CompressionDone(done) => format!("{time}  {}", compressed(done)),
     }
 }
 
-fn phase(progress: &CompressionProgress) -> String {
-    let what = match progress.phase {
+fn progressed(progress: &CompressionProgress) -> String {
+    let CompressionProgress { session, phase: of, done } = progress;
+    format!("compression of {session}  {}, {:.0} %", phase(*of), done * 100.0)
+}
+
+/// What a compression does, in words.
+pub(super) const fn phase(phase: Phase) -> &'static str {
+    match phase {
         Phase::Prune => "pruning",
         Phase::Summarise => "summarising",
         Phase::Check => "checking the summary",
         Phase::Assemble => "assembling",
-    };
-    format!("compression of {}  {what}, {:.0} %", progress.session, progress.done * 100.0)
+    }
 }
 
 fn compressed(done: &CompressionDone) -> String {

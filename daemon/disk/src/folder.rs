@@ -92,29 +92,6 @@ pub fn remove_empty(path: &Path) -> Result<bool, DiskError> {
     }
 }
 
-/// Number and size of the regular files in the folders directly below `path`.
-///
-/// # Errors
-/// A folder that can't be read.
-pub fn usage_below(path: &Path) -> Result<(u64, u64), DiskError> {
-    let (mut files, mut bytes) = (0, 0);
-    for name in names(path)? {
-        let folder = path.join(name);
-        if !folder.is_dir() {
-            continue;
-        }
-        for entry in fs::read_dir(&folder).at("list", &folder)? {
-            if let Ok(metadata) = entry.and_then(|entry| entry.metadata())
-                && metadata.is_file()
-            {
-                files += 1;
-                bytes += metadata.len();
-            }
-        }
-    }
-    Ok((files, bytes))
-}
-
 /// Removes files that a killed process left: those with this prefix and suffix
 /// that are older than `age`. Gives back what was removed.
 ///

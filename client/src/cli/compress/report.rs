@@ -1,0 +1,127 @@
+//! What a compression would do, and what it did, for people.
+
+use herma_client::protocol::context::{PlanResult, Report};
+
+use super::out;
+
+/// Chars of a quotation that is shown.
+const QUOTATION: usize = 100;
+
+/// What would be done.
+pub(super) fn planned(plan: &PlanResult) -> String {
+    let middle = plan.end.saturating_sub(plan.start);
+    let total = u64::try_from(plan.messages.len()).unwrap_or(u64::MAX);
+    out::columns(&[
+        ("head", format!("{} messages stay", plan.start.min(total))),
+        ("middle", format!("{middle} messages would be replaced by one handoff")),
+        ("tail", format!("{} messages stay", total.saturating_sub(plan.end))),
+        ("pruned", format!("{} tool results would be shortened", plan.pruned)),
+        ("summary", format!("up to {} tokens", out::thousands(plan.summary_budget))),
+        ("focus", plan.focus.clone().unwrap_or_else(|| "none".into())),
+    ])
+}
+
+/// What was done.
+pub(super) fn reported(report: &Report) -> String {
+    if !report.compressed {
+        return out::columns(&refusal(report));
+    }
+    let before_after = |before, after| format!("{} -> {}", out::thousands(before), out::thousands(after));
+    let mut rows = vec![
+        ("messages", before_after(report.messages_before, report.messages_after)),
+        ("chars", before_after(report.chars_before, report.chars_after)),
+        (
+            "tokens",
+            format!("{}, {:.0} % saved", before_after(report.tokens_before, report.tokens_after), report.savings_pct),
+        ),
+        ("kept", format!("{} messages in front, {} at the end", report.head, report.tail)),
+        ("replaced", format!("{} messages, by a handoff of the {} summarizer", report.dropped, report.summarizer)),
+        ("pruned", format!("{} tool results shortened", report.pruned)),
+        ("in the handoff", format!("{} constraints, {} exact references", report.constraints, report.anchors)),
+    ];
+    if let Some(archived) = &report.archived {
+        rows.push(("archived", format!("{} messages under {}", archived.messages, archived.handle)));
+    }
+    rows.push(("session", format!("{}, generation {}", report.session, report.generation)));
+    rows.push(("took", format!("{:.1} ms", report.elapsed_ms)));
+    if report.fallback {
+        rows.push(("instead", format!("of the configured summarizer, which failed{}", because(report))));
+    }
+    rows.extend(report.unverified.iter().map(|quotation| ("not verified", out::cut(quotation, QUOTATION))));
+    rows.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
+    out::columns(&rows)
+}
+
+fn refusal(report: &Report) -> Vec<(&'static str, String)> {
+    let why = report.reason.as_deref().unwrap_or(if report.aborted {
+        "the summary failed, and without one nothing is done"
+    } else {
+        "there was nothing to do"
+    });
+    let mut rows = vec![("not compressed", why.to_owned())];
+    if report.aborted {
+        rows.push(("failure", format!("{} summarizer{}", report.summarizer, because(report))));
+    }
+    if report.cooldown_s > 0.0 {
+        rows.push(("asked again", format!("in {:.0} s, or with --force", report.cooldown_s)));
+    }
+    rows.extend(report.warnings.iter().map(|warning| ("warning", warning.clone())));
+    rows
+}
+
+fn because(report: &Report) -> String {
+    match (&report.aux_failure, &report.error) {
+        (Some(failure), _) => format!(": {}: {}", failure.model, failure.error),
+        (None, Some(error)) => format!(": {error}"),
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_client::protocol::context::{Archived, AuxFailure};
+
+    use super::*;
+
+    #[test]
+    fn a_report_says_what_was_kept_and_what_failed() {
+        let report = Report {
+            compressed: true,
+            messages_before: 1201,
+            messages_after: 26,
+            summarizer: "extractive".into(),
+            fallback: true,
+            aux_failure: Some(AuxFailure { model: "m-small".into(), error: "no such model".into() }),
+            archived: Some(Archived { handle: "cmp_1".into(), messages: 1176 }),
+            constraints: 2,
+            anchors: 40,
+            unverified: vec!["never said".into()],
+            ..Report::default()
+        };
+        let text = reported(&report);
+        for words in [
+            "1,201 -> 26",
+            "2 constraints, 40 exact references",
+            "1176 messages under cmp_1",
+            "which failed: m-small: no such model",
+            "never said",
+        ] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_gave_up_says_when_to_try_again() {
+        let report = Report {
+            aborted: true,
+            summarizer: "openai".into(),
+            error: Some("timeout".into()),
+            cooldown_s: 59.6,
+            ..Report::default()
+        };
+        let text = reported(&report);
+        for words in ["the summary failed", "openai summarizer: timeout", "in 60 s, or with --force"] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
+}
