@@ -64,9 +64,9 @@ struct Common {
     /// Fail when no daemon is running instead of starting one
     #[arg(long, global = true)]
     no_spawn: bool,
-    /// Give up after so many seconds
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = TIMEOUT_S, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    timeout: u64,
+    /// Give up after so many seconds [default: 120; 900 for a compression]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
 }
 
 impl Common {
@@ -147,7 +147,7 @@ impl Session<'_> {
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
-        client.set_timeout(Some(Duration::from_secs(self.common.timeout)))?;
+        client.set_timeout(Some(Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))))?;
         Ok(client)
     }
 }

@@ -4,6 +4,7 @@ mod progress;
 mod report;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use herma_client::protocol::Json;
 use herma_client::protocol::context::{
@@ -14,6 +15,10 @@ use serde::Deserialize;
 
 use super::exit::Failure;
 use super::{Session, out};
+
+/// How long a compression may take when nothing else is said: models take their time, and
+/// several may be tried.
+const PATIENCE: Duration = Duration::from_mins(15);
 
 /// Shortens a conversation and says what was done; the new list goes to
 /// standard output with --messages.
@@ -78,6 +83,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         mode: arguments.goes_on.then_some(Mode::Continue),
         ..CompressParams::default()
     };
+    if session.common.timeout.is_none() {
+        client.set_timeout(Some(PATIENCE))?;
+    }
     let progress = progress::Progress::start(session, &params.session);
     let result = client.context_compress(params);
     drop(progress);
