@@ -4,6 +4,7 @@
 //! return something harmless, never panic and never loop.
 
 mod length;
+pub(crate) mod walk;
 
 use std::borrow::Cow;
 
@@ -63,6 +64,11 @@ pub(crate) fn encode(text: &str) -> String {
 /// Whether the token is a JSON string.
 pub(crate) fn is_string(token: &str) -> bool {
     token.starts_with('"')
+}
+
+/// Whether the token is a JSON list.
+pub(crate) fn is_list(token: &str) -> bool {
+    token.starts_with('[')
 }
 
 /// The text of a string token; a lone surrogate becomes U+FFFD.
