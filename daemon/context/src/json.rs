@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use length::next_quote_or_backslash;
 pub(crate) use length::{StringLength, is_blank};
 
 /// A byte range of a message's raw text.
@@ -151,14 +152,14 @@ pub(crate) fn canonical_chars(raw: &str) -> usize {
 /// One past the closing quote of the string that begins at `quote`.
 pub(crate) fn string_end(bytes: &[u8], quote: usize) -> usize {
     let mut at = quote + 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        at += found;
+    loop {
+        at = next_quote_or_backslash(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return at + 1,
-            _ => at += 2,
+            Some(_) => at += 2,
+            None => return bytes.len(),
         }
     }
-    bytes.len()
 }
 
 /// A stretch of a string token.
