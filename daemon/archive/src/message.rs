@@ -102,16 +102,15 @@ fn recalls(tool: &str) -> bool {
 fn says_recalled(content: &str) -> bool {
     content.starts_with('"')
         && content.contains(RECALLED)
-        && serde_json::from_str(content).is_ok_and(is_recalled_object)
+        && serde_json::from_str(content).is_ok_and(|content: String| is_recalled_object(&content))
 }
 
 /// The field by which an answer says of itself that it was recalled.
 const RECALLED: &str = "recalled";
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what a parser gives")]
-fn is_recalled_object(content: String) -> bool {
+fn is_recalled_object(content: &str) -> bool {
     content.trim_start().starts_with('{')
-        && matches!(lenient::parse(&content),
+        && matches!(lenient::parse(content),
             Some(Value::Object(object)) if object.get(RECALLED) == Some(&Value::Bool(true)))
 }
 

@@ -12,7 +12,10 @@ const ENDINGS: &[&str] = &["py", "rs", "ts", "go", "toml", "md"];
 /// Results that a call may give again.
 const RECENT: usize = 20;
 
-/// How large the texts are, in thousandths of those of a usual session.
+/// A scale of this changes nothing.
+const WHOLE: u64 = 1_000;
+
+/// How large the texts are, in thousandths of the sizes that stand below.
 #[derive(Clone, Copy)]
 pub(crate) struct Scale(pub(crate) u64);
 
@@ -201,7 +204,7 @@ impl Writer {
     }
 
     fn scaled(&self, size: usize) -> usize {
-        usize::try_from(u64::try_from(size).unwrap_or(0) * self.scale.0 / USUAL.0).unwrap_or(0)
+        usize::try_from(u64::try_from(size).unwrap_or(0) * self.scale.0 / WHOLE).unwrap_or(0)
     }
 
     fn below(&mut self, count: usize) -> usize {
