@@ -44,6 +44,10 @@ const LINE_INLINE: usize = 256 << 10;
 /// Frames longer than this are parsed on another thread; most of their bytes are only moved.
 const FRAME_INLINE: usize = 2 << 20;
 
+/// Room of larger frames is not kept once everything in them was copied: what they ask needs
+/// as much again.
+const COPIED: usize = 2 << 20;
+
 /// Answers that may wait to be written, in bytes; past it nothing is read.
 const OUT: usize = 1 << 20;
 
@@ -273,7 +277,9 @@ impl Connection {
         let (mut bytes, state) = (self.decoder.take(frame), Arc::clone(&self.state));
         let read = move || {
             let parsed = parse_taking(codec, &mut bytes);
-            state.buffers.give(bytes);
+            if bytes.len() <= COPIED {
+                state.buffers.give(bytes);
+            }
             parsed
         };
         if codec == Some(Codec::Bincode) && frame.len() <= FRAME_INLINE {

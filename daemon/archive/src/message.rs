@@ -1,6 +1,9 @@
 //! What the archive understands of a message: its role, its calls, its text.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::lenient;
 
@@ -44,18 +47,20 @@ pub(crate) struct Call {
 }
 
 impl Parsed {
-    /// Reads a body; one that is no JSON object is a message without anything.
+    /// Reads a body; one that is no JSON object is a message without anything. Only what
+    /// matters is read: most of a body is content, which is passed over.
     pub(crate) fn of(body: &str) -> Self {
-        let Some(Value::Object(message)) = lenient::parse(body) else {
+        let Ok(message) = serde_json::from_str::<Fields<'_>>(body) else {
             return Self::default();
         };
-        let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let calls =
+            message.get("tool_calls").and_then(|calls| serde_json::from_str::<Vec<&RawValue>>(calls.get()).ok());
         Self {
             role: string(&message, "role").unwrap_or_default(),
             name: string(&message, "name"),
             answers: string(&message, "tool_call_id"),
-            calls: calls.iter().map(Call::of).collect(),
-            says_recalled: message.get("content").and_then(Value::as_str).is_some_and(says_recalled),
+            calls: calls.unwrap_or_default().into_iter().map(Call::of).collect(),
+            says_recalled: message.get("content").is_some_and(|content| says_recalled(content.get())),
         }
     }
 
@@ -76,27 +81,41 @@ impl Parsed {
 }
 
 impl Call {
-    fn of(call: &Value) -> Self {
-        let name = call.get("function").and_then(|function| function.get("name")).and_then(Value::as_str);
-        let id = call.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Self { id, recalls: name.is_some_and(recalls) }
+    fn of(call: &RawValue) -> Self {
+        let call: Fields<'_> = serde_json::from_str(call.get()).unwrap_or_default();
+        let function =
+            call.get("function").and_then(|function| serde_json::from_str::<Fields<'_>>(function.get()).ok());
+        let name = function.and_then(|function| string(&function, "name"));
+        Self { id: string(&call, "id").unwrap_or_default(), recalls: name.as_deref().is_some_and(recalls) }
     }
 }
+
+/// The fields of an object, unread.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
 fn recalls(tool: &str) -> bool {
     RECALL_TOOLS.contains(&tool)
 }
 
+/// Whether a content, as JSON text, is a string with an object that says so. Nobody writes the
+/// letters of the word as escapes, so that most contents need not be read for it.
 fn says_recalled(content: &str) -> bool {
-    // Most contents are no JSON at all, and long ones are not parsed for nothing.
-    content.trim_start().starts_with('{')
-        && content.contains("\"recalled\"")
-        && matches!(lenient::parse(content),
-            Some(Value::Object(object)) if object.get("recalled") == Some(&Value::Bool(true)))
+    content.starts_with('"')
+        && content.contains(RECALLED)
+        && serde_json::from_str(content).is_ok_and(|content: String| is_recalled_object(&content))
 }
 
-fn string(message: &Map<String, Value>, key: &str) -> Option<String> {
-    message.get(key).and_then(Value::as_str).map(str::to_owned)
+/// The field by which an answer says of itself that it was recalled.
+const RECALLED: &str = "recalled";
+
+fn is_recalled_object(content: &str) -> bool {
+    content.trim_start().starts_with('{')
+        && matches!(lenient::parse(content),
+            Some(Value::Object(object)) if object.get(RECALLED) == Some(&Value::Bool(true)))
+}
+
+fn string(fields: &Fields<'_>, key: &str) -> Option<String> {
+    fields.get(key).and_then(|value| serde_json::from_str(value.get()).ok())
 }
 
 fn text_of_value(value: &Value) -> String {
@@ -232,6 +251,11 @@ mod tests {
             (r#"{"role":"tool","content":"{\"a\":{\"recalled\": true}}"}"#, false),
             (r#"{"role":"tool","content":"[{\"recalled\": true}]"}"#, false),
             (r#""recall_search""#, false),
+            (r#"{"role":"tool","content":"recalled"}"#, false),
+            (r#"{"role":"tool","content":"\n{\u0022recalled\u0022:true}"}"#, true),
+            (r#"{"role":"tool","n":1e400,"name":"recall_search","content":7}"#, true),
+            (r#"{"role":"user","role":"tool","name":"grep","name":"recall_search"}"#, true),
+            (r#"{"role":["tool"],"name":"recall_search"}"#, false),
         ] {
             assert_eq!(Parsed::of(body).is_recalled(asked), Ok(expect), "{body}");
         }
@@ -239,8 +263,12 @@ mod tests {
 
     #[test]
     fn calls_are_read() {
-        let body = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"output_read"}},{"id":"b","function":{"name":"ls"}},7]}"#;
+        let body = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"output_read"}},{"id":"b","function":{"name":"ls"}},7,{"id":8,"function":"x"}]}"#;
         let calls: Vec<_> = Parsed::of(body).calls.into_iter().map(|call| (call.id, call.recalls)).collect();
-        assert_eq!(calls, [("a".to_owned(), true), ("b".to_owned(), false), (String::new(), false)]);
+        assert_eq!(
+            calls,
+            [("a".to_owned(), true), ("b".to_owned(), false), (String::new(), false), (String::new(), false)]
+        );
+        assert!(Parsed::of(r#"{"tool_calls":"odd"}"#).calls.is_empty());
     }
 }

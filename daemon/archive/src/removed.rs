@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::message::Parsed;
-use crate::transcript::{self, NewMessage, chars};
+use crate::transcript::{self, NewMessage, Rows, chars};
 use crate::{Archive, ArchiveError, Reader};
+
+/// Pages of the log from which on a commit moves them into the file; SQLite's own number.
+const CHECKPOINT: u32 = 1_000;
 
 /// One compression, to be kept before its result leaves the daemon.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,6 +67,15 @@ impl Archive {
     /// list that keeps what the transcript has not or what is removed, or a
     /// failure of the database.
     pub fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
+        // What is in the log is kept. The next commit moves it into the file, and that is one
+        // of the text index, for which nobody waits.
+        self.connection().pragma_update(None, "wal_autocheckpoint", 0)?;
+        let kept = self.keep(removal);
+        self.connection().pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+        kept
+    }
+
+    fn keep(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let generation = transcript::generation_of(&transaction, removal.session)?;
         let key = transcript::session_key(&transaction, removal.session)?;
@@ -77,15 +88,10 @@ impl Archive {
         let length = transcript::next_position(&transaction, key)?;
         let kept = move_to.kept(length)?;
         let mut size = Size::default();
-        for (position, body) in removal.messages {
-            move_to.remove(*position, body, &kept)?;
-            size.add(body);
-        }
+        let new = move_to.remove(length, &kept, &mut size)?;
         move_to.remove_others(&kept, &mut size)?;
         move_to.renumber(&kept)?;
-        if length > 0 {
-            move_to.insert_new()?;
-        }
+        move_to.insert(&new, length)?;
         transaction
             .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3 WHERE handle = ?1")?
             .execute(params![removal.handle, size.messages, size.chars])?;
@@ -177,22 +183,27 @@ impl Move<'_> {
         Ok(kept)
     }
 
-    /// Marks the row that is there, or makes one.
-    fn remove(&self, position: u64, body: &str, kept: &HashMap<u64, u64>) -> Result<(), ArchiveError> {
-        if kept.contains_key(&position) {
-            return Err(self.misfit(format!("it keeps message {position}, which is removed")));
+    /// Marks the rows that are there; gives the messages that have none.
+    fn remove(&self, length: u64, kept: &HashMap<u64, u64>, size: &mut Size) -> Result<Vec<(u64, &str)>, ArchiveError> {
+        let mut there = self.transaction.prepare_cached(
+            "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
+        )?;
+        let mut new = Vec::new();
+        for &(position, body) in self.removal.messages {
+            if kept.contains_key(&position) {
+                return Err(self.misfit(format!("it keeps message {position}, which is removed")));
+            }
+            size.add(body);
+            let id = match position < length {
+                true => there.query_row(params![self.key, position, body], |row| row.get(0)).optional()?,
+                false => None,
+            };
+            match id {
+                Some(id) => self.mark(id)?,
+                None => new.push((position, body)),
+            }
         }
-        let there: Option<i64> = self
-            .transaction
-            .prepare_cached(
-                "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
-            )?
-            .query_row(params![self.key, position, body], |row| row.get(0))
-            .optional()?;
-        match there {
-            Some(id) => self.mark(id),
-            None => self.insert(position, self.generation, body, Some(self.removal.handle)),
-        }
+        Ok(new)
     }
 
     fn mark(&self, id: i64) -> Result<(), ArchiveError> {
@@ -200,19 +211,6 @@ impl Move<'_> {
             .prepare_cached("UPDATE message SET compression = ?2 WHERE id = ?1")?
             .execute(params![id, self.removal.handle])?;
         Ok(())
-    }
-
-    fn insert(
-        &self,
-        position: u64,
-        generation: u64,
-        body: &str,
-        compression: Option<&str>,
-    ) -> Result<(), ArchiveError> {
-        let id = transcript::take_ids(self.transaction, 1)?;
-        let (time, parsed) = (self.removal.time, &Parsed::of(body));
-        let message = NewMessage { id, generation, position, time, compression, body, parsed };
-        transcript::insert(self.transaction, self.key, self.removal.session, &message)
     }
 
     /// Rows that nobody spoke of leave the transcript as well, and nothing leaves
@@ -257,13 +255,22 @@ impl Move<'_> {
         Ok(())
     }
 
-    fn insert_new(&self) -> Result<(), ArchiveError> {
-        for (position, after) in (0..).zip(self.removal.after.unwrap_or_default()) {
-            if let After::New(body) = after {
-                self.insert(position, self.removal.generation, body, None)?;
-            }
+    /// Makes rows of removed messages that have none, and, for a session with a transcript, of
+    /// what is new in its list.
+    fn insert(&self, removed: &[(u64, &str)], length: u64) -> Result<(), ArchiveError> {
+        let after = self.removal.after.filter(|_| length > 0).unwrap_or_default();
+        let added = (0..).zip(after).filter_map(|(position, after)| match after {
+            After::New(body) => Some((position, *body, self.removal.generation, None)),
+            After::Kept(_) => None,
+        });
+        let removed = removed.iter().map(|&(at, body)| (at, body, self.generation, Some(self.removal.handle)));
+        let all: Vec<_> = removed.chain(added).collect();
+        let first = transcript::take_ids(self.transaction, all.len())?;
+        let mut rows = Rows::new(self.transaction, self.removal.session, self.key)?;
+        for (id, (position, body, generation, compression)) in (first..).zip(all) {
+            rows.insert(&NewMessage { id, generation, position, time: self.removal.time, compression, body })?;
         }
-        Ok(())
+        rows.count(self.removal.time)
     }
 
     fn misfit(&self, words: String) -> ArchiveError {

@@ -1,8 +1,8 @@
 //! The transcript of a session as it grows.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::message::Parsed;
+use crate::message::{Call, Parsed};
 use crate::{Archive, ArchiveError, Reader};
 
 /// What came of an append.
@@ -50,16 +50,12 @@ impl Archive {
         if !is_kept(&transaction, key, position, again)? {
             return Ok(conflict);
         }
+        let mut rows = Rows::new(&transaction, session, key)?;
         let first = take_ids(&transaction, new.len())?;
-        let mut tool_calls = 0;
-        for (at, (body, id)) in (next..).zip(new.iter().zip(first..)) {
-            let parsed = Parsed::of(body);
-            let message =
-                NewMessage { id, generation, position: at, time: now, compression: None, body, parsed: &parsed };
-            insert_row(&transaction, key, &message)?;
-            tool_calls += parsed.calls.len();
+        for (position, (body, id)) in (next..).zip(new.iter().zip(first..)) {
+            rows.insert(&NewMessage { id, generation, position, time: now, compression: None, body })?;
         }
-        count(&transaction, session, new.len(), tool_calls, now)?;
+        rows.count(now)?;
         transaction.commit()?;
         Ok(Appended::Next(next + wide(new.len())))
     }
@@ -89,65 +85,79 @@ pub(crate) struct NewMessage<'a> {
     /// The compression that removed it; none in a transcript.
     pub(crate) compression: Option<&'a str>,
     pub(crate) body: &'a str,
-    pub(crate) parsed: &'a Parsed,
 }
 
-/// Keeps one message and counts it.
-pub(crate) fn insert(
-    transaction: &Transaction<'_>,
+/// Keeps messages of one session, and counts them at the end.
+pub(crate) struct Rows<'t> {
+    transaction: &'t Transaction<'t>,
+    session: &'t str,
     key: i64,
-    session: &str,
-    message: &NewMessage<'_>,
-) -> Result<(), ArchiveError> {
-    insert_row(transaction, key, message)?;
-    count(transaction, session, 1, message.parsed.calls.len(), message.time)
+    insert: CachedStatement<'t>,
+    /// Whether any call of the session asked for what was there before.
+    recalls: bool,
+    messages: usize,
+    tool_calls: usize,
 }
 
-fn insert_row(transaction: &Transaction<'_>, key: i64, message: &NewMessage<'_>) -> Result<(), ArchiveError> {
-    let recalled = message.parsed.is_recalled(|call| {
-        transaction
-            .prepare_cached("SELECT 1 FROM recall_call WHERE session = ?1 AND call = ?2")?
-            .exists(params![key, call])
-    })?;
-    transaction
-        .prepare_cached(
+impl<'t> Rows<'t> {
+    pub(crate) fn new(transaction: &'t Transaction<'t>, session: &'t str, key: i64) -> Result<Self, ArchiveError> {
+        let insert = transaction.prepare_cached(
             "INSERT INTO message (id, session, generation, position, role, time, compression, recalled, body)
              VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
-        )?
-        .execute(params![
+        )?;
+        let recalls =
+            transaction.prepare_cached("SELECT 1 FROM recall_call WHERE session = ?1 LIMIT 1")?.exists([key])?;
+        Ok(Self { transaction, session, key, insert, recalls, messages: 0, tool_calls: 0 })
+    }
+
+    /// Keeps one message.
+    pub(crate) fn insert(&mut self, message: &NewMessage<'_>) -> Result<(), ArchiveError> {
+        let parsed = Parsed::of(message.body);
+        let recalled = parsed.is_recalled(|call| self.asked(call))?;
+        self.insert.execute(params![
             message.id,
-            key,
+            self.key,
             message.generation,
             message.position,
-            message.parsed.role,
+            parsed.role,
             message.time,
             message.compression,
             recalled,
             message.body
         ])?;
-    // An id may be used again by a later call; the newest one counts.
-    for call in message.parsed.calls.iter().filter(|call| !call.id.is_empty()) {
-        let change = if call.recalls {
-            "INSERT OR IGNORE INTO recall_call (session, call) VALUES (?1, ?2)"
-        } else {
-            "DELETE FROM recall_call WHERE session = ?1 AND call = ?2"
-        };
-        transaction.prepare_cached(change)?.execute(params![key, call.id])?;
+        for call in parsed.calls.iter().filter(|call| !call.id.is_empty()) {
+            self.note(call)?;
+        }
+        self.messages += 1;
+        self.tool_calls += parsed.calls.len();
+        Ok(())
     }
-    Ok(())
-}
 
-fn count(
-    transaction: &Transaction<'_>,
-    session: &str,
-    messages: usize,
-    tool_calls: usize,
-    now: f64,
-) -> Result<(), ArchiveError> {
-    let query = "UPDATE session SET messages = messages + ?2, tool_calls = tool_calls + ?3,
-                 last_active = max(coalesce(last_active, ?4), ?4) WHERE id = ?1";
-    transaction.prepare_cached(query)?.execute(params![session, wide(messages), wide(tool_calls), now])?;
-    Ok(())
+    fn asked(&self, call: &str) -> Result<bool, ArchiveError> {
+        let query = "SELECT 1 FROM recall_call WHERE session = ?1 AND call = ?2";
+        Ok(self.recalls && self.transaction.prepare_cached(query)?.exists(params![self.key, call])?)
+    }
+
+    /// An id may be used again by a later call; the newest one counts.
+    fn note(&mut self, call: &Call) -> Result<(), ArchiveError> {
+        let change = match (call.recalls, self.recalls) {
+            (true, _) => "INSERT OR IGNORE INTO recall_call (session, call) VALUES (?1, ?2)",
+            (false, true) => "DELETE FROM recall_call WHERE session = ?1 AND call = ?2",
+            (false, false) => return Ok(()),
+        };
+        self.transaction.prepare_cached(change)?.execute(params![self.key, call.id])?;
+        self.recalls |= call.recalls;
+        Ok(())
+    }
+
+    /// Adds what was kept to the session's counts.
+    pub(crate) fn count(self, now: f64) -> Result<(), ArchiveError> {
+        let query = "UPDATE session SET messages = messages + ?2, tool_calls = tool_calls + ?3,
+                     last_active = max(coalesce(last_active, ?4), ?4) WHERE id = ?1";
+        let counts = params![self.session, wide(self.messages), wide(self.tool_calls), now];
+        self.transaction.prepare_cached(query)?.execute(counts)?;
+        Ok(())
+    }
 }
 
 /// The generation of a session that must be there.

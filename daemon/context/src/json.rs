@@ -4,11 +4,13 @@
 //! return something harmless, never panic and never loop.
 
 mod length;
+pub(crate) mod walk;
 
 use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use length::next_quote_or_backslash;
 pub(crate) use length::{StringLength, is_blank};
 
 /// A byte range of a message's raw text.
@@ -63,6 +65,11 @@ pub(crate) fn encode(text: &str) -> String {
 /// Whether the token is a JSON string.
 pub(crate) fn is_string(token: &str) -> bool {
     token.starts_with('"')
+}
+
+/// Whether the token is a JSON list.
+pub(crate) fn is_list(token: &str) -> bool {
+    token.starts_with('[')
 }
 
 /// The text of a string token; a lone surrogate becomes U+FFFD.
@@ -145,14 +152,14 @@ pub(crate) fn canonical_chars(raw: &str) -> usize {
 /// One past the closing quote of the string that begins at `quote`.
 pub(crate) fn string_end(bytes: &[u8], quote: usize) -> usize {
     let mut at = quote + 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        at += found;
+    loop {
+        at = next_quote_or_backslash(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return at + 1,
-            _ => at += 2,
+            Some(_) => at += 2,
+            None => return bytes.len(),
         }
     }
-    bytes.len()
 }
 
 /// A stretch of a string token.

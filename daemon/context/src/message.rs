@@ -6,6 +6,8 @@ mod part;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::value::RawValue;
+
 use crate::json::{self, Span, Splice, StringLength};
 pub(crate) use part::{ObjectContent, Part, PartKind};
 
@@ -16,14 +18,15 @@ pub(crate) use part::{ObjectContent, Part, PartKind};
 pub struct Message(Arc<Inner>);
 
 struct Inner {
-    raw: Arc<str>,
+    raw: Box<str>,
     view: View,
     /// The lengths of a string content, once they were asked for.
     length: OnceLock<StringLength>,
 }
 
 impl Inner {
-    fn new(raw: Arc<str>, view: View) -> Arc<Self> {
+    fn new(raw: Box<str>) -> Arc<Self> {
+        let view = parse::view(&raw);
         Arc::new(Self { raw, view, length: OnceLock::new() })
     }
 }
@@ -141,20 +144,21 @@ pub enum MessageError {
 
 impl Message {
     /// Reads one message; any JSON value is accepted, objects are understood.
-    pub fn parse(raw: impl Into<Arc<str>>) -> Result<Self, MessageError> {
+    pub fn parse(raw: impl Into<Box<str>>) -> Result<Self, MessageError> {
         let raw = raw.into();
-        let view = parse::view(&raw).map_err(MessageError::Json)?;
-        Ok(Self(Inner::new(raw, view)))
+        let _value: &RawValue = serde_json::from_str(&raw).map_err(MessageError::Json)?;
+        Ok(Self::of_json(raw))
+    }
+
+    /// Reads a text that is known to be one JSON value, and does not check that again. Of
+    /// another text a message is made that carries it, and what is read of it means nothing.
+    pub fn of_json(raw: impl Into<Box<str>>) -> Self {
+        Self(Inner::new(raw.into()))
     }
 
     /// The exact text as it was sent.
     pub fn raw(&self) -> &str {
         &self.0.raw
-    }
-
-    /// The exact text, shared.
-    pub fn shared_raw(&self) -> Arc<str> {
-        Arc::clone(&self.0.raw)
     }
 
     /// Who speaks.
@@ -278,12 +282,12 @@ impl Message {
     /// A message of herma's own.
     pub(crate) fn compose(fields: &[(&str, String)]) -> Self {
         let body: Vec<String> = fields.iter().map(|(key, value)| format!("{}: {value}", json::encode(key))).collect();
-        Self::of_own(format!("{{{}}}", body.join(", ")))
+        Self::of_json(format!("{{{}}}", body.join(", ")))
     }
 
     /// This message with some spans replaced; everything else keeps its exact text.
     pub(crate) fn spliced(&self, splices: &[Splice]) -> Self {
-        Self::of_own(json::splice(self.raw(), splices))
+        Self::of_json(json::splice(self.raw(), splices))
     }
 
     /// This message with another content (a JSON text) and, where given, further fields.
@@ -302,14 +306,6 @@ impl Message {
                 .push(Splice { span: Span { start: brace, end: brace }, text: format!("{glue}{}", added.join(", ")) });
         }
         self.spliced(&splices)
-    }
-
-    /// Reads text that this crate wrote. Such text is always JSON; were it not, it would be
-    /// carried as an opaque value rather than lost.
-    fn of_own(raw: String) -> Self {
-        let raw: Arc<str> = raw.into();
-        let view = parse::view(&raw).unwrap_or_default();
-        Self(Inner::new(raw, view))
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
     if params.text.is_some() {
         return Err(fail::invalid("text", "give either a text or messages"));
     }
-    let messages = parse(messages)?;
+    let messages = parse(messages);
     let system = params.system_prompt.unwrap_or_default();
     let tools = params.tools.filter(|tools| !tools.is_empty()).map(|tools| {
         let texts: Vec<&str> = tools.iter().map(Json::get).collect();
@@ -125,7 +125,7 @@ pub(super) async fn plan(state: &State, caller: &Caller, params: PlanParams) -> 
         today: today(params.today)?,
     };
     let messages = params.messages;
-    blocking("context.plan", move || wire_plan(herma_context::plan(&parse(messages)?, &settings, &request))).await
+    blocking("context.plan", move || wire_plan(herma_context::plan(&parse(messages), &settings, &request))).await
 }
 
 fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
@@ -224,16 +224,9 @@ fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     }
 }
 
-fn parse(messages: Vec<Json>) -> Outcome<Vec<Message>> {
-    let parsed = messages.into_iter().enumerate().map(|(at, message)| {
-        Message::parse(message.into_text())
-            .map_err(|error| fail::invalid("messages", format!("message {at} can't be read: {}", with_cause(&error))))
-    });
-    parsed.collect()
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+/// The messages as the engine sees them; that they are JSON was checked when they came.
+fn parse(messages: Vec<Json>) -> Vec<Message> {
+    messages.into_iter().map(|message| Message::of_json(message.into_text())).collect()
 }
 
 fn wire_message(message: &Message) -> Outcome<Json> {

@@ -3,7 +3,6 @@
 
 use rusqlite::{Transaction, params};
 
-use crate::message::Parsed;
 use crate::{ArchiveError, transcript};
 
 pub(super) const TABLES: &str = "
@@ -132,9 +131,10 @@ pub(super) fn move_removed(transaction: &Transaction<'_>) -> Result<(), ArchiveE
                 time,
                 compression: Some(&handle),
                 body: &body,
-                parsed: &Parsed::of(&body),
             };
-            transcript::insert(transaction, key, &session, &message)?;
+            let mut rows = transcript::Rows::new(transaction, &session, key)?;
+            rows.insert(&message)?;
+            rows.count(time)?;
             count.execute(params![handle, transcript::chars(&body)])?;
         }
     }

@@ -67,24 +67,46 @@ fn hex(bytes: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// The first backslash from `at` on, or the end. Escapes are often close together, so a few words
-/// are looked at before a search is set up.
-pub(super) fn next_backslash(bytes: &[u8], mut at: usize) -> usize {
-    const WORDS: usize = 6;
-    const EACH: u64 = 0x0101_0101_0101_0101;
+/// Words that are looked at before a search is set up: escapes are often close together.
+const WORDS: usize = 6;
+/// One in each byte of a word.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The first backslash from `at` on, or the end.
+pub(super) fn next_backslash(bytes: &[u8], at: usize) -> usize {
+    let near = near(bytes, at, |word| marks(word, b'\\'));
+    near.unwrap_or_else(|at| found(bytes, at, |rest| memchr::memchr(b'\\', rest)))
+}
+
+/// The first quote or backslash from `at` on, or the end.
+pub(super) fn next_quote_or_backslash(bytes: &[u8], at: usize) -> usize {
+    let near = near(bytes, at, |word| marks(word, b'"') | marks(word, b'\\'));
+    near.unwrap_or_else(|at| found(bytes, at, |rest| memchr::memchr2(b'"', b'\\', rest)))
+}
+
+/// The first byte that `marks` marks in the next words, or where they end without one.
+fn near(bytes: &[u8], mut at: usize, marks: impl Fn(u64) -> u64) -> Result<usize, usize> {
     for _ in 0..WORDS {
         let Some(Ok(word)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) else {
             break;
         };
-        let zeroed = u64::from_le_bytes(word) ^ (EACH * 0x5C);
-        let found = zeroed.wrapping_sub(EACH) & !zeroed & (EACH * 0x80);
+        let found = marks(u64::from_le_bytes(word));
         if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+            return Ok(at + (found.trailing_zeros() / 8) as usize);
         }
         at += 8;
     }
-    let rest = bytes.get(at..).unwrap_or(&[]);
-    memchr::memchr(b'\\', rest).map_or(bytes.len(), |found| at + found)
+    Err(at)
+}
+
+/// The highest bit of every byte of the word that is `byte`, and perhaps of some behind the first.
+fn marks(word: u64, byte: u8) -> u64 {
+    let zeroed = word ^ (EACH * u64::from(byte));
+    zeroed.wrapping_sub(EACH) & !zeroed & (EACH * 0x80)
+}
+
+fn found(bytes: &[u8], at: usize, search: impl Fn(&[u8]) -> Option<usize>) -> usize {
+    bytes.get(at..).and_then(search).map_or(bytes.len(), |found| at + found)
 }
 
 /// Whether the text of a string token has nothing but white space.
@@ -99,6 +121,21 @@ pub(crate) fn is_blank(token: &str) -> bool {
 mod tests {
     use super::*;
     use crate::json::decode;
+
+    #[test]
+    fn the_first_mark_is_found_at_any_distance() {
+        for distance in 0..100 {
+            for (mark, other) in [("\"", "#]!\u{a2}"), ("\\", "[]\u{dc}\u{15c}")] {
+                let text = format!("\\{}{mark}\\\"", other.repeat(distance).chars().take(distance).collect::<String>());
+                let expected = text.len() - mark.len() - 2;
+                assert_eq!(next_quote_or_backslash(text.as_bytes(), 1), expected, "{text}");
+                let backslash = text[1..].find('\\').map(|at| at + 1);
+                assert_eq!(Some(next_backslash(text.as_bytes(), 1)), backslash, "{text}");
+            }
+        }
+        assert_eq!(next_quote_or_backslash(b"no mark in it", 0), 13);
+        assert_eq!(next_quote_or_backslash(b"", 7), 0);
+    }
 
     proptest::proptest! {
         #[test]

@@ -1,56 +1,17 @@
-//! Reading a message: one pass over the object, a second one only over lists and calls.
-
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+//! Reading a message: one walk through its text, which is known to be JSON.
 
 use super::{Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
-use crate::json::{self, Span};
+use crate::json::{self, Span, walk};
 
-/// The typed view of one JSON value.
-pub(super) fn view(raw: &str) -> Result<View, serde_json::Error> {
-    let value: &RawValue = match raw.trim_start().starts_with('{') {
-        true => return Ok(object_view(raw, &serde_json::from_str::<Fields<'_>>(raw)?)),
-        false => serde_json::from_str(raw)?,
+/// The typed view of one JSON value; something harmless of another text.
+pub(super) fn view(raw: &str) -> View {
+    let at = walk::start(raw);
+    let form = match raw.as_bytes().get(at) {
+        Some(b'{') => return object_view(raw, at),
+        Some(b'"') => Form::Text(walk::value(raw, at)),
+        _ => Form::Other,
     };
-    let form = match json::is_string(value.get()) {
-        true => Form::Text(Span::of(value.get(), raw)),
-        false => Form::Other,
-    };
-    Ok(View { form, ..View::default() })
-}
-
-/// The keys and values of an object as they stand in the text, duplicates included.
-struct Fields<'a>(Vec<(&'a str, &'a str)>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Fields<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::with_capacity(4);
-                while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-                    fields.push((key.get(), value.get()));
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
-}
-
-fn fields(raw: &str) -> Vec<(&str, &str)> {
-    serde_json::from_str::<Fields<'_>>(raw).map_or_else(|_| Vec::new(), |fields| fields.0)
-}
-
-fn items(raw: &str) -> Vec<&str> {
-    serde_json::from_str::<Vec<&RawValue>>(raw)
-        .map_or_else(|_| Vec::new(), |items| items.into_iter().map(RawValue::get).collect())
+    View { form, ..View::default() }
 }
 
 /// A string or a number as an id; empty and other values are no id.
@@ -59,74 +20,129 @@ fn id(value: &str) -> Option<String> {
     usable.then(|| json::text_form(value).into_owned()).filter(|id| !id.is_empty())
 }
 
-fn object_view(raw: &str, fields: &Fields<'_>) -> View {
-    let mut view = View { form: Form::Object, fields: fields.0.len(), ..View::default() };
-    for &(key, value) in &fields.0 {
+fn begins_with(raw: &str, at: usize, byte: u8) -> bool {
+    raw.as_bytes().get(at) == Some(&byte)
+}
+
+fn object_view(raw: &str, at: usize) -> View {
+    let mut view = View { form: Form::Object, ..View::default() };
+    walk::members(raw, at, |key, at| {
+        view.fields += 1;
         match &*json::decode(key) {
+            "content" => {
+                let (content, end) = content(raw, at);
+                view.content = content;
+                view.content_span = Some(Span { start: at, end });
+                return end;
+            }
+            "tool_calls" => {
+                view.tool_calls.clear();
+                if begins_with(raw, at, b'[') {
+                    return walk::items(raw, at, |at| {
+                        let (call, end) = tool_call(raw, at);
+                        view.tool_calls.push(call);
+                        end
+                    });
+                }
+            }
+            name => {
+                let span = walk::value(raw, at);
+                view.field(name, Span::of(key, raw), span, raw);
+                return span.end;
+            }
+        }
+        walk::value(raw, at).end
+    });
+    view
+}
+
+impl View {
+    /// Takes a field other than content and calls.
+    fn field(&mut self, name: &str, key: Span, span: Span, raw: &str) {
+        let value = span.slice(raw);
+        match name {
             "role" => {
-                view.role = match json::is_string(value) {
+                self.role = match json::is_string(value) {
                     true => Role::from(&*json::decode(value)),
                     false => Role::Missing,
                 }
             }
-            "content" => {
-                view.content = content(value, raw);
-                view.content_span = Some(Span::of(value, raw));
-            }
-            "tool_calls" => {
-                view.tool_calls = items(value).into_iter().map(|call| tool_call(call, raw)).collect();
-            }
-            "tool_call_id" => view.tool_call_id = id(value),
-            "_compressed_summary" => view.is_summary = value == "true",
+            "tool_call_id" => self.tool_call_id = id(value),
+            "_compressed_summary" => self.is_summary = value == "true",
             "_anthropic_content_blocks" => {
-                view.blocks = Some(Blocks {
-                    key: Span::of(key, raw),
-                    value: Span::of(value, raw),
-                    images: parts(value, raw).iter().filter(|p| p.is_image()).count(),
-                });
+                let parts = if json::is_list(value) { parts(raw, span.start).0 } else { Vec::new() };
+                let images = parts.iter().filter(|part| part.is_image()).count();
+                self.blocks = Some(Blocks { key, value: span, images });
             }
             _ => {}
         }
     }
-    view
 }
 
-fn content(value: &str, raw: &str) -> Content {
-    match value.as_bytes().first() {
-        Some(b'"') => Content::Text(Span::of(value, raw)),
-        Some(b'[') => Content::List(parts(value, raw)),
-        Some(b'{') => Content::Object(object_content(value, raw)),
-        Some(b'n') => Content::Null,
-        _ => Content::Other,
-    }
-}
-
-fn object_content(value: &str, raw: &str) -> ObjectContent {
-    let mut object = ObjectContent::default();
-    for (key, value) in fields(value) {
-        match &*json::decode(key) {
-            "_multimodal" => object.multimodal = value == "true",
-            "text_summary" => object.text_summary = Some(Span::of(value, raw)),
-            "content" if value.starts_with('[') => object.parts = parts(value, raw),
-            _ => {}
+/// The content that begins at `at`, and one past it.
+fn content(raw: &str, at: usize) -> (Content, usize) {
+    match raw.as_bytes().get(at) {
+        Some(b'[') => {
+            let (parts, end) = parts(raw, at);
+            (Content::List(parts), end)
+        }
+        Some(b'{') => {
+            let (object, end) = object_content(raw, at);
+            (Content::Object(object), end)
+        }
+        first => {
+            let span = walk::value(raw, at);
+            let content = match first {
+                Some(b'"') => Content::Text(span),
+                Some(b'n') => Content::Null,
+                _ => Content::Other,
+            };
+            (content, span.end)
         }
     }
-    object
 }
 
-fn parts(list: &str, raw: &str) -> Vec<Part> {
-    items(list).into_iter().map(|item| Part { span: Span::of(item, raw), kind: part_kind(item, raw) }).collect()
+fn object_content(raw: &str, at: usize) -> (ObjectContent, usize) {
+    let mut object = ObjectContent::default();
+    let end = walk::members(raw, at, |key, at| {
+        let name = json::decode(key);
+        if name == "content" && begins_with(raw, at, b'[') {
+            let (parts, end) = parts(raw, at);
+            object.parts = parts;
+            return end;
+        }
+        let span = walk::value(raw, at);
+        match &*name {
+            "_multimodal" => object.multimodal = span.slice(raw) == "true",
+            "text_summary" => object.text_summary = Some(span),
+            _ => {}
+        }
+        span.end
+    });
+    (object, end)
 }
 
-fn part_kind(item: &str, raw: &str) -> PartKind {
-    match item.as_bytes().first() {
-        Some(b'"') => return PartKind::Bare,
+fn parts(raw: &str, at: usize) -> (Vec<Part>, usize) {
+    let mut parts = Vec::new();
+    let end = walk::items(raw, at, |at| {
+        let (kind, end) = part_kind(raw, at);
+        parts.push(Part { span: Span { start: at, end }, kind });
+        end
+    });
+    (parts, end)
+}
+
+fn part_kind(raw: &str, at: usize) -> (PartKind, usize) {
+    match raw.as_bytes().get(at) {
+        Some(b'"') => return (PartKind::Bare, walk::value(raw, at).end),
         Some(b'{') => {}
-        _ => return PartKind::Other,
+        _ => return (PartKind::Other, walk::value(raw, at).end),
     }
     let (mut text, mut content) = (None, None);
     let mut type_chars = None;
-    for (key, value) in fields(item) {
+    let end = walk::members(raw, at, |key, at| {
+        let span = walk::value(raw, at);
+        let value = span.slice(raw);
         match &*json::decode(key) {
             "type" => {
                 type_chars = match &*json::text_form(value) {
@@ -134,43 +150,50 @@ fn part_kind(item: &str, raw: &str) -> PartKind {
                     _ => None,
                 }
             }
-            "text" => text = Some(Span::of(value, raw)),
-            "content" if json::is_string(value) => content = Some(Span::of(value, raw)),
+            "text" => text = Some(span),
+            "content" if json::is_string(value) => content = Some(span),
             _ => {}
         }
-    }
+        span.end
+    });
     match type_chars {
-        Some(type_chars) => PartKind::Image { type_chars },
-        None => PartKind::Object { text, content },
+        Some(type_chars) => (PartKind::Image { type_chars }, end),
+        None => (PartKind::Object { text, content }, end),
     }
 }
 
-fn tool_call(call: &str, raw: &str) -> ToolCall {
-    let mut out = ToolCall { is_object: call.starts_with('{'), ..ToolCall::default() };
-    if !out.is_object {
-        return out;
+fn tool_call(raw: &str, at: usize) -> (ToolCall, usize) {
+    let mut call = ToolCall { is_object: begins_with(raw, at, b'{'), ..ToolCall::default() };
+    if !call.is_object {
+        return (call, walk::value(raw, at).end);
     }
     let mut plain_id = None;
-    for (key, value) in fields(call) {
-        match &*json::decode(key) {
-            "call_id" => out.id = id(value),
-            "id" => plain_id = id(value),
-            "function" if value.starts_with('{') => {
-                for (key, value) in fields(value) {
-                    match &*json::decode(key) {
-                        "name" if json::is_string(value) => {
-                            out.name = Some(json::decode(value).into_owned());
-                        }
-                        "arguments" if value != "null" => {
-                            out.arguments = Some(Span::of(value, raw));
-                        }
-                        _ => {}
-                    }
-                }
-            }
+    let end = walk::members(raw, at, |key, at| {
+        let name = json::decode(key);
+        if name == "function" && begins_with(raw, at, b'{') {
+            return function(raw, at, &mut call);
+        }
+        let span = walk::value(raw, at);
+        match &*name {
+            "call_id" => call.id = id(span.slice(raw)),
+            "id" => plain_id = id(span.slice(raw)),
             _ => {}
         }
-    }
-    out.id = out.id.or(plain_id);
-    out
+        span.end
+    });
+    call.id = call.id.or(plain_id);
+    (call, end)
+}
+
+fn function(raw: &str, at: usize, call: &mut ToolCall) -> usize {
+    walk::members(raw, at, |key, at| {
+        let span = walk::value(raw, at);
+        let value = span.slice(raw);
+        match &*json::decode(key) {
+            "name" if json::is_string(value) => call.name = Some(json::decode(value).into_owned()),
+            "arguments" if value != "null" => call.arguments = Some(span),
+            _ => {}
+        }
+        span.end
+    })
 }

@@ -44,7 +44,7 @@ pub(in crate::handler) async fn compress(
     let form = params.reply.unwrap_or(ReplyForm::Messages);
     let work = Work { settings, state: session.engine().clone(), request, generation: session.generation() + 1 };
     let id = session.id.clone();
-    let done = blocking("context.compress", move || work.run(&parse(messages)?, &id)).await?;
+    let done = blocking("context.compress", move || work.run(&parse(messages), &id)).await?;
     let (compressed, input, handle, generation) = match done {
         Done::Declined { why, input } => return declined(&session, why, &input, form, started),
         Done::Compressed { compressed, input, handle, generation } => (compressed, input, handle, generation),

@@ -1,0 +1,298 @@
+//! How long `context.compress` takes as a whole call: from the first byte of the request to
+//! the last of the answer, the archive written and synced between, beside parsing the bytes
+//! of the same list with `serde_json` into `Vec<&RawValue>`.
+//!
+//! `cargo bench -p herma-daemon --bench context`
+//!
+//! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs'
+//! ratios. Each call has a session of its own, and a daemon that has nothing else to do: it
+//! is waited for until what the call before left behind, the text index, is done. Below it
+//! how much memory a call takes, and how the time for one message changes with their number.
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
+
+mod transcript;
+
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
+use herma_protocol::frame::Codec;
+use herma_protocol::version::PREFACE;
+use herma_protocol::{Header, Json, Method, Reply, Request, jsonrpc};
+use serde_json::value::RawValue;
+use transcript::{Scale, USUAL, transcript};
+
+/// Messages of the list that the limits are for.
+const MESSAGES: usize = 5_000;
+
+/// Pairs of measurements for one row.
+const PAIRS: usize = 9;
+
+/// Pairs for each size of list.
+const SIZE_PAIRS: usize = 3;
+
+/// The model's window, in tokens.
+const WINDOW: u64 = 200_000;
+
+/// Sizes between which the time for a message should not change, and messages that are small
+/// enough for the largest list to fit into a frame.
+const SIZES: [usize; 4] = [1_000, 5_000, 20_000, 50_000];
+const SMALL: Scale = Scale(300);
+
+/// A daemon that took no time of a processor for so long has nothing to do.
+const REST: Duration = Duration::from_millis(200);
+
+fn main() {
+    let folder = tempfile::Builder::new().prefix("hb").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let list = List::new(MESSAGES, USUAL);
+    println!(
+        "{} messages, {:.1} MB; floor: serde_json::from_slice::<Vec<&RawValue>>\n",
+        list.messages.len(),
+        list.megabytes()
+    );
+    println!("{:8} {:9} {:>9} {:>9} {:>8}", "codec", "reply", "floor ms", "herma ms", "ratio");
+    for (codec, most) in [(Codec::Bincode, 4), (Codec::Json, 8)] {
+        for form in [ReplyForm::Messages, ReplyForm::Edits] {
+            let (floor, took) = median(folder.path(), &list, codec, form, PAIRS);
+            let ratio = took / floor;
+            println!(
+                "{:8} {:9} {:>9.1} {:>9.1} {ratio:>7.1}x (at most {most})",
+                name(codec),
+                form_name(form),
+                floor * 1e3,
+                took * 1e3
+            );
+        }
+    }
+    println!();
+    for codec in [Codec::Bincode, Codec::Json] {
+        memory(folder.path(), &list, codec);
+    }
+    println!("\n{:>8} {:>7} {:>16} {:>16}", "messages", "MB", "bincode us each", "json us each");
+    for size in SIZES {
+        let list = List::new(size, SMALL);
+        let [binary, json] = [Codec::Bincode, Codec::Json].map(|codec| {
+            let (_, took) = median(folder.path(), &list, codec, ReplyForm::Messages, SIZE_PAIRS);
+            took * 1e6 / count(size)
+        });
+        println!("{size:>8} {:>7.1} {binary:>16.1} {json:>16.1}", list.megabytes());
+    }
+}
+
+/// The pair with the median ratio: seconds of the floor and of the call.
+fn median(folder: &Path, list: &List, codec: Codec, form: ReplyForm, pairs: usize) -> (f64, f64) {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
+    let daemon = Daemon::start(home.path());
+    let mut client = Client::connect(&daemon.socket, codec);
+    let mut pairs: Vec<(f64, f64)> = (0..=pairs)
+        .map(|number| {
+            let request = client.prepare(list, form, number);
+            daemon.rest();
+            (list.floor(), client.send(&request))
+        })
+        .skip(1)
+        .collect();
+    pairs.sort_by(|one, other| (one.1 / one.0).total_cmp(&(other.1 / other.0)));
+    pairs[pairs.len() / 2]
+}
+
+/// What the first call of a daemon takes of memory, at most.
+fn memory(folder: &Path, list: &List, codec: Codec) {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
+    let daemon = Daemon::start(home.path());
+    let mut client = Client::connect(&daemon.socket, codec);
+    let request = client.prepare(list, ReplyForm::Messages, 0);
+    let before = daemon.kilobytes("VmRSS");
+    client.send(&request);
+    let during = daemon.kilobytes("VmHWM");
+    daemon.rest();
+    let (grown, indexed) = (megabytes(during - before), megabytes(daemon.kilobytes("VmHWM") - before));
+    let ratio = grown / list.megabytes();
+    println!(
+        "{:8} at most {grown:.1} MB more in memory, {ratio:.1}x the list (at most 3x); {indexed:.1} MB with the indexing after it",
+        name(codec)
+    );
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn megabytes(kilobytes: u64) -> f64 {
+    kilobytes as f64 * 1024.0 / 1e6
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn count(messages: usize) -> f64 {
+    messages as f64
+}
+
+fn name(codec: Codec) -> &'static str {
+    if codec == Codec::Json { "json" } else { "bincode" }
+}
+
+fn form_name(form: ReplyForm) -> &'static str {
+    if form == ReplyForm::Messages { "messages" } else { "edits" }
+}
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let started = Instant::now();
+    work();
+    started.elapsed().as_secs_f64()
+}
+
+/// A list of messages, and its bytes.
+struct List {
+    messages: Vec<Json>,
+    bytes: Vec<u8>,
+}
+
+impl List {
+    fn new(messages: usize, scale: Scale) -> Self {
+        let texts = transcript(messages, scale);
+        let bytes = format!("[{}]", texts.join(",")).into_bytes();
+        Self { messages: texts.into_iter().map(|text| Json::parse(text).unwrap()).collect(), bytes }
+    }
+
+    fn floor(&self) -> f64 {
+        timed(|| drop(black_box(serde_json::from_slice::<Vec<&RawValue>>(black_box(&self.bytes)).unwrap())))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    fn megabytes(&self) -> f64 {
+        self.bytes.len() as f64 / 1e6
+    }
+}
+
+struct Client {
+    stream: BufReader<UnixStream>,
+    codec: Codec,
+}
+
+impl Client {
+    fn connect(socket: &Path, codec: Codec) -> Self {
+        let mut stream = UnixStream::connect(socket).unwrap();
+        if codec == Codec::Bincode {
+            stream.write_all(&PREFACE).unwrap();
+        }
+        Self { stream: BufReader::new(stream), codec }
+    }
+
+    /// Opens a session, and gives back the request that compresses its list.
+    fn prepare(&mut self, list: &List, form: ReplyForm, number: usize) -> Vec<u8> {
+        let session = format!("bench-{number}");
+        let configure =
+            ConfigureParams { session: session.clone(), context_length: Some(WINDOW), ..ConfigureParams::default() };
+        let request = self.written(Request::ContextConfigure(configure));
+        self.exchange(&request);
+        self.written(Request::ContextCompress(CompressParams {
+            session,
+            messages: Some(list.messages.clone()),
+            reply: Some(form),
+            ..CompressParams::default()
+        }))
+    }
+
+    /// Sends a request that must compress; the seconds until its answer was there.
+    fn send(&mut self, request: &[u8]) -> f64 {
+        let mut reply = Vec::new();
+        let took = timed(|| reply = self.exchange(request));
+        let reply = match self.codec {
+            Codec::Bincode => match binary::read::<ServerFrame>(&reply).unwrap() {
+                ServerFrame::Reply { outcome, .. } => outcome.unwrap(),
+                ServerFrame::Notification(_) => panic!("nothing was subscribed to"),
+            },
+            Codec::Json => jsonrpc::read_reply(&reply, Method::ContextCompress).unwrap().1.unwrap(),
+        };
+        assert!(matches!(reply, Reply::ContextCompress(CompressResult { report, .. }) if report.compressed));
+        took
+    }
+
+    fn written(&self, request: Request) -> Vec<u8> {
+        match self.codec {
+            Codec::Bincode => binary::write(&ClientFrame { id: 1, header: Header::default(), request }).unwrap(),
+            Codec::Json => {
+                let mut line = jsonrpc::write_request(1, &Header::default(), &request).unwrap();
+                line.push(b'\n');
+                line
+            }
+        }
+    }
+
+    fn exchange(&mut self, request: &[u8]) -> Vec<u8> {
+        self.stream.get_mut().write_all(request).unwrap();
+        match self.codec {
+            Codec::Bincode => {
+                let mut length = [0; 4];
+                self.stream.read_exact(&mut length).unwrap();
+                let mut reply = vec![0; usize::try_from(u32::from_le_bytes(length)).unwrap()];
+                self.stream.read_exact(&mut reply).unwrap();
+                reply
+            }
+            Codec::Json => {
+                let mut line = Vec::new();
+                self.stream.read_until(b'\n', &mut line).unwrap();
+                line
+            }
+        }
+    }
+}
+
+/// A daemon, ended when dropped.
+struct Daemon {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Daemon {
+    fn start(home: &Path) -> Self {
+        // Short, for the path of a socket is limited.
+        let socket = std::env::temp_dir().join(format!("hbc-{}.sock", std::process::id()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
+        command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready"), "{line}");
+        Self { child, socket }
+    }
+
+    /// Waits until it has nothing to do.
+    fn rest(&self) {
+        let mut before = None;
+        loop {
+            let now = Some(self.ticks());
+            if now == before {
+                return;
+            }
+            before = now;
+            thread::sleep(REST);
+        }
+    }
+
+    /// Time of processors that it took, in ticks of the system's clock.
+    fn ticks(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // Behind the name: state, ten numbers, then the time in user and in kernel mode.
+        let fields = text.rsplit_once(')').unwrap().1.split_whitespace();
+        fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+    }
+
+    /// A line of the system's account of the process.
+    fn kilobytes(&self, name: &str) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
