@@ -208,7 +208,7 @@ impl Client {
             },
             Codec::Json => jsonrpc::read_reply(&reply, Method::ContextCompress).unwrap().1.unwrap(),
         };
-        assert!(matches!(reply, Reply::ContextCompress(CompressResult { report, .. }) if report.compressed));
+        assert!(matches!(reply, Reply::ContextCompress(CompressResult::Done(done)) if done.report.compressed));
         took
     }
 
