@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::json::{self, Span, Splice, StringLength};
+pub(crate) use parse::fields;
 pub(crate) use part::{ObjectContent, Part, PartKind};
 
 /// A chat message as the agent sent it.

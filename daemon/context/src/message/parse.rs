@@ -44,7 +44,8 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-fn fields(raw: &str) -> Vec<(&str, &str)> {
+/// The keys and values of an object, as slices of its text; nothing if it is none.
+pub(crate) fn fields(raw: &str) -> Vec<(&str, &str)> {
     serde_json::from_str::<Fields<'_>>(raw).map_or_else(|_| Vec::new(), |fields| fields.0)
 }
 
