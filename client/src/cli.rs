@@ -106,7 +106,7 @@ enum Command {
     Recall(recall::Arguments),
     /// Show what calls of models used, in tokens
     Usage(usage::Arguments),
-    /// Estimate tokens; see what a session has configured
+    /// Estimate tokens; understand providers' errors; see what a session has configured
     #[command(subcommand)]
     Context(context::Command),
     /// Shorten a conversation

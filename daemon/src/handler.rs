@@ -125,13 +125,15 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::RecallExpand(params) => recall::expand(state, caller, params).await.map(Reply::RecallExpand),
         Request::RecallDescribe(params) => recall::describe(state, caller, params).await.map(Reply::RecallDescribe),
         Request::RecallSchema(_) => recall::schema().map(Reply::RecallSchema),
+        Request::ContextClassifyError(params) => {
+            context::classify_error(state, caller, params).await.map(Reply::ContextClassifyError)
+        }
+        Request::ContextCacheControl(params) => context::cache_control(params).await.map(Reply::ContextCacheControl),
+        Request::ContextManual(params) => context::manual(params).await.map(Reply::ContextManual),
         Request::ContextCheck(_)
         | Request::ContextReset(_)
         | Request::ContextResume(_)
         | Request::ContextCompactAhead(_)
-        | Request::ContextClassifyError(_)
-        | Request::ContextCacheControl(_)
-        | Request::ContextManual(_)
         | Request::ConstraintAdd(_)
         | Request::ConstraintList(_)
         | Request::ConstraintRemove(_) => {

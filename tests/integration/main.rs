@@ -27,6 +27,7 @@ mod memory;
 mod no_trace;
 mod outputs;
 mod profiles;
+mod provider_errors;
 mod recall;
 mod retention;
 mod sessions;

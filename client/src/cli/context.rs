@@ -1,5 +1,8 @@
 //! `herma context …`.
 
+mod cache_control;
+mod check;
+mod classify;
 mod usage;
 
 use std::path::PathBuf;
@@ -23,6 +26,12 @@ pub(super) enum Command {
         #[arg(long)]
         text: bool,
     },
+    /// Say what a provider's error is about, and which window it names
+    Classify(classify::Arguments),
+    /// Mark a conversation for the provider's prompt cache
+    CacheControl(cache_control::Arguments),
+    /// Ask whether a session should be compressed now
+    Check(check::Arguments),
     /// Tell what a call of a model used
     Usage(usage::Arguments),
     /// Show the settings and the state of a session's engine
@@ -50,6 +59,9 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
                 ])
             })
         }
+        Command::Classify(arguments) => classify::run(session, arguments),
+        Command::CacheControl(arguments) => cache_control::run(session, arguments),
+        Command::Check(arguments) => check::run(session, arguments),
         Command::Usage(arguments) => usage::run(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
+mod context;
 mod edit;
 mod fake;
 mod outputs;
@@ -66,7 +67,18 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, _) = parts(&fake.herma(&["completions", shell]));
         assert_eq!(code, 0, "{shell}");
-        for word in ["usage", "recall", "describe", "resume-target", "lock-holder", "dry-run", "search", "api-mode"] {
+        for word in [
+            "usage",
+            "recall",
+            "describe",
+            "resume-target",
+            "lock-holder",
+            "dry-run",
+            "search",
+            "api-mode",
+            "cache-control",
+            "classify",
+        ] {
             assert!(script.contains(word), "{shell} {word}");
         }
     }

@@ -26,6 +26,7 @@ pub mod snippet;
 pub mod token;
 pub mod transcript;
 pub mod usage;
+pub mod window;
 
 #[cfg(test)]
 mod testing;

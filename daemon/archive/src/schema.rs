@@ -5,6 +5,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::ArchiveError;
 
 mod second;
+mod windows;
 
 /// What takes a file from one version to the next.
 #[derive(Clone, Copy)]
@@ -52,6 +53,7 @@ const STEPS: &[Step] = &[
     ) STRICT, WITHOUT ROWID;",
     ),
     Step::Code(second::TABLES, second::move_removed),
+    Step::Sql(windows::TABLES),
 ];
 
 /// The newest version.

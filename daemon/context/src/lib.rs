@@ -8,6 +8,8 @@
 //! * [`mod@usage`]: what a call took, as the provider reports it
 //! * [`mod@pressure`]: how full that makes the window, and when to say so
 //! * [`Settings`], [`Budgets`], [`EngineState`]: what a session has configured and remembers
+//! * [`provider_error`]: what a provider's error is about, and the window that it names
+//! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
@@ -25,16 +27,19 @@ mod testing;
 mod text;
 
 pub mod boundary;
+pub mod cache_control;
 pub mod compress;
 pub mod constants;
 pub mod extractive;
 pub mod focus;
 pub mod handoff;
 pub mod images;
+pub mod manual;
 pub mod pairs;
 pub mod plan;
 pub mod pressure;
 pub mod prompt;
+pub mod provider_error;
 pub mod prune;
 pub mod rehydrate;
 pub mod savings;

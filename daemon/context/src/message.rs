@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
+pub(crate) use crate::json::walk::fields;
 use crate::json::{self, Span, Splice, StringLength};
 pub(crate) use part::{ObjectContent, Part, PartKind};
 

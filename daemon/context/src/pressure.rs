@@ -14,9 +14,70 @@ pub fn pressure(tokens: u64, context_length: u64) -> f64 {
 
 /// The highest of [`LEVELS`] that so many tokens reach; 0 below the first, and without a window.
 pub fn level(tokens: u64, context_length: u64) -> u8 {
-    let hundredths = u128::from(tokens) * 100;
-    let reached = |level: &u8| context_length > 0 && hundredths >= u128::from(*level) * u128::from(context_length);
+    let reached = |level: &u8| reaches(tokens, *level, context_length);
     LEVELS.into_iter().rev().find(reached).unwrap_or(0)
+}
+
+/// The share of the threshold, in percent, from which a compression is near.
+pub const NEAR_THRESHOLD: u8 = 85;
+
+/// The share of the window, in percent, at which a gateway compresses before the next message,
+/// whatever the threshold.
+pub const HYGIENE_SHARE: u8 = 85;
+/// Messages at which it does so too.
+pub const HYGIENE_MESSAGES: usize = 400;
+/// Messages below which it never does: there is nothing to replace.
+pub const HYGIENE_MIN_MESSAGES: usize = 4;
+/// The share of the window, in percent, from which a person is warned when a compression did not
+/// help.
+pub const STILL_FULL: u8 = 95;
+
+/// Why a gateway compresses before the next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The window is nearly full.
+    Tokens,
+    /// The list is long.
+    Messages,
+}
+
+/// Whether so many tokens are a [`NEAR_THRESHOLD`] share of the threshold or more; never without
+/// a threshold.
+pub fn is_near(tokens: u64, threshold_tokens: u64) -> bool {
+    reaches(tokens, NEAR_THRESHOLD, threshold_tokens)
+}
+
+/// Whether a gateway should compress a list of so many messages and tokens before it takes the
+/// next message, and why: the window is nearly full, or else the list is long.
+pub fn hygiene(tokens: u64, messages: usize, window: u64) -> Option<Reason> {
+    match messages {
+        0..HYGIENE_MIN_MESSAGES => None,
+        _ if reaches(tokens, HYGIENE_SHARE, window) => Some(Reason::Tokens),
+        HYGIENE_MESSAGES.. => Some(Reason::Messages),
+        _ => None,
+    }
+}
+
+/// Whether the window is so full after a compression that a person must be told.
+pub fn is_still_full(tokens: u64, window: u64) -> bool {
+    reaches(tokens, STILL_FULL, window)
+}
+
+/// Whether so many tokens are a share of the whole, in percent, or more; never of nothing.
+fn reaches(tokens: u64, percent: u8, whole: u64) -> bool {
+    whole > 0 && u128::from(tokens) * 100 >= u128::from(percent) * u128::from(whole)
+}
+
+/// The sentence for a prompt that is near the threshold.
+pub fn near_warning(tokens: u64, threshold_tokens: u64) -> String {
+    format!("The next compression is near: {tokens} tokens, of {threshold_tokens} at which it comes.")
+}
+
+/// The sentence for a window that a compression left nearly full.
+pub fn still_full_warning(tokens: u64, window: u64) -> String {
+    format!(
+        "The window is still nearly full after the compression: {tokens} of {window} tokens. A new session, or a model with a larger window, would help."
+    )
 }
 
 /// The sentence for a level that a prompt has reached.
@@ -62,5 +123,41 @@ mod tests {
         ] {
             assert_eq!(level(tokens, window), expect, "{tokens} of {window}");
         }
+    }
+
+    #[test]
+    fn a_gateway_compresses_what_is_full_or_long() {
+        for (tokens, messages, window, expect) in [
+            (0, 0, 1_000, None),
+            (849, 399, 1_000, None),
+            (850, 399, 1_000, Some(Reason::Tokens)),
+            (850, 400, 1_000, Some(Reason::Tokens)),
+            (849, 400, 1_000, Some(Reason::Messages)),
+            (0, usize::MAX, 1_000, Some(Reason::Messages)),
+            (5_000, 3, 1_000, None),
+            (5_000, 4, 1_000, Some(Reason::Tokens)),
+            (5_000, 4, 0, None),
+            (5_000, 400, 0, Some(Reason::Messages)),
+            (u64::MAX, 4, u64::MAX, Some(Reason::Tokens)),
+        ] {
+            assert_eq!(hygiene(tokens, messages, window), expect, "{tokens} {messages} {window}");
+        }
+    }
+
+    #[test]
+    fn shares_begin_exactly() {
+        for (tokens, whole, near, full) in [
+            (0, 0, false, false),
+            (84, 100, false, false),
+            (85, 100, true, false),
+            (94, 100, true, false),
+            (95, 100, true, true),
+            (u64::MAX, 1, true, true),
+            (u64::MAX, u64::MAX, true, true),
+        ] {
+            assert_eq!((is_near(tokens, whole), is_still_full(tokens, whole)), (near, full), "{tokens} of {whole}");
+        }
+        assert!(near_warning(85, 100).contains("85 tokens, of 100"));
+        assert!(still_full_warning(96, 100).contains("96 of 100 tokens"));
     }
 }

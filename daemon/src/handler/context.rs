@@ -1,7 +1,10 @@
 //! `context.*`: settings, estimates and the dry run. Compressing has a file of
 //! its own.
 
+mod cache_control;
 mod compress;
+mod manual;
+mod provider_error;
 mod usage;
 
 use std::sync::Arc;
@@ -16,7 +19,10 @@ use herma_protocol::context::{
 use herma_protocol::value::TextOrOff;
 use herma_protocol::{ErrorKind, Json, RpcError};
 
+pub(super) use cache_control::cache_control;
 pub(super) use compress::compress;
+pub(super) use manual::manual;
+pub(super) use provider_error::{classify_error, with_window};
 pub(super) use usage::record_usage;
 
 use super::{blocking, check_names, narrow, session, wide};
@@ -44,7 +50,8 @@ pub(super) async fn configure(state: &State, caller: &Caller, params: ConfigureP
     check_summarizer(params.summarizer.as_deref())?;
     let session = session::ensure(state, caller, &params.session).await?;
     let _alone = session.configuring.lock().await;
-    let merged = laid_over(session.settings(), params.into());
+    let (before, named) = (session.settings(), params.context_length);
+    let merged = with_window(state, &before, named, laid_over(before.clone(), params.into())).await?;
     checked(&merged, &state.config)?;
     session::save_settings(state, &session, merged).await?;
     status_of(&session, &state.config)

@@ -22,7 +22,7 @@ pub(super) use lock::{lock, lock_holder, unlock};
 pub(super) use transcript::{append, remove};
 pub(super) use usage::usage;
 
-use super::{check_name, check_names};
+use super::{check_name, check_names, context};
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
 use crate::session::{Session, Sessions};
@@ -58,9 +58,11 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
     };
     let _alone = session.configuring.lock().await;
     if resumed && (model.is_some() || context_length.is_some()) {
-        let mut settings = session.settings();
+        let before = session.settings();
+        let mut settings = before.clone();
         settings.model = model.or(settings.model);
         settings.context_length = context_length.or(settings.context_length);
+        let settings = context::with_window(state, &before, context_length, settings).await?;
         save_settings(state, &session, settings).await?;
     }
     Ok(OpenResult {
@@ -235,7 +237,9 @@ async fn kept(state: &State, id: String) -> Outcome<Option<SessionRow>> {
 async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(Arc<Session>, bool)> {
     let profile = caller.profile().to_owned();
     let snapshot = freeze(state, &profile).await?;
-    let settings = Settings { model: params.model, context_length: params.context_length, ..Settings::default() };
+    let named = params.context_length;
+    let settings = Settings { model: params.model, context_length: named, ..Settings::default() };
+    let settings = context::with_window(state, &Settings::default(), named, settings).await?;
     let row = SessionRow {
         id: params.session,
         profile,

@@ -1,5 +1,8 @@
 //! What the daemon says of sessions, outputs, usage and recall: always the same.
 
+use herma_client::protocol::context::cache_control::CacheControlResult;
+use herma_client::protocol::context::check::{CheckReason, CheckResult};
+use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
 use herma_client::protocol::output::search::{Match, SearchResult as Found};
 use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
@@ -24,6 +27,11 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             let usage = Buckets { prompt: 5, total: 7, request_count: 1, ..Buckets::default() };
             Reply::ContextRecordUsage(RecordUsageResult { usage, pressure: Some(0.5), ..RecordUsageResult::default() })
         }
+        Request::ContextClassifyError(params) => Reply::ContextClassifyError(classified(&params.text)),
+        Request::ContextCacheControl(params) => {
+            Reply::ContextCacheControl(CacheControlResult { messages: params.messages })
+        }
+        Request::ContextCheck(params) => Reply::ContextCheck(checked(params.tokens.unwrap_or(90_000))),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {
             let sessions = vec![session(); usize::try_from(params.limit.unwrap().min(2)).unwrap()];
@@ -180,4 +188,28 @@ fn compression() -> Compression {
         chars: 70,
         summary: "## Goal".into(),
     }
+}
+
+fn classified(text: &str) -> ClassifyErrorResult {
+    let (kind, limit, left) = match text {
+        "too long" => (ErrorClass::InputTooLong, Some(32_768), None),
+        "answer" => (ErrorClass::OutputCap, None, Some(1_200)),
+        _ => (ErrorClass::Other, None, None),
+    };
+    ClassifyErrorResult {
+        kind,
+        context_limit: limit,
+        lower_limit: limit,
+        available_output: left,
+        next_tier: limit.map(|_| 64_000),
+    }
+}
+
+fn checked(tokens: u64) -> CheckResult {
+    let (compress, reason, wait_s) = match tokens {
+        ..1_000 => (false, CheckReason::BelowThreshold, 0.0),
+        1_000..2_000 => (false, CheckReason::Cooldown, 29.2),
+        _ => (true, CheckReason::OverThreshold, 0.0),
+    };
+    CheckResult { compress, reason, defer: false, tokens, threshold: 64_000, pressure: 0.755, wait_s }
 }

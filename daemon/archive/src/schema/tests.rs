@@ -60,9 +60,27 @@ fn a_file_of_the_first_version_keeps_everything_and_can_be_searched() {
     let shown = reader.show("s").unwrap().unwrap();
     assert_eq!((shown.messages, shown.tool_calls, shown.preview.as_str()), (5, 1, "Grüße an alle"));
     assert!((shown.last_active - 12.0).abs() < 1e-9);
+    assert_eq!(reader.window("m", "").unwrap(), None);
     let bare = &reader.removed_page("c1", 0, 1).unwrap()[0];
     assert_eq!((bare.generation, bare.role.as_deref(), bare.session.as_str()), (0, None, "s"));
     archive.check().unwrap();
+}
+
+#[test]
+fn a_file_of_the_second_version_learns_windows_and_keeps_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.db");
+    first_version(&path);
+    let mut connection = Connection::open(&path).unwrap();
+    migrate_by(&mut connection, &STEPS[..2]).unwrap();
+    assert_eq!(version(&connection).unwrap(), 2);
+    drop(connection);
+    let archive = Archive::open(&path).unwrap();
+    let reader = archive.reader();
+    assert_eq!(reader.session("s").unwrap().unwrap().generation, 2);
+    assert_eq!(reader.removed("c2").unwrap().len(), 3);
+    archive.keep_window("m", "", 8_192, 1.0).unwrap();
+    assert_eq!(reader.window("m", "").unwrap(), Some(8_192));
 }
 
 #[test]

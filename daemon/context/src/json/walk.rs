@@ -5,7 +5,7 @@ use super::{Span, string_end};
 
 /// Calls `visit` with each key of the object that begins at `at`, and with the place of its value;
 /// `visit` gives one past that value. Gives one past the object.
-pub(crate) fn members(raw: &str, at: usize, mut visit: impl FnMut(&str, usize) -> usize) -> usize {
+pub(crate) fn members<'a>(raw: &'a str, at: usize, mut visit: impl FnMut(&'a str, usize) -> usize) -> usize {
     let bytes = raw.as_bytes();
     let mut at = at + 1;
     loop {
@@ -34,6 +34,20 @@ pub(crate) fn items(raw: &str, at: usize, mut visit: impl FnMut(usize) -> usize)
             None => return bytes.len(),
         }
     }
+}
+
+/// The keys and values of an object as they stand in its text, duplicates included; none of
+/// another text.
+pub(crate) fn fields(raw: &str) -> Vec<(&str, &str)> {
+    let (at, mut fields) = (start(raw), Vec::with_capacity(4));
+    if raw.as_bytes().get(at) == Some(&b'{') {
+        members(raw, at, |key, at| {
+            let span = value(raw, at);
+            fields.push((key, span.slice(raw)));
+            span.end
+        });
+    }
+    fields
 }
 
 /// The value that begins at `at`.

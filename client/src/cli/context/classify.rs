@@ -1,0 +1,54 @@
+//! `herma context classify`.
+
+use std::path::Path;
+
+use herma_client::protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
+
+use crate::cli::exit::Failure;
+use crate::cli::{Session, out};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "With a session, a window that the text names is remembered for its model at its endpoint.\n\nExamples:\n  herma context classify \"prompt is too long: 208310 tokens > 200000 maximum\" --current 200000\n  curl … | herma context classify - --status 400 --session trip --json"
+)]
+pub(in crate::cli) struct Arguments {
+    /// What the provider said; - for standard input
+    text: String,
+    /// The HTTP status
+    #[arg(long, value_parser = clap::value_parser!(u16).range(100..=599))]
+    status: Option<u16>,
+    /// The window that you believed in, in tokens
+    #[arg(long, value_name = "TOKENS")]
+    current: Option<u64>,
+    /// The session whose model gave the error
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let text = match arguments.text.as_str() {
+        "-" => out::read_input(Path::new("-"))?,
+        text => text.to_owned(),
+    };
+    let (status, current) = (arguments.status, arguments.current);
+    let params = ClassifyErrorParams { text, status, current, session: arguments.session.clone() };
+    let result = session.connect()?.context_classify_error(params)?;
+    out::show(session.common, &result, classified)
+}
+
+fn classified(result: &ClassifyErrorResult) -> String {
+    let (kind, advice) = match result.kind {
+        ErrorClass::InputTooLong => ("input too long", "compress, and call again"),
+        ErrorClass::OutputCap => ("answer too long", "call again with fewer tokens for the answer"),
+        ErrorClass::Other => ("something else", "a compression does not help"),
+    };
+    let tokens = |count: u64| format!("{} tokens", out::thousands(count));
+    let mut rows = vec![("kind", kind.to_owned()), ("what helps", advice.to_owned())];
+    rows.extend(result.context_limit.map(|limit| {
+        let lower = if result.lower_limit.is_some() { ", less than was believed" } else { "" };
+        ("window", format!("{}{lower}", tokens(limit)))
+    }));
+    rows.extend(result.available_output.map(|left| ("left for the answer", tokens(left))));
+    rows.extend(result.next_tier.map(|tier| ("next usual window", format!("{}, a guess", tokens(tier)))));
+    out::columns(&rows)
+}

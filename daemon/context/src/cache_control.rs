@@ -1,0 +1,105 @@
+//! Marks that tell a provider up to where it may cache the prompt.
+//!
+//! At most four: the system message in front, and the last messages that are no system messages.
+//! Whatever gets no mark keeps its exact text, and so does all of a marked message but the mark.
+
+use crate::json::{self, Span, Splice};
+use crate::message::{Content, Message, Part, Role, fields};
+
+/// Marks that a request may have.
+pub const MAX_MARKS: usize = 4;
+
+/// The field that holds a mark.
+const KEY: &str = "cache_control";
+
+/// How long a prompt cache lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ttl {
+    /// Five minutes, which a mark need not say.
+    #[default]
+    FiveMinutes,
+    /// An hour.
+    OneHour,
+}
+
+/// Which tool messages can have a mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolMarks {
+    /// The endpoint is spoken to in its own way and takes them.
+    Native,
+    /// None: a tool message takes the place of a mark all the same.
+    #[default]
+    None,
+}
+
+impl Ttl {
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::FiveMinutes => r#"{"type": "ephemeral"}"#,
+            Self::OneHour => r#"{"type": "ephemeral", "ttl": "1h"}"#,
+        }
+    }
+}
+
+/// The list with its marks. Marks that are there already stay where they are; one at a place
+/// that gets a mark is replaced.
+pub fn marked(messages: &[Message], ttl: Ttl, tools: ToolMarks) -> Vec<Message> {
+    let mut out = messages.to_vec();
+    for at in places(messages) {
+        if let Some(place) = out.get_mut(at)
+            && let Some(new) = with_mark(place, ttl, tools)
+        {
+            *place = new;
+        }
+    }
+    out
+}
+
+/// The positions that a mark is meant for.
+fn places(messages: &[Message]) -> Vec<usize> {
+    let system = messages.first().filter(|first| first.is(Role::System)).map(|_| 0);
+    let left = MAX_MARKS - usize::from(system.is_some());
+    let others = messages.iter().enumerate().rev().filter(|(_, message)| !message.is(Role::System));
+    system.into_iter().chain(others.map(|(at, _)| at).take(left)).collect()
+}
+
+/// The message with a mark, or none if it can't have one.
+fn with_mark(message: &Message, ttl: Ttl, tools: ToolMarks) -> Option<Message> {
+    if !message.is_object() {
+        return None;
+    }
+    let whole = Span::of(message.raw(), message.raw());
+    let splice = match message.content() {
+        _ if message.is(Role::Tool) => (tools == ToolMarks::Native).then(|| field(message, whole, ttl))?,
+        Content::Missing | Content::Null => field(message, whole, ttl),
+        Content::Text(span) if json::string_chars(message.slice(*span)) == 0 => field(message, whole, ttl),
+        Content::Text(span) => {
+            let text = message.slice(*span);
+            Splice { span: *span, text: format!(r#"[{{"type": "text", "text": {text}, "{KEY}": {}}}]"#, ttl.mark()) }
+        }
+        Content::List(parts) => field(message, last_object(parts, message)?, ttl),
+        Content::Object(_) | Content::Other => return None,
+    };
+    Some(message.spliced(&[splice]))
+}
+
+/// The last part of list content, if it is an object.
+fn last_object(parts: &[Part], message: &Message) -> Option<Span> {
+    parts.last().map(|part| part.span).filter(|span| message.slice(*span).starts_with('{'))
+}
+
+/// What gives an object of the message a mark: behind its other fields, or in the place of the
+/// one that it has.
+fn field(message: &Message, object: Span, ttl: Ttl) -> Splice {
+    let text = message.slice(object);
+    let fields = fields(text);
+    if let Some((_, value)) = fields.iter().rev().find(|(key, _)| json::decode(key) == KEY) {
+        return Splice { span: Span::of(value, message.raw()), text: ttl.mark().to_owned() };
+    }
+    let brace = object.start + text.rfind('}').unwrap_or(text.len());
+    let glue = if fields.is_empty() { "" } else { ", " };
+    Splice { span: Span { start: brace, end: brace }, text: format!(r#"{glue}"{KEY}": {}"#, ttl.mark()) }
+}
+
+#[cfg(test)]
+mod tests;

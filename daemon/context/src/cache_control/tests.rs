@@ -1,0 +1,132 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{call, result, say};
+
+const MARK: &str = r#""cache_control": {"type": "ephemeral"}"#;
+
+fn message(raw: &str) -> Message {
+    Message::parse(raw).unwrap()
+}
+
+/// The positions that have a mark anywhere.
+fn marks(messages: &[Message]) -> Vec<usize> {
+    let has = |(at, message): (usize, &Message)| message.raw().contains(KEY).then_some(at);
+    messages.iter().enumerate().filter_map(has).collect()
+}
+
+#[test]
+fn only_the_mark_is_new() {
+    for (raw, tools, expect) in [
+        (
+            r#"{"role":"user","content":"a\u00e9\/"}"#,
+            ToolMarks::None,
+            r#"{"role":"user","content":[{"type": "text", "text": "a\u00e9\/", MARK}]}"#,
+        ),
+        (
+            r#"{ "role" : "user", "content" : "", "n":1.0 }"#,
+            ToolMarks::None,
+            r#"{ "role" : "user", "content" : "", "n":1.0 , MARK}"#,
+        ),
+        (
+            r#"{"role":"assistant","content":null,"x":{}}"#,
+            ToolMarks::None,
+            r#"{"role":"assistant","content":null,"x":{}, MARK}"#,
+        ),
+        (r#"{"role":"assistant"}"#, ToolMarks::None, r#"{"role":"assistant", MARK}"#),
+        (
+            r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"}" ,"y":[]}]}"#,
+            ToolMarks::None,
+            r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"}" ,"y":[], MARK}]}"#,
+        ),
+        (r#"{"role":"user","content":[{}]}"#, ToolMarks::None, r#"{"role":"user","content":[{MARK}]}"#),
+        (
+            r#"{"role":"user","content":[{"cache_\u0063ontrol":{"type":"old"},"type":"text"}]}"#,
+            ToolMarks::None,
+            r#"{"role":"user","content":[{"cache_\u0063ontrol":{"type": "ephemeral"},"type":"text"}]}"#,
+        ),
+        (
+            r#"{"role":"tool","content":"x","cache_control":null}"#,
+            ToolMarks::Native,
+            r#"{"role":"tool","content":"x","cache_control":{"type": "ephemeral"}}"#,
+        ),
+        (r#"{"role":"tool","content":"x"}"#, ToolMarks::Native, r#"{"role":"tool","content":"x", MARK}"#),
+        (r#"{"role":"tool","content":"x"}"#, ToolMarks::None, r#"{"role":"tool","content":"x"}"#),
+        (r#"{"role":"user","content":[]}"#, ToolMarks::Native, r#"{"role":"user","content":[]}"#),
+        (r#"{"role":"user","content":["bare"]}"#, ToolMarks::Native, r#"{"role":"user","content":["bare"]}"#),
+        (r#"{"role":"user","content":7}"#, ToolMarks::Native, r#"{"role":"user","content":7}"#),
+        (r#""bare""#, ToolMarks::Native, r#""bare""#),
+        ("[1]", ToolMarks::Native, "[1]"),
+    ] {
+        let out = marked(&[message(raw)], Ttl::FiveMinutes, tools);
+        assert_eq!(out[0].raw(), expect.replace("MARK", MARK), "{raw}");
+    }
+}
+
+#[test]
+fn an_hour_is_said() {
+    let out = marked(&[say("user", "a")], Ttl::OneHour, ToolMarks::None);
+    let value: Value = serde_json::from_str(out[0].raw()).unwrap();
+    assert_eq!(value["content"][0]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
+}
+
+#[test]
+fn four_places_at_most() {
+    let turns = |count: usize| -> Vec<Message> { (0..count).map(|_| say("user", "a")).collect() };
+    let with_system = [vec![say("system", "s")], turns(6)].concat();
+    assert_eq!(marks(&marked(&with_system, Ttl::FiveMinutes, ToolMarks::None)), [0, 4, 5, 6]);
+    assert_eq!(marks(&marked(&turns(6), Ttl::FiveMinutes, ToolMarks::None)), [2, 3, 4, 5]);
+    let late = [turns(2), vec![say("system", "s")], turns(3)].concat();
+    assert_eq!(marks(&marked(&late, Ttl::FiveMinutes, ToolMarks::None)), [1, 3, 4, 5]);
+    let calls = [vec![say("system", "s")], turns(3), vec![call(&["a"]), result("a", "x"), say("user", "b")]].concat();
+    assert_eq!(marks(&marked(&calls, Ttl::FiveMinutes, ToolMarks::None)), [0, 4, 6]);
+    assert_eq!(marks(&marked(&calls, Ttl::FiveMinutes, ToolMarks::Native)), [0, 4, 5, 6]);
+    assert_eq!(marked(&[], Ttl::FiveMinutes, ToolMarks::None), []);
+    assert_eq!(marks(&marked(&[say("system", "s")], Ttl::FiveMinutes, ToolMarks::None)), [0]);
+}
+
+fn any_message() -> impl Strategy<Value = String> {
+    let role = prop_oneof![Just("system"), Just("user"), Just("assistant"), Just("tool"), Just("odd")];
+    let part = prop_oneof![
+        Just("{}".to_owned()),
+        Just("\"bare\"".to_owned()),
+        Just("null".to_owned()),
+        Just("{ \"type\":\"text\" ,\"text\":\"\\\"}\" }".to_owned()),
+        Just("{\"cache_control\":1,\"cache_control\":{}}".to_owned()),
+    ];
+    let content = prop_oneof![
+        Just("null".to_owned()),
+        Just("\"\"".to_owned()),
+        Just("\"a\\u00e9 }\"".to_owned()),
+        Just("{\"_multimodal\":true}".to_owned()),
+        Just("12.50".to_owned()),
+        prop::collection::vec(part, 0..4).prop_map(|parts| format!("[{}]", parts.join(" , "))),
+    ];
+    prop_oneof![
+        9 => (role, content).prop_map(|(role, content)| format!("{{ \"x\":1.0,\"role\":\"{role}\" ,\"content\": {content}}}")),
+        1 => Just("[\"user\"]".to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_list_stays_readable_and_keeps_what_it_had(raws in prop::collection::vec(any_message(), 0..9), native: bool) {
+        let tools = if native { ToolMarks::Native } else { ToolMarks::None };
+        let input: Vec<Message> = raws.iter().map(|raw| message(raw)).collect();
+        let out = marked(&input, Ttl::OneHour, tools);
+        prop_assert_eq!(out.len(), input.len());
+        let changed = input.iter().zip(&out).filter(|(before, after)| before.raw() != after.raw());
+        prop_assert!(changed.count() <= MAX_MARKS);
+        for (before, after) in input.iter().zip(&out) {
+            let value: Value = serde_json::from_str(after.raw()).unwrap();
+            if before.raw() != after.raw() {
+                let is_marked = value.to_string().contains("\"ttl\":\"1h\"");
+                prop_assert!(is_marked);
+                let is_kept = after.raw().starts_with("{ \"x\":1.0,\"role\":");
+                prop_assert!(is_kept);
+            }
+        }
+        prop_assert_eq!(&out, &marked(&input, Ttl::OneHour, tools));
+    }
+}

@@ -1,0 +1,58 @@
+//! The words about a compression.
+
+use serde_json::Value;
+
+use crate::Message;
+
+/// Why fewer messages can be more tokens.
+const DENSER: &str = "There are fewer messages but more tokens by this estimate: a summary is denser text than the turns that it replaced, and an estimate counts that more strictly. The next reply of the model brings the real figure.";
+
+/// Digits that stand together.
+const GROUP: usize = 3;
+
+/// What to tell a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// Both lists say the same.
+    pub noop: bool,
+    /// What became of the messages.
+    pub headline: String,
+    /// What became of the request's size.
+    pub token_line: String,
+    /// An explanation, where fewer messages are estimated at more tokens.
+    pub note: Option<String>,
+}
+
+/// The words about a list that became another one.
+pub fn feedback(before: &[Message], after: &[Message], tokens_before: u64, tokens_after: u64) -> Feedback {
+    let noop = before.len() == after.len() && before.iter().zip(after).all(|(one, other)| says_the_same(one, other));
+    let headline = match noop {
+        true => format!("No changes from compression: {} messages", before.len()),
+        false => format!("Compressed: {} → {} messages", before.len(), after.len()),
+    };
+    let token_line = match noop && tokens_before == tokens_after {
+        true => format!("Approx request size: ~{} tokens (unchanged)", grouped(tokens_before)),
+        false => format!("Approx request size: ~{} → ~{} tokens", grouped(tokens_before), grouped(tokens_after)),
+    };
+    let is_denser = !noop && after.len() < before.len() && tokens_after > tokens_before;
+    Feedback { noop, headline, token_line, note: is_denser.then(|| DENSER.to_owned()) }
+}
+
+/// Whether two messages are the same JSON value.
+fn says_the_same(one: &Message, other: &Message) -> bool {
+    let value = |message: &Message| serde_json::from_str::<Value>(message.raw()).ok();
+    one.raw() == other.raw() || value(one).is_some_and(|one| Some(one) == value(other))
+}
+
+/// A number with its thousands set apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 2);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(GROUP) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,111 @@
+//! The words by which an error is known when no number tells. All texts here are lower-case.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::pattern;
+
+/// Codes that mean nothing but a prompt that is too long.
+static CODES: LazyLock<Regex> = LazyLock::new(|| {
+    any_of(&[
+        "context_length_exceeded",
+        "context_window_exceeded",
+        "contextwindowexceeded",
+        "exceed_context_size_error",
+        "model_max_prompt_tokens_exceeded",
+        "request_too_large",
+    ])
+});
+
+/// Rates, quotas, money and access: what no shorter prompt changes.
+static REFUSALS: LazyLock<Regex> = LazyLock::new(|| {
+    any_of(&[
+        r"rate[\s_-]?limit",
+        r"\bper[\s_-](?:min(?:ute)?|hour|day|sec(?:ond)?|month)\b",
+        r"/min\b",
+        r"\b(?:tpm|rpm|tpd|rpd)\b",
+        r"too[\s_]many[\s_]requests",
+        r"\bquota",
+        "throttl",
+        "resource[ _]exhausted",
+        "please wait before",
+        "overloaded",
+        r"\bbilling",
+        r"more credits|credit balance|insufficient[ _](?:balance|funds|credits)",
+        r"api[\s_-]?key",
+        "unauthori[sz]ed",
+        "authenticat",
+        "permission",
+        "forbidden",
+        r"(?:invalid|expired|missing) (?:\w+ )?token\b",
+    ])
+});
+
+/// Sentences that say that the prompt is too long.
+static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
+    any_of(&[
+        r"(?:prompt|input|request|conversation|message)s? (?:is|are|was) too (?:long|large)",
+        r"(?:prompt|input) too (?:long|large)",
+        r"(?:payload|entity|content) too large",
+        r"prompt (?:exceeds|exceeded)",
+        r"too many (?:input |prompt )?tokens",
+        r"input tokens exceed",
+        r"input token count (?:of )?\(?[0-9,_]* ?\)? ?exceeds",
+        r"exceed(?:s|ed|ing)? (?:\w+ |'s |\w+'s ){0,3}context",
+        r"(?:greater|longer|larger) than (?:\w+ |\w+'s ){0,3}context",
+        r"longer than the maximum model length",
+        r"context (?:length|size|window) (?:\w+ ){0,3}exceed(?:s|ed)",
+        r"context[_ ]overflow",
+        r"context the overflows",
+        r"(?:maximum|max) context (?:length|size|window)",
+        r"(?:maximum|max) prompt length",
+        r"reduce (?:the|your) (?:length|prompt|message|input|context|conversation)",
+        r"range of input length",
+        r"token limit exceeded|exceed(?:s|ed) (?:the |model |max(?:imum)? ){0,3}token limit",
+        r"n_keep (?:\([0-9]+\) )?>= n_ctx",
+    ])
+});
+
+/// Sizes in chars, which say nothing of the window.
+static IN_CHARS: LazyLock<Regex> =
+    LazyLock::new(|| any_of(&["string too long", "string_above_max_length", r"expected maxlength"]));
+
+/// What goes with a number that is a window.
+static PROMPT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", "token"]));
+
+/// The parameter for the length of the answer.
+static ANSWER: LazyLock<Regex> =
+    LazyLock::new(|| any_of(&[r"max_(?:output_|completion_|new_)?tokens", r"(?:output|completion) tokens"]));
+
+/// What goes with a prompt and with nothing else.
+static INPUT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", "input", "messages"]));
+
+pub(super) fn has_overflow_code(text: &str) -> bool {
+    CODES.is_match(text)
+}
+
+pub(super) fn is_refusal(text: &str) -> bool {
+    REFUSALS.is_match(text)
+}
+
+pub(super) fn says_too_long(text: &str) -> bool {
+    TOO_LONG.is_match(text)
+}
+
+pub(super) fn counts_chars(text: &str) -> bool {
+    IN_CHARS.is_match(text)
+}
+
+pub(super) fn names_the_prompt(text: &str) -> bool {
+    PROMPT.is_match(text)
+}
+
+/// Whether a text speaks of the answer's length and of nothing that is sent.
+pub(super) fn names_the_answer_only(text: &str) -> bool {
+    ANSWER.is_match(text) && !INPUT.is_match(text)
+}
+
+fn any_of(alternatives: &[&str]) -> Regex {
+    pattern(&alternatives.join("|"))
+}
