@@ -14,19 +14,23 @@
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
 
+mod hash;
 mod json;
 mod message;
 mod redaction;
 mod request;
+mod sentences;
 mod settings;
 mod state;
 #[cfg(test)]
 mod testing;
 mod text;
 
+pub mod anchors;
 pub mod boundary;
 pub mod compress;
 pub mod constants;
+pub mod constraints;
 pub mod extractive;
 pub mod focus;
 pub mod handoff;
@@ -41,6 +45,7 @@ pub mod savings;
 pub mod serialize;
 pub mod tokens;
 pub mod usage;
+pub mod user_messages;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
