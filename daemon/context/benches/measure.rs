@@ -46,7 +46,7 @@ fn main() {
     let real = noise::real(&std::fs::read_to_string(path).unwrap());
     for seed in 7..=9 {
         once(&format!("real, 1000 ({seed})"), real.iter().take(1_000).cloned().collect(), seed);
-        let more = (0..4).map(|at| real.iter().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
+        let more = (0..4).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
         repeatedly(&format!("real, five runs ({seed})"), real.iter().take(1_000).cloned().collect(), more, seed);
     }
 }

@@ -11,14 +11,18 @@ use crate::text::{collapse, head, longer_than};
 
 /// Chars of one sentence in a shortened message.
 const SENTENCE_CHARS: usize = 260;
-/// What a sentence with a clear request weighs.
-const ASKS: u32 = 6;
+/// What a sentence that addresses somebody with a request weighs.
+const ASKS: u32 = 7;
+/// What one weighs that begins as an order does.
+const ORDERS: u32 = 5;
 /// What a question weighs.
 const QUESTION: u32 = 3;
 /// What a rule weighs.
 const RULE: u32 = 6;
 /// What something exact weighs.
 const EXACT: u32 = 2;
+/// What a name or a number weighs: a thing of its own is meant.
+const SPECIFIC: u32 = 2;
 /// What the first sentence of a message weighs, whatever it says.
 const FIRST: u32 = 1;
 
@@ -28,9 +32,14 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
         | \b(?:I|we)(?:['’]ll)?\ (?:also\ |still\ |really\ )?(?:need|want|wish|expect|require)\b | \b(?:your\ (?:task|job|next)|next\ task|todo|to[\ -]do|action\ item|request|task|goal|deliverable|requirement)\b\s*(?:\W|is|:)
         | \blet['’]?s\b | \bwe\ should\b | \byou\ should\b | \bmake\ sure\b | \b(?:have|get)\ (?:a\ look|it\ (?:done|working))\b | \btake\ a\ look\b | \bdon['’]t\ forget\b | \bremember\ to\b | \bgo\ ahead\ and\b | \bhelp\ me\b | \bI['’]m\ (?:looking|trying|hoping)\ (?:to|for)\b | \b(?:would|it['’]d)\ be\ (?:great|nice|good|helpful|useful)\b | \bshow\ me\b | \btell\ me\b | \blet\ me\ know\b
         | \b(?:after|once|when)\ (?:that|this|you['’]re\ done|done)\b[^.]*,\s*\w | \b(?:before|by|until)\ (?:monday|tuesday|wednesday|thursday|friday|tomorrow|tonight|the\ (?:release|demo|meeting|end)|next\ week|noon)\b
-        | ^\W*(?:(?:ok(?:ay)?|also|and|then|next|now|first|second|third|finally|afterwards|additionally|meanwhile|later|instead|plus|great|thanks?|hi|hello|hey)\b[\s,:;-]*)*
-          (?:add|fix|write|implement|create|build|make|remove|delete|rename|change|update|upgrade|check|run|investigate|explain|look|find|show|give|list|review|refactor|extract|move|replace|document|test|cover|deploy|release|publish|prepare|set|configure|install|bump|port|convert|migrate|extend|improve|optimi[sz]e|speed|reduce|increase|split|merge|rebase|revert|undo|restore|generate|summari[sz]e|compare|measure|profile|benchmark|debug|reproduce|draft|send|book|cancel|schedule|rewrite|translate|clean|tidy|drop|expose|export|import|support|handle|validate|verify|ensure|track|log|print|wire|hook|introduce|switch|use|try|start|stop|finish|continue|go|figure|trace|double[\ -]check|open|close|file|tag|design|plan|propose|suggest|estimate|append|include|provide|put|turn|enable|disable|raise|lower|sort|group|filter|parse|format|lint|bring|keep|return|read|save|store|cache|download|upload|fetch|sync|render|display|hide|wrap|backport|squash|cherry-pick|annotate|audit|collect|count|calculate|compute|attach|apply|adjust|adapt|allow|automate|confirm|connect|copy|define|describe|detect|ship|simplify|swap|unify|wait|work)\b\s+\S
         | \b(?:bitte|kannst\ du|könntest\ du|können\ sie|ich\ (?:möchte|brauche|hätte\ gern)|por\ favor|puedes|podrías|necesito|quiero|s['’]il\ (?:te|vous)\ pla[iî]t|peux[\ -]tu|pouvez[\ -]vous|j['’]aimerais|il\ me\ faut)\b | 请|帮我|麻烦|能不能|可以.*吗|需要|してください|お願い|てほしい|ほしい|пожалуйста|можешь|нужно|주세요|부탁",
+    )
+});
+
+static ORDER: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix) ^\W*(?:(?:ok(?:ay)?|also|and|then|next|now|first|second|third|finally|afterwards|additionally|meanwhile|later|instead|plus|great|thanks?|hi|hello|hey)\b[\s,:;-]*)*
+          (?:add|fix|write|implement|create|build|make|remove|delete|rename|change|update|upgrade|check|run|investigate|explain|look|find|show|give|list|review|refactor|extract|move|replace|document|test|cover|deploy|release|publish|prepare|set|configure|install|bump|port|convert|migrate|extend|improve|optimi[sz]e|speed|reduce|increase|split|merge|rebase|revert|undo|restore|generate|summari[sz]e|compare|measure|profile|benchmark|debug|reproduce|draft|send|book|cancel|schedule|rewrite|translate|clean|tidy|drop|expose|export|import|support|handle|validate|verify|ensure|track|log|print|wire|hook|introduce|switch|use|try|start|stop|finish|continue|go|figure|trace|double[\ -]check|open|close|file|tag|design|plan|propose|suggest|estimate|append|include|provide|put|turn|enable|disable|raise|lower|sort|group|filter|parse|format|lint|bring|keep|return|read|save|store|cache|download|upload|fetch|sync|render|display|hide|wrap|backport|squash|cherry-pick|annotate|audit|collect|count|calculate|compute|attach|apply|adjust|adapt|allow|automate|confirm|connect|copy|define|describe|detect|ship|simplify|swap|unify|wait|work)\b\s+\S",
     )
 });
 
@@ -110,6 +119,11 @@ fn weight(sentence: &str, at: usize) -> u32 {
     let mut weight = if at == 0 { FIRST } else { 0 };
     if REQUEST.is_match(sentence) {
         weight += ASKS;
+    } else if ORDER.is_match(sentence) {
+        weight += ORDERS;
+    }
+    if is_specific(sentence) {
+        weight += SPECIFIC;
     }
     if sentence.ends_with(['?', '？']) {
         weight += QUESTION;
@@ -121,6 +135,12 @@ fn weight(sentence: &str, at: usize) -> u32 {
         weight += EXACT;
     }
     weight
+}
+
+/// Whether a sentence has a word that is no plain word.
+fn is_specific(sentence: &str) -> bool {
+    let inner_capital = |word: &str| word.chars().skip(1).any(char::is_uppercase);
+    sentence.split_whitespace().any(|word| word.contains(|c: char| c.is_ascii_digit() || "`_/".contains(c)) || inner_capital(word))
 }
 
 /// Whether a message says nothing that could be asked for again.

@@ -18,7 +18,7 @@ const WHOLE_CHARS: usize = 1_200;
 /// How much of the older messages is shown, from much to little: the least weight that a sentence
 /// must have, and the chars of a message.
 const STEPS: [(u32, usize); 9] =
-    [(0, 900), (1, 600), (1, 400), (2, 400), (2, 280), (3, 280), (6, 280), (6, 200), (7, 170)];
+    [(0, 900), (1, 600), (1, 400), (3, 400), (3, 280), (5, 280), (6, 240), (7, 200), (8, 170)];
 
 /// The user's words within a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
