@@ -14,22 +14,26 @@
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
-//!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
+//!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
+mod hash;
 mod json;
 mod message;
 mod redaction;
 mod request;
+mod sentences;
 mod settings;
 mod state;
 #[cfg(test)]
 mod testing;
 mod text;
 
+pub mod anchors;
 pub mod boundary;
 pub mod cache_control;
 pub mod compress;
 pub mod constants;
+pub mod constraints;
 pub mod extractive;
 pub mod focus;
 pub mod handoff;
@@ -46,6 +50,7 @@ pub mod savings;
 pub mod serialize;
 pub mod tokens;
 pub mod usage;
+pub mod user_messages;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
@@ -55,7 +60,7 @@ pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use plan::{Plan, plan};
 pub use redaction::Redaction;
-pub use request::{CompressRequest, Focus, PlanRequest, Today, TodayError};
+pub use request::{CompressRequest, Focus, Gain, PlanRequest, Today, TodayError};
 pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
 pub use usage::Usage;
