@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::owner::{Owner, Post};
 use crate::session::Sessions;
 use crate::streaks::Streaks;
+use crate::summarizer::Summarizers;
 
 /// Chars of a profile's name.
 const PROFILE: usize = 64;
@@ -59,6 +60,8 @@ pub(crate) struct State {
     pub over_quota: Notify,
     pub archive: Archivist,
     pub librarian: Arc<Librarian>,
+    #[expect(dead_code, reason = "a compression does not ask for summaries of models yet")]
+    pub summarizers: Summarizers,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
     stores: Arc<Stores>,
@@ -105,6 +108,7 @@ impl State {
                 told.begin_anew();
             }),
             librarian,
+            summarizers: Summarizers::new(&config.summarizer),
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),
             stores,
