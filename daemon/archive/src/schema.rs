@@ -4,6 +4,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::ArchiveError;
 
+mod engine;
 mod second;
 
 /// What takes a file from one version to the next.
@@ -52,6 +53,7 @@ const STEPS: &[Step] = &[
     ) STRICT, WITHOUT ROWID;",
     ),
     Step::Code(second::TABLES, second::move_removed),
+    Step::Sql(engine::TABLES),
 ];
 
 /// The newest version.
