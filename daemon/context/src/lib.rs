@@ -11,6 +11,7 @@
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
+//! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to)
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
 
@@ -25,12 +26,14 @@ mod testing;
 mod text;
 
 pub mod boundary;
+pub mod breaker;
 pub mod compress;
 pub mod constants;
 pub mod extractive;
 pub mod focus;
 pub mod handoff;
 pub mod images;
+pub mod outcome;
 pub mod pairs;
 pub mod plan;
 pub mod pressure;
