@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// A pause: one session's, and one summarizer's. The default is none.
 ///
 /// Times are seconds of a clock of the caller's choice, the same in every call.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cooldown {
     /// When the pause began. Before that the clock was set back, and the pause is over.
     pub since: f64,
@@ -30,7 +33,7 @@ impl Cooldown {
 }
 
 /// The pauses of one session, by summarizer: one that failed keeps none of the others waiting.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cooldowns(BTreeMap<String, Cooldown>);
 
 impl Cooldowns {
