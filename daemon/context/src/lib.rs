@@ -11,7 +11,8 @@
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
-//! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to)
+//! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
+//!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
 
@@ -27,9 +28,11 @@ mod text;
 
 pub mod boundary;
 pub mod breaker;
+pub mod check;
 pub mod compress;
 pub mod constants;
 pub mod extractive;
+pub mod fit;
 pub mod focus;
 pub mod handoff;
 pub mod images;
