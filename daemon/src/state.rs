@@ -17,6 +17,7 @@ use crate::approvals::Approvals;
 use crate::archivist::Archivist;
 use crate::bound_locks::BoundLocks;
 use crate::buffers::Buffers;
+use crate::compression::Compressions;
 use crate::config::Config;
 use crate::events::Events;
 use crate::fail::{self, Outcome};
@@ -28,6 +29,7 @@ use crate::metrics::Metrics;
 use crate::owner::{Owner, Post};
 use crate::session::Sessions;
 use crate::streaks::Streaks;
+use crate::summarizer::Summarizers;
 
 /// Chars of a profile's name.
 const PROFILE: usize = 64;
@@ -58,6 +60,8 @@ pub(crate) struct State {
     /// Somebody should look whether outputs must go.
     pub over_quota: Notify,
     pub archive: Archivist,
+    pub summarizers: Summarizers,
+    pub compressions: Compressions,
     pub librarian: Arc<Librarian>,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
@@ -104,6 +108,8 @@ impl State {
                 handler::keep_again(&in_use, archive);
                 told.begin_anew();
             }),
+            summarizers: Summarizers,
+            compressions: Compressions::default(),
             librarian,
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::{Archive, ArchiveError, Reader};
+use crate::{Archive, ArchiveError, Reader, transcript};
 
 /// A rule. What the words in `scope`, `source` and `state` are is the writer's
 /// business.
@@ -50,8 +50,9 @@ impl Archive {
     /// Keeps a rule, or what became of it.
     ///
     /// # Errors
-    /// A failure of the database.
+    /// An unknown session, or a failure of the database.
     pub fn save_constraint(&self, session: &str, row: &ConstraintRow) -> Result<(), ArchiveError> {
+        transcript::generation_of(self.connection(), session)?;
         save(self.connection(), session, std::slice::from_ref(row))
     }
 }
@@ -84,6 +85,7 @@ mod tests {
     fn rules_are_kept_in_order_and_change_in_place_and_go_with_the_session() {
         let (_folder, mut archive) = archive();
         archive.create_session(&session("s")).unwrap();
+        archive.create_session(&session("other")).unwrap();
         for row in [rule("b", 2.0, "active"), rule("a", 3.0, "active"), rule("c", 1.0, "active")] {
             archive.save_constraint("s", &row).unwrap();
         }

@@ -34,12 +34,13 @@ impl Archive {
         save(self.connection(), session, row)
     }
 
-    /// Keeps the figures; the summary stays what it was.
+    /// Keeps the figures of a session that there is; the summary stays what it was.
+    /// This may come late: a session that was removed meanwhile gets no row.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn save_engine_state(&self, session: &str, state: &str) -> Result<(), ArchiveError> {
-        let query = "INSERT INTO engine (session, state) VALUES (?1, ?2)
+        let query = "INSERT INTO engine (session, state) SELECT id, ?2 FROM session WHERE id = ?1
                      ON CONFLICT (session) DO UPDATE SET state = excluded.state";
         self.connection().prepare_cached(query)?.execute(params![session, state])?;
         Ok(())
@@ -87,12 +88,14 @@ mod tests {
         archive.save_engine_state("s", "2").unwrap();
         assert_eq!(archive.reader().engine("s").unwrap(), Some(row("2", Some("body"))));
         archive.remove_session("s").unwrap();
+        archive.save_engine_state("s", "{}").unwrap();
         assert_eq!(archive.reader().engine("s").unwrap(), None);
     }
 
     #[test]
     fn what_is_done_together_is_done_whole_or_not_at_all() {
         let (_folder, archive) = archive();
+        archive.create_session(&session("s")).unwrap();
         let failed = archive.together(|archive| {
             archive.save_engine_state("s", "{}")?;
             Err(ArchiveError::NoSession { session: "s".into() })

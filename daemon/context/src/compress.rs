@@ -2,6 +2,7 @@
 //! assembles.
 
 mod assemble;
+mod fitted;
 mod later;
 mod layout;
 mod prepared;
