@@ -2,6 +2,7 @@
 //! one, which has no options left.
 
 mod raw;
+mod summarizer;
 mod units;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use herma_guard::Policy;
 use herma_memory::Target;
 use herma_protocol::limits;
 use herma_spill::Budgets;
+
+pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 
 /// Largest configuration file, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
@@ -38,6 +41,8 @@ pub struct Config {
     pub retention: RetentionConfig,
     /// What a session starts with.
     pub context: ContextConfig,
+    /// What writes summaries.
+    pub summarizer: SummarizerConfig,
     /// The limits of the wire.
     pub limits: LimitsConfig,
     /// The log.
@@ -212,6 +217,7 @@ impl Config {
                 max_per_hour: 6,
                 min_new_text: 0.02,
             },
+            summarizer: SummarizerConfig::default(),
             limits: LimitsConfig {
                 frame: limits::FRAME,
                 in_flight: limits::IN_FLIGHT,
@@ -239,6 +245,13 @@ impl Config {
             Some((text, _)) => raw::apply(config, &text, &path),
         }
     }
+
+    /// What a file with this text makes of the defaults, or why it can't be used.
+    #[cfg(test)]
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let config = Self::for_home("/h".into(), "/h/s".into());
+        raw::apply(config, text, Path::new("config.toml")).map_err(|error| error.to_string())
+    }
 }
 
 #[cfg(test)]
@@ -250,8 +263,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        let config = Config::for_home("/h".into(), "/h/s".into());
-        raw::apply(config, text, Path::new("config.toml")).map_err(|error| error.to_string())
+        Config::read(text)
     }
 
     #[test]

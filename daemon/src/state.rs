@@ -60,9 +60,9 @@ pub(crate) struct State {
     /// Somebody should look whether outputs must go.
     pub over_quota: Notify,
     pub archive: Archivist,
-    pub summarizers: Summarizers,
     pub compressions: Compressions,
     pub librarian: Arc<Librarian>,
+    pub summarizers: Summarizers,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
     stores: Arc<Stores>,
@@ -108,9 +108,9 @@ impl State {
                 handler::keep_again(&in_use, archive);
                 told.begin_anew();
             }),
-            summarizers: Summarizers,
             compressions: Compressions::default(),
             librarian,
+            summarizers: Summarizers::new(&config.summarizer),
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),
             stores,

@@ -1,10 +1,12 @@
 //! The configuration as it stands in the file, and its way to the checked form.
 
+mod summarizer;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use herma_guard::{FindingId, Policy, Scope};
+use herma_guard::{FindingId, Policy, RedactOptions, Scope, redact};
 use herma_protocol::limits;
 use herma_spill::Size;
 use serde::Deserialize;
@@ -25,7 +27,7 @@ struct Raw {
     guard: Guard,
     output: Output,
     context: Context,
-    summarizer: Summarizer,
+    summarizer: summarizer::Summarizer,
     limits: Limits,
     log: Log,
 }
@@ -122,12 +124,6 @@ struct Context {
 enum Mode {
     InPlace,
     Continue,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Summarizer {
-    chain: Option<Vec<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -248,12 +244,7 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
         return Err(wrong("context.min_new_text", "must be at least 0 and at most 1"));
     }
 
-    if let Some(chain) = raw.summarizer.chain
-        && chain != ["extractive"]
-    {
-        let words = format!("may only be [\"extractive\"] in this version, not {chain:?}");
-        return Err(wrong("summarizer.chain", &words));
-    }
+    config.summarizer = raw.summarizer.check(&wrong)?;
 
     let size = |text: Option<String>, default: usize, most: usize, key: &str| match text {
         None => Ok(default),
@@ -311,18 +302,24 @@ fn policy(
     Ok(policy)
 }
 
-/// The parser's words, and for an unknown key the known one that is nearest.
+/// The parser's words, and for an unknown key the known one that is nearest. They quote the
+/// line, which may hold what was pasted there by mistake: secrets are masked.
 fn with_nearest(error: &toml::de::Error) -> String {
     let words = error.to_string();
+    let words = redact(words.trim_end(), RedactOptions::default()).text.into_owned();
     let message = error.message();
     let mut quoted = message.split('`').skip(1).step_by(2);
     let near = match (message.starts_with("unknown field"), quoted.next()) {
-        (true, Some(unknown)) => quoted
-            .max_by(|one, other| strsim::jaro_winkler(unknown, one).total_cmp(&strsim::jaro_winkler(unknown, other))),
+        (true, Some(unknown)) => nearest(unknown, quoted),
         _ => None,
     };
     match near {
-        Some(near) => format!("{}; did you mean `{near}`?", words.trim_end()),
-        None => words.trim_end().to_owned(),
+        Some(near) => format!("{words}; did you mean `{near}`?"),
+        None => words,
     }
+}
+
+/// The known name that is most like one that is not known.
+fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known.max_by(|one, other| strsim::jaro_winkler(unknown, one).total_cmp(&strsim::jaro_winkler(unknown, other)))
 }

@@ -1,5 +1,7 @@
 //! Sizes and durations with units.
 
+use std::time::Duration;
+
 /// Reads `64MiB`, `2GiB`, `512KiB` or a plain number of bytes.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
@@ -24,6 +26,14 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.checked_mul(unit)
+}
+
+/// Reads what [`seconds`] reads, and `300ms`.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    match split(text)? {
+        (number, "ms") => Some(Duration::from_millis(number)),
+        _ => seconds(text).map(Duration::from_secs),
+    }
 }
 
 fn split(text: &str) -> Option<(u64, &str)> {
@@ -64,6 +74,20 @@ mod tests {
             ("99999999999999999d", None),
         ] {
             assert_eq!(seconds(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_durations_count_in_milliseconds() {
+        for (text, expected) in [
+            ("300ms", Some(Duration::from_millis(300))),
+            ("1_500 ms", Some(Duration::from_millis(1500))),
+            ("5s", Some(Duration::from_secs(5))),
+            ("3m", Some(Duration::from_secs(180))),
+            ("5", None),
+            ("ms", None),
+        ] {
+            assert_eq!(duration(text), expected, "{text}");
         }
     }
 }
