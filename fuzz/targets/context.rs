@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     let request = PlanRequest { focus: Focus::Auto, previous_summary: None, today: None };
     let planned = plan(&messages, &settings, &request);
     assert_eq!(planned.messages.len(), messages.len());
-    let request = CompressRequest { focus: Focus::Auto, today: None, current_tokens: None };
+    let request = CompressRequest { focus: Focus::Auto, today: None, ..CompressRequest::default() };
     let Ok(prepared) = prepare(&messages, &settings, &EngineState::default(), &request) else { return };
     let summary = Summary { body: prepared.extractive_summary(None), sections: Vec::new() };
     let compressed = prepared.finish(summary, ArchiveNote { handle: "h".into(), messages: 0 });

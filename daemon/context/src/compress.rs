@@ -6,12 +6,14 @@ mod fitted;
 mod later;
 mod layout;
 mod prepared;
+mod sections;
 
 pub use assemble::SYSTEM_NOTE;
 pub use layout::summary_budget;
 pub(crate) use layout::{Brief, Layout};
 pub use prepared::{Prepared, prepare};
 
+use crate::constraints::Update;
 use crate::{EngineState, Message};
 
 /// Why there is nothing to compress; the input stands as it is.
@@ -23,6 +25,9 @@ pub enum Declined {
     /// Head and tail meet.
     #[error("nothing between the head and the tail")]
     NothingBetween,
+    /// Even the shortest handoff would be longer than what it replaces.
+    #[error("the handoff would be longer than what it replaces")]
+    NoGain,
 }
 
 impl Declined {
@@ -31,7 +36,7 @@ impl Declined {
         state.begin_run();
         match self {
             Self::TooFew => {}
-            Self::NothingBetween => {
+            Self::NothingBetween | Self::NoGain => {
                 state.ineffective_count = state.ineffective_count.saturating_add(1);
                 state.savings_pct = 0.0;
             }
@@ -55,7 +60,8 @@ pub struct SummaryRequest {
 pub struct Summary {
     /// The summary's own sections. It is trimmed and redacted here.
     pub body: String,
-    /// What follows them, in order; empty sections are left out.
+    /// Sections of the caller's own; one of them stands in the place of the one of its kind that
+    /// herma would append.
     pub sections: Vec<Section>,
 }
 
@@ -114,6 +120,8 @@ pub struct Compressed {
     pub removed: Vec<Removed>,
     /// Figures for the report.
     pub numbers: Numbers,
+    /// The session's rules from now on.
+    pub constraints: Update,
     /// The state afterwards; it holds the summary's body.
     pub state: EngineState,
     /// The text of the handoff, prefix and end marker included.
@@ -189,4 +197,8 @@ pub struct Numbers {
     pub dropped: usize,
     /// Saved tokens as a percentage of those before.
     pub savings_pct: f64,
+    /// Rules that the handoff quotes.
+    pub constraints: usize,
+    /// Exact references that it lists.
+    pub anchors: usize,
 }

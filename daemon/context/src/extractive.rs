@@ -17,14 +17,14 @@ use quote::Quoter;
 use crate::constants::{END_MARKER, IN_PROGRESS_HEADING, PENDING_HEADING, PREFIX, REMAINING_HEADING, TASK_HEADING};
 use crate::message::Message;
 use crate::redaction::Redaction;
-use crate::text::{cut_with, head, thousands};
+use crate::text::{collapse, cut_with, head, thousands};
 
 /// The smallest size of a whole handoff, in chars; the item counts are made for it.
 const MIN_CHARS: usize = 8_000;
 /// Chars that a token of the summary budget stands for.
 const CHARS_PER_TOKEN: u64 = 4;
-/// Room for the line that says where the replaced messages are.
-const RECALL_CHARS: usize = 260;
+/// The newlines of the frame.
+const FRAME_LINES: usize = 3;
 /// The smallest room that appended sections leave to the record.
 const MIN_BODY_CHARS: usize = 2_000;
 /// What a record that is still too long loses at its end, the mark included.
@@ -61,6 +61,8 @@ pub struct Extract<'a> {
     pub budget_tokens: u64,
     /// Chars that others will append to the record, taken from its room.
     pub reserved_chars: usize,
+    /// The user's words as they stand behind the record; what they say is no pending ask of it.
+    pub said: &'a str,
     /// How many messages the handoff replaces.
     pub dropped: usize,
     /// Why there is no model.
@@ -87,7 +89,7 @@ impl Extract<'_> {
 
     /// Chars that the record may take.
     fn body_chars(&self) -> usize {
-        let frame = PREFIX.chars().count() + END_MARKER.chars().count() + RECALL_CHARS;
+        let frame = PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_LINES;
         self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(MIN_BODY_CHARS)
     }
 
@@ -102,7 +104,10 @@ impl Extract<'_> {
         let mut found = gather(self, &quoter);
         if let Some(previous) = self.previous {
             let quoted = quoter.masked(previous);
-            found.append(Earlier::read(&quoted), &self.kept_items(&quoter), |count| self.scaled(count));
+            let mut earlier = Earlier::read(&quoted);
+            let said = collapse(self.said);
+            earlier.asks.retain(|ask| !is_said(ask, &said));
+            found.append(earlier, &self.kept_items(&quoter), |count| self.scaled(count));
         }
         let fixed = self.render(&Material::bare(&found), &quoter).chars().count();
         let room = self.body_chars().saturating_sub(fixed);
@@ -145,7 +150,7 @@ impl Extract<'_> {
             (BLOCKED, bullets(&found.blocked)),
             (DECISIONS, noted(found, DECISIONS)),
             (RESOLVED, noted(found, RESOLVED)),
-            (PENDING_HEADING, bullets(&found.asks)),
+            (PENDING_HEADING, self.pending(found)),
             (FILES, bullets(&found.files)),
             (REMAINING_HEADING, "Not known; ask the user or read the latest message.".to_owned()),
             (TURNS, bullets(&found.last)),
@@ -167,6 +172,13 @@ impl Extract<'_> {
         format!("{what} {before}")
     }
 
+    fn pending(&self, found: &Material) -> String {
+        match (found.asks.is_empty(), self.said.is_empty()) {
+            (true, false) => earlier::OWN_ASKS.to_owned(),
+            _ => bullets(&found.asks),
+        }
+    }
+
     fn context(&self, quoter: &Quoter) -> String {
         let count = thousands(self.dropped);
         match self.reason {
@@ -179,6 +191,12 @@ impl Extract<'_> {
             ),
         }
     }
+}
+
+/// Whether the user's words behind the record have this request, as far as it is quoted whole.
+fn is_said(ask: &str, said: &str) -> bool {
+    let words = ask.trim_matches('\'').split(" ... ").next().unwrap_or("");
+    !words.is_empty() && said.contains(words)
 }
 
 /// What stands in the place of a task nobody stated.

@@ -1,6 +1,6 @@
 //! The handoff message: its text, how to recognise it, and where it goes.
 
-use crate::compress::SectionKind;
+use crate::compress::{Section, SectionKind};
 use crate::constants::{END_MARKER, END_TAIL, END_WORDS, FAMILY, LEGACY, METADATA_KEY, PREFIX};
 use crate::images::text_part;
 use crate::json;
@@ -86,6 +86,27 @@ pub fn own_sections(body: &str) -> &str {
         at += line.len();
     }
     body
+}
+
+/// The sections that herma appended to the summary of a handoff, in their order.
+pub fn sections(text: &str) -> Vec<Section> {
+    let mut found: Vec<Section> = Vec::new();
+    for line in text.lines() {
+        if is_end_marker(line) {
+            break;
+        }
+        let heading = line.trim_end();
+        if let Some(kind) = SectionKind::ALL.into_iter().find(|kind| kind.heading() == heading) {
+            found.push(Section { kind, text: String::new() });
+        } else if let Some(section) = found.last_mut() {
+            section.text.push_str(line);
+            section.text.push('\n');
+        }
+    }
+    for section in &mut found {
+        section.text.truncate(section.text.trim_end().len());
+    }
+    found
 }
 
 /// A text in which no line can be taken for a boundary of the handoff it goes into.

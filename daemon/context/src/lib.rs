@@ -16,21 +16,25 @@
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
 
+mod hash;
 mod json;
 mod message;
 mod redaction;
 mod request;
+mod sentences;
 mod settings;
 mod state;
 #[cfg(test)]
 mod testing;
 mod text;
 
+pub mod anchors;
 pub mod boundary;
 pub mod breaker;
 pub mod check;
 pub mod compress;
 pub mod constants;
+pub mod constraints;
 pub mod extractive;
 pub mod fit;
 pub mod focus;
@@ -47,6 +51,7 @@ pub mod savings;
 pub mod serialize;
 pub mod tokens;
 pub mod usage;
+pub mod user_messages;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
@@ -56,7 +61,7 @@ pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use plan::{Plan, plan};
 pub use redaction::Redaction;
-pub use request::{CompressRequest, Focus, PlanRequest, Today, TodayError};
+pub use request::{CompressRequest, Focus, Gain, PlanRequest, Today, TodayError};
 pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
 pub use usage::Usage;

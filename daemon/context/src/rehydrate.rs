@@ -1,6 +1,7 @@
 //! Finding the summary that an earlier compression left in the list.
 
 use crate::boundary::head_end;
+use crate::compress::Section;
 use crate::handoff;
 use crate::json;
 use crate::message::{Content, Message, Role};
@@ -10,6 +11,8 @@ use crate::message::{Content, Message, Role};
 pub struct Turns {
     /// The summary so far.
     pub previous: Option<String>,
+    /// What herma had appended to it.
+    pub carried: Vec<Section>,
     /// The turns that it does not cover.
     pub turns: Vec<Message>,
     /// For each turn, its index in the list.
@@ -25,10 +28,12 @@ pub fn choose(messages: &[Message], start: usize, end: usize, held: Option<&str>
     let from = usize::from(messages.first().is_some_and(|first| first.is(Role::System)));
     let end = end.min(messages.len());
     let found = (from..end).rev().find(|&at| handoff::is_handoff(&messages[at]));
-    let mut out = Turns { previous: None, turns: Vec::new(), indexes: Vec::new() };
+    let mut out = Turns { previous: None, carried: Vec::new(), turns: Vec::new(), indexes: Vec::new() };
     let mut first = start;
     if let Some(at) = found {
-        let parts = handoff::split(&messages[at].text());
+        let text = messages[at].text();
+        let parts = handoff::split(&text);
+        out.carried = handoff::sections(&text);
         let (body, rest) = parts.map_or_else(Default::default, |parts| (parts.body, parts.rest));
         out.previous = held.map(str::to_owned).or(Some(body)).filter(|body| !body.trim().is_empty());
         if at >= start && !rest.is_empty() {

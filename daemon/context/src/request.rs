@@ -1,5 +1,7 @@
 //! What a caller asks of a plan or a compression.
 
+use crate::constraints::Constraint;
+
 /// What the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
@@ -24,7 +26,7 @@ pub struct PlanRequest {
 }
 
 /// Parameters of [`prepare`](crate::prepare()).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompressRequest {
     /// What the summary should favour.
     pub focus: Focus,
@@ -32,6 +34,22 @@ pub struct CompressRequest {
     pub today: Option<Today>,
     /// What the caller takes the prompt to be, in tokens; 0 and less count as absent.
     pub current_tokens: Option<i64>,
+    /// The session's rules, those that hold no more included.
+    pub constraints: Vec<Constraint>,
+    /// When this is, in Unix seconds; new rules are dated with it.
+    pub now: f64,
+    /// What is to happen where the middle is shorter than the shortest handoff.
+    pub gain: Gain,
+}
+
+/// Whether a compression must make the list shorter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gain {
+    /// It need not: the handoff is made as short as it can be, and that is all.
+    #[default]
+    Any,
+    /// It must, else it is declined.
+    Required,
 }
 
 /// A date of the form `YYYY-MM-DD`.

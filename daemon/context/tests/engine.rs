@@ -64,7 +64,8 @@ fn the_middle_becomes_one_handoff_and_the_rest_stays() {
     assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);
     let handoff = new.iter().find(|m| m.is_summary()).unwrap().text();
     assert!(handoff.starts_with(constants::PREFIX));
-    assert!(handoff.contains("\n## Goal\nthe record\n\n## Archived Messages\n"));
+    assert!(handoff.contains("\n## Goal\nthe record\n\n## Earlier User Messages (verbatim)\n- question "));
+    assert!(handoff.contains("\n\n## Archived Messages\nThe "));
     assert!(handoff.contains("cmp_7") && handoff.ends_with(constants::END_MARKER));
     assert_eq!(new.last().unwrap().text(), "the last question");
     assert_eq!(done.state.previous_summary.as_deref(), Some("## Goal\nthe record"));
@@ -220,8 +221,9 @@ fn sections_follow_the_summary_each_under_its_heading() {
         .finish(Summary { body, sections: sections.to_vec() }, note());
     let order = [
         "the record\nrest of it",
-        "## Standing Constraints\ntext of Constraints",
         "## Exact References\ntext of Anchors",
+        "## Earlier User Messages (verbatim)\n- question",
+        "## Standing Constraints\ntext of Constraints",
         "## Archived Messages\n",
         constants::END_MARKER,
     ];
@@ -262,7 +264,7 @@ fn a_plan_says_what_a_run_would_do() {
         &list,
         &settings,
         &EngineState::default(),
-        &CompressRequest { focus: Focus::Off, today: request.today, current_tokens: None },
+        &CompressRequest { focus: Focus::Off, today: request.today, ..CompressRequest::default() },
     )
     .ok()
     .unwrap();

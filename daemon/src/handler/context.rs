@@ -326,7 +326,7 @@ fn request(
     today_param: Option<TextOrOff>,
     current: Option<i64>,
 ) -> Outcome<CompressRequest> {
-    Ok(CompressRequest { focus: focus(focus_param), today: today(today_param)?, current_tokens: current })
+    Ok(CompressRequest { focus: focus(focus_param), today: today(today_param)?, current_tokens: current, ..CompressRequest::default() })
 }
 
 /// Shared by the files of this resource.

@@ -1,16 +1,21 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
-use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary};
+use super::sections::Sections;
+use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Slot, Summary};
 use crate::handoff::{self, Placement};
 use crate::images;
 use crate::json::{self, Splice};
 use crate::message::{Content, Message, Role};
 use crate::pairs::{self, Entry};
 use crate::savings;
+use crate::text::{head, longer_than};
 use crate::tokens::Measure;
 
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
+
+/// The mark of a summary that was too long.
+const CUT_MARK: &str = "...[summary truncated]";
 
 /// A message of the new list and where it comes from.
 struct Placed {
@@ -40,7 +45,9 @@ impl Entry for Placed {
 
 pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -> Compressed {
     let body = handoff::defused(&prepared.redaction.apply(handoff::strip(&summary.body)));
-    let text = handoff_text(&body, summary.sections, note);
+    let appended = appended(&prepared, &body, summary, note);
+    let body = bounded(body, prepared.body_limit(&appended));
+    let text = handoff_text(&body, &appended);
     let tail_start = prepared.layout.tail_start();
     // Pairs first: they may change who the handoff's neighbours are.
     let mut list = pairs::sanitise(joined(&prepared, tail_start));
@@ -63,30 +70,48 @@ pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -
         pruned: prepared.layout.pruned_count,
         dropped: prepared.dropped(),
         savings_pct: pct,
+        constraints: appended.constraints,
+        anchors: appended.anchors,
     };
+    let constraints = prepared.material.rules;
     let mut state = prepared.state;
     state.compression_count += 1;
     state.dropped = numbers.dropped;
     state.previous_summary = Some(body);
     savings::record(&mut state, pct);
     let (slots, removed) = slots(list, &prepared.input);
-    Compressed { slots, removed, numbers, state, handoff: text }
+    Compressed { slots, removed, numbers, constraints, state, handoff: text }
 }
 
-fn handoff_text(body: &str, sections: Vec<Section>, note: &ArchiveNote) -> String {
-    let mut all = body.to_owned();
-    let recall = (note.messages > 0).then(|| Section {
-        kind: SectionKind::Recall,
-        text: format!(
-            "The {} messages that this record replaces are kept word for word in the archive, under the handle {}.",
-            note.messages, note.handle
-        ),
-    });
-    for section in sections.into_iter().chain(recall) {
-        if !section.text.trim().is_empty() {
-            let text = handoff::defused(section.text.trim());
-            all.push_str(&format!("\n\n{}\n{text}", section.kind.heading()));
+/// What follows the summary: herma's sections, and the caller's in their places.
+fn appended(prepared: &Prepared, body: &str, summary: Summary, note: &ArchiveNote) -> Sections {
+    let mut appended = prepared.appended(note, body.chars().count());
+    for own in summary.sections {
+        match appended.list.iter_mut().find(|section| section.kind == own.kind) {
+            Some(section) => *section = own,
+            None => appended.list.push(own),
         }
+    }
+    appended.list.retain(|section| !section.text.trim().is_empty());
+    appended.list.sort_by_key(|section| section.kind as usize);
+    appended
+}
+
+/// A summary that is too long loses its end.
+fn bounded(body: String, chars: usize) -> String {
+    if !longer_than(&body, chars) {
+        return body;
+    }
+    let kept = head(&body, chars.saturating_sub(CUT_MARK.chars().count() + 1));
+    let kept = kept.rsplit_once('\n').map_or(kept, |(lines, _)| lines);
+    format!("{}\n{CUT_MARK}", kept.trim_end())
+}
+
+fn handoff_text(body: &str, appended: &Sections) -> String {
+    let mut all = body.to_owned();
+    for section in &appended.list {
+        let text = handoff::defused(section.text.trim());
+        all.push_str(&format!("\n\n{}\n{text}", section.kind.heading()));
     }
     handoff::with_frame(&all)
 }

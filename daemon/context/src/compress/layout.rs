@@ -1,12 +1,13 @@
 //! What a plan and a compression share: the pruned list, its parts, and what is to be summarised.
 
 use crate::boundary::{self, TailCut};
+use crate::compress::Section;
 use crate::message::Message;
 use crate::prompt::PromptParts;
 use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
 use crate::settings::share;
-use crate::tokens::Measure;
+use crate::tokens::{Measure, estimate_text};
 use crate::{Focus, Settings, Today, focus, prune};
 
 /// The smallest summary budget, in tokens.
@@ -68,7 +69,11 @@ pub(crate) struct Brief {
     pub(crate) turns: Vec<Message>,
     pub(crate) indexes: Vec<usize>,
     pub(crate) previous: Option<String>,
+    /// What herma had appended to the summary so far.
+    pub(crate) carried: Vec<Section>,
     pub(crate) summary_budget: u64,
+    /// Tokens that the whole handoff may take: the budget, and what the one before took.
+    pub(crate) handoff_tokens: u64,
     pub(crate) focus: Option<String>,
 }
 
@@ -80,7 +85,7 @@ impl Brief {
         held: Option<&str>,
         topic: &Focus,
     ) -> Self {
-        let Turns { previous, turns, indexes } = rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
+        let Turns { previous, carried, turns, indexes } = rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
         let measure = turns.iter().zip(&indexes).fold(Measure::default(), |sum, (turn, &at)| {
             sum.plus(match layout.pruned[at].same(turn) {
                 true => layout.measures[at],
@@ -89,10 +94,12 @@ impl Brief {
         });
         Self {
             summary_budget: summary_budget(measure.tokens(), settings),
+            handoff_tokens: handoff_tokens(measure.tokens(), previous.as_deref(), &carried, settings),
             focus: focus::resolve(topic, messages, settings),
             turns,
             indexes,
             previous,
+            carried,
         }
     }
 
@@ -121,4 +128,12 @@ impl Brief {
 /// The tokens that a summary of turns of this size may take.
 pub fn summary_budget(turn_tokens: u64, settings: &Settings) -> u64 {
     share(turn_tokens, SUMMARY_RATIO).min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
+}
+
+/// The tokens that a whole handoff may take. What an earlier one held keeps its room, else a long
+/// conversation would lose most of it at the first short run.
+fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
+    let earlier = previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
+    let grown = share(turn_tokens, SUMMARY_RATIO).saturating_add(earlier);
+    grown.min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }

@@ -1,14 +1,34 @@
 //! The first phase: what would be summarised, and what a summarizer needs for it.
 
 use super::layout::{Brief, Layout};
-use super::{ArchiveNote, Compressed, Declined, Summary, SummaryRequest, assemble};
+use super::sections::{self, Material, Sections, Sources};
+use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, assemble};
+use crate::compress::SYSTEM_NOTE;
+use crate::constraints::Update;
 use crate::extractive::{Extract, Reason};
 use crate::message::Message;
 use crate::redaction::Redaction;
+use crate::request::Gain;
+use crate::tokens::Measure;
 use crate::{CompressRequest, EngineState, Settings, Today, serialize};
 
 /// Messages that a list must have beyond the head before it is worth a run.
 const MIN_BEYOND_HEAD: usize = 3 + 1;
+
+/// Chars that a token of a budget stands for.
+const CHARS_PER_TOKEN: u64 = 4;
+/// The least that a handoff is given, in chars, however little it replaces.
+const MIN_HANDOFF_CHARS: usize = 3_000;
+/// The shortest handoff that says anything, in chars.
+const SHORTEST_CHARS: usize = 2_000;
+/// Chars that a handoff takes in the list besides its text, and what repairs of pairs may add.
+const MESSAGE_CHARS: usize = 400;
+/// The least of the limit for the whole, in chars, where the budget is smaller.
+const SMALLEST_LIMIT: usize = 8_000;
+/// Chars of a handle that room is kept for.
+const EXPECTED_HANDLE: usize = 24;
+/// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
+const TEXT_SHARE: usize = 95;
 
 /// A compression that only lacks its summary. It owns all it needs and can be kept for later.
 pub struct Prepared {
@@ -21,6 +41,9 @@ pub struct Prepared {
     pub(super) summary_model: Option<String>,
     pub(super) today: Option<Today>,
     reserved_chars: usize,
+    pub(super) material: Material,
+    /// Chars that the whole handoff may take.
+    pub(super) limit: usize,
 }
 
 /// Decides what a compression of the list would replace, and declines if that is nothing.
@@ -43,6 +66,22 @@ pub fn prepare(
     if brief.turns.is_empty() && layout.end - layout.start < 2 {
         return Err(Declined::NothingBetween);
     }
+    let gain = gain_chars(&layout);
+    if request.gain == Gain::Required && gain < SHORTEST_CHARS {
+        return Err(Declined::NoGain);
+    }
+    let redaction = Redaction::from(settings);
+    let originals = originals(messages, &layout, &brief);
+    let sources = Sources {
+        messages,
+        turns: &originals,
+        carried: &brief.carried,
+        known: &request.constraints,
+        now: request.now,
+        redaction,
+    };
+    let material = sources.gather();
+    let limit = budget_chars(&brief).min(gain).max(MIN_HANDOFF_CHARS);
     let mut state = state.clone();
     state.begin_run();
     let own_model = settings.summary_model.as_ref();
@@ -51,12 +90,40 @@ pub fn prepare(
         layout,
         brief,
         state,
-        redaction: Redaction::from(settings),
+        redaction,
         current_tokens: request.current_tokens,
         summary_model: own_model.filter(|model| !model.is_empty()).cloned(),
         today: request.today.clone(),
         reserved_chars: 0,
+        material,
+        limit,
     })
+}
+
+/// Chars that the budget gives a handoff.
+fn budget_chars(brief: &Brief) -> usize {
+    let chars = brief.handoff_tokens.saturating_mul(CHARS_PER_TOKEN);
+    usize::try_from(chars).unwrap_or(usize::MAX).max(SMALLEST_LIMIT)
+}
+
+/// Chars that a handoff may have if the new list is not to be longer than the input.
+fn gain_chars(layout: &Layout) -> usize {
+    let tail = layout.tail_start();
+    let kept = layout.measures.iter().enumerate().filter(|(at, _)| *at < layout.start || *at >= tail);
+    let kept = kept.fold(Measure::default(), |sum, (_, measure)| sum.plus(*measure));
+    let beside = kept.chars + SYSTEM_NOTE.len() + MESSAGE_CHARS;
+    layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
+}
+
+/// The unpruned form of each turn.
+fn originals<'a>(input: &'a [Message], layout: &Layout, brief: &'a Brief) -> Vec<&'a Message> {
+    let pairs = brief.turns.iter().zip(&brief.indexes);
+    pairs
+        .map(|(turn, &at)| match layout.pruned.get(at) {
+            Some(pruned) if pruned.same(turn) => input.get(at).unwrap_or(turn),
+            _ => turn,
+        })
+        .collect()
 }
 
 impl Prepared {
@@ -74,13 +141,17 @@ impl Prepared {
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         let kept = self.layout.tail_start();
+        let appended = self.appended(&self.expected_note(), 0);
+        let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
+        let said = appended.list.iter().find(|section| section.kind == super::SectionKind::UserMessages);
         Extract {
             turns: &self.brief.turns,
-            originals: &self.originals(),
+            originals: &originals(&self.input, &self.layout, &self.brief),
             tail: self.layout.pruned.get(kept..).unwrap_or(&[]),
             previous: self.brief.previous.as_deref(),
-            budget_tokens: self.brief.summary_budget,
-            reserved_chars: self.reserved_chars,
+            budget_tokens: self.brief.handoff_tokens,
+            reserved_chars: self.reserved_chars + appended.chars() + beyond,
+            said: said.map_or("", |section| &section.text),
             dropped: self.dropped(),
             reason: failure.map_or(Reason::Chosen, Reason::Failed),
             redaction: self.redaction,
@@ -88,7 +159,36 @@ impl Prepared {
         .write()
     }
 
-    /// Keeps room in [`Self::extractive_summary`] for sections that the caller will append.
+    /// What [`Self::finish`] appends to a summary of so many chars, in order.
+    pub fn sections(&self, note: &ArchiveNote, body_chars: usize) -> Vec<Section> {
+        self.appended(note, body_chars).list
+    }
+
+    pub(super) fn appended(&self, note: &ArchiveNote, body_chars: usize) -> Sections {
+        self.material.sections(self.limit, body_chars + self.reserved_chars, note, self.redaction)
+    }
+
+    /// A note as long as any that will come.
+    fn expected_note(&self) -> ArchiveNote {
+        ArchiveNote { handle: "x".repeat(EXPECTED_HANDLE), messages: self.dropped().max(1) }
+    }
+
+    /// The session's rules, brought up to date by the messages.
+    pub fn constraints(&self) -> &Update {
+        &self.material.rules
+    }
+
+    /// Chars that the whole handoff may take, prefix and end marker included.
+    pub fn handoff_chars(&self) -> usize {
+        self.limit
+    }
+
+    /// Chars of a summary's own text beyond which it would be cut.
+    pub(super) fn body_limit(&self, appended: &Sections) -> usize {
+        self.limit.saturating_sub(sections::frame_chars() + appended.chars())
+    }
+
+    /// Keeps room for sections that the caller will append beside those of herma.
     pub fn reserve(&mut self, chars: usize) {
         self.reserved_chars = chars;
     }
@@ -132,16 +232,5 @@ impl Prepared {
     /// stands between them is the user's last message, which is kept.
     pub fn dropped(&self) -> usize {
         self.middle().len()
-    }
-
-    /// The unpruned form of each turn.
-    fn originals(&self) -> Vec<&Message> {
-        let pairs = self.brief.turns.iter().zip(&self.brief.indexes);
-        pairs
-            .map(|(turn, &at)| match self.layout.pruned.get(at) {
-                Some(pruned) if pruned.same(turn) => self.input.get(at).unwrap_or(turn),
-                _ => turn,
-            })
-            .collect()
     }
 }

@@ -14,6 +14,8 @@ pub(super) const OWN_FAILED: &str =
     "This is a deterministic fallback record, made without a model; read the goal from the user's words in it.";
 pub(super) const OWN_EARLIER: &str = "An earlier summary exists and is carried on here.";
 pub(super) const OWN_FIRST: &str = "There is no earlier summary.";
+/// Where the requests are when others quote them.
+pub(super) const OWN_ASKS: &str = "The requests stand with the user's own words below.";
 pub(super) const OWN_COUNT: &str = "This record stands for";
 pub(super) const OWN_UNAVAILABLE: &str = "Summary generation was unavailable";
 
@@ -100,7 +102,7 @@ fn bare(line: &str) -> &str {
 }
 
 fn says_something(line: &str) -> bool {
-    let own = [OWN_CHOSEN, OWN_FAILED, OWN_COUNT, OWN_UNAVAILABLE, super::UNKNOWN_TASK, super::CUT_MARK];
+    let own = [OWN_ASKS, OWN_CHOSEN, OWN_FAILED, OWN_COUNT, OWN_UNAVAILABLE, super::UNKNOWN_TASK, super::CUT_MARK];
     !line.is_empty()
         && line != NOTHING
         && !line.trim_end_matches('.').eq_ignore_ascii_case("none")

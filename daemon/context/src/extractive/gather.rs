@@ -138,7 +138,7 @@ impl Gatherer<'_> {
         self.paths.in_text(&text);
         if self.found.task.is_none() {
             self.found.task = Some(format!("User asked: '{}'", self.quoter.quote(&text)));
-        } else if wants_ask {
+        } else if wants_ask && self.extract.said.is_empty() {
             self.found.asks.push(format!("'{}'", self.quoter.quote(&text)));
         }
         self.last("USER", &text);

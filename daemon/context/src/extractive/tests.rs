@@ -25,6 +25,7 @@ impl Case {
             previous: self.previous,
             budget_tokens: self.tokens,
             reserved_chars: 0,
+            said: "",
             dropped: self.turns.len(),
             reason: self.failure.map_or(Reason::Chosen, Reason::Failed),
             redaction: Redaction::On,

@@ -1,0 +1,25 @@
+//! An index of exact things in the replaced turns: decisions, errors, commands, URLs, hashes,
+//! issue numbers, measures and paths, word for word.
+//!
+//! It reads the turns as they were before pruning. What stands out counts more than what is common: a line
+//! whose shape occurs thousands of times in a log says little, one of a shape of its own says
+//! much. Nothing is understood here, only found, ranked and cut to a budget.
+
+mod calls;
+mod gather;
+mod kind;
+mod measure;
+mod rank;
+mod render;
+mod shape;
+mod snippet;
+
+pub use gather::gather;
+pub use kind::Kind;
+pub(crate) use measure::{Prose, kind_of};
+pub use rank::Anchor;
+pub use render::{Rendered, render};
+pub(crate) use render::parse;
+
+#[cfg(test)]
+mod tests;

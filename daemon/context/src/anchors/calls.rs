@@ -1,0 +1,135 @@
+//! What calls were given: commands with the exit codes of their results, paths and addresses.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::rank::{self, Anchor};
+use super::{Kind, snippet};
+use crate::message::Message;
+use crate::pairs;
+use crate::text::longer_than;
+
+/// What an ordinary command is worth.
+const COMMAND: f64 = 0.95;
+/// What one that failed is worth beside it.
+const FAILED: f64 = 1.1;
+/// What a path is worth that a call named.
+const PATH: f64 = 0.5;
+/// What an address is worth that a call named.
+const URL: f64 = 0.9;
+/// Longer commands are scripts, in chars.
+const MAX_COMMAND_CHARS: usize = 300;
+/// Longer strings are no paths and no addresses, in chars.
+const MAX_PLACE_CHARS: usize = 260;
+/// Bytes at each end of a result that are searched for an exit code.
+const EXIT_BYTES: usize = 240;
+
+/// The arguments that name something exact; all others are passed over.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow, default, alias = "cmd", alias = "script")]
+    command: Option<Text<'a>>,
+    #[serde(borrow, default, alias = "file_path", alias = "filename", alias = "file")]
+    path: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    workdir: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    url: Option<Text<'a>>,
+}
+
+/// A string, or something else that is passed over.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Text<'a> {
+    #[serde(borrow)]
+    Plain(Cow<'a, str>),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Text<'_> {
+    fn plain(field: Option<Self>) -> Option<String> {
+        match field? {
+            Text::Plain(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Text::Other(_) => None,
+        }
+    }
+}
+
+struct Ran {
+    at: usize,
+    text: String,
+    exit: Option<String>,
+}
+
+/// The anchors of all calls in `turns`.
+pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
+    let results = results(turns);
+    let mut ran: Vec<Ran> = Vec::new();
+    let mut places: Vec<Anchor> = Vec::new();
+    for (at, turn) in turns.iter().enumerate().rev() {
+        for (index, call) in turn.tool_calls().iter().enumerate() {
+            let arguments = turn.arguments(call);
+            let Ok(named) = serde_json::from_str::<Named<'_>>(&arguments) else { continue };
+            let recency = rank::recency(at, turns.len());
+            if let Some(text) = Text::plain(named.command).filter(|text| !longer_than(text, MAX_COMMAND_CHARS)) {
+                let result = results.get(&(at, index)).and_then(|&at| turns.get(at));
+                ran.push(Ran { at, text, exit: result.and_then(|result| exit_code(&result.text())) });
+            }
+            let mut place = |kind, text: Option<String>, worth: f64| {
+                if let Some(text) = text.filter(|text| !longer_than(text, MAX_PLACE_CHARS) && !text.contains('\n')) {
+                    places.push(Anchor { kind, text, score: worth * recency });
+                }
+            };
+            place(Kind::Path, Text::plain(named.path), PATH);
+            place(Kind::Path, Text::plain(named.workdir), PATH);
+            place(Kind::Url, Text::plain(named.url), URL);
+        }
+    }
+    let mut heads: HashMap<String, u32> = HashMap::new();
+    for command in &ran {
+        *heads.entry(head(&command.text)).or_default() += 1;
+    }
+    let commands = ran.into_iter().map(|command| {
+        let rarity = rank::rarity(heads.get(&head(&command.text)).copied().unwrap_or(1));
+        let failed = command.exit.as_deref().is_some_and(|code| code != "0");
+        let score = COMMAND * rarity * rank::recency(command.at, turns.len()) * if failed { FAILED } else { 1.0 };
+        let line = command.text.replace('\n', "; ");
+        let text = match command.exit {
+            Some(code) => format!("{} -> exit {code}", line.trim()),
+            None => snippet::unescaped(line.trim()).into_owned(),
+        };
+        Anchor { kind: Kind::Command, text, score }
+    });
+    places.extend(commands);
+    places
+}
+
+/// What tells programs apart: the first two words of a command.
+fn head(command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().take(2).collect();
+    words.join(" ")
+}
+
+/// For each call the position of its result.
+fn results(turns: &[&Message]) -> HashMap<(usize, usize), usize> {
+    let owned: Vec<Message> = turns.iter().map(|&turn| turn.clone()).collect();
+    let callers = pairs::callers(&owned);
+    callers.into_iter().enumerate().filter_map(|(at, caller)| Some((caller?, at))).collect()
+}
+
+/// The exit code that a result tells at one of its ends.
+fn exit_code(text: &str) -> Option<String> {
+    let tail = text.get(text.ceil_char_boundary(text.len().saturating_sub(EXIT_BYTES))..)?;
+    let head = text.get(..text.floor_char_boundary(EXIT_BYTES))?;
+    [tail, head].into_iter().find_map(|end| {
+        let lower = end.to_ascii_lowercase();
+        ["exit_code\":", "exit code", "exit status", "exitcode\":", "returncode\":"].iter().find_map(|name| {
+            let from = lower.find(name)? + name.len();
+            let rest = lower.get(from..)?.trim_start_matches([' ', ':', '=', '"']);
+            let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '-').take(6).collect();
+            Some(digits).filter(|digits| !digits.is_empty())
+        })
+    })
+}

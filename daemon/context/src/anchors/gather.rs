@@ -1,0 +1,213 @@
+//! Walking the turns, newest first, for what stands out in them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::measure::{Prose, kind_of};
+use super::rank::{self, Anchor};
+use super::shape::{self, Counts};
+use super::snippet::{snippet, unescaped};
+use super::{Kind, calls};
+use crate::message::{Message, Role};
+use crate::redaction::Redaction;
+use crate::sentences::sentences;
+
+/// What a find is worth in the words of the model, and in those of the user, who are quoted
+/// elsewhere too.
+const SAID: f64 = 1.0;
+/// See [`SAID`].
+const ASKED: f64 = 0.8;
+/// What a find in an output is worth.
+const PRINTED: f64 = 0.85;
+/// What a find in the arguments of a call is worth.
+const GIVEN: f64 = 0.75;
+/// Bytes of outputs and arguments that are read line by line, newest first. It bounds the time:
+/// in a longer conversation only the ends of older outputs are read.
+const SCAN_BYTES: usize = 6 << 20;
+/// Bytes of one text that are read.
+const TEXT_BYTES: usize = 128 << 10;
+/// Bytes at each end of an output that is too old to be read whole.
+const END_BYTES: usize = 512;
+/// Lines of one shape that are kept for a look, the newest ones.
+const KEPT_OF_SHAPE: u32 = 10;
+/// A shape that is more common than this is noise.
+const MAX_OF_SHAPE: u32 = 60;
+/// Lines that are kept for a look.
+const MAX_LINES: usize = 16_000;
+/// Bytes of the shortest line worth a look.
+const MIN_LINE: usize = 6;
+/// Bytes above which a line of JSON is taken apart at its fields.
+const LONG_LINE: usize = 240;
+/// Anchors that go on to be masked; far more than any budget takes.
+const MAX_ANCHORS: usize = 1_200;
+
+/// The anchors of the turns and those that an earlier handoff listed, best first, masked.
+pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction) -> Vec<Anchor> {
+    let mut gatherer = Gatherer { count: turns.len(), ..Gatherer::default() };
+    for (at, turn) in turns.iter().enumerate().rev() {
+        gatherer.turn(at, turn);
+    }
+    let mut found = gatherer.finish();
+    found.extend(calls::anchors(turns));
+    found.extend(rank::carried(carried));
+    let mut ranked = rank::ranked(found);
+    ranked.truncate(MAX_ANCHORS);
+    for anchor in &mut ranked {
+        if let Cow::Owned(masked) = redaction.apply(&anchor.text) {
+            anchor.text = masked;
+        }
+    }
+    ranked
+}
+
+/// A line of an output that may be looked at.
+struct Line {
+    text: String,
+    shape: u64,
+    worth: f64,
+}
+
+/// A find in a sentence.
+struct Saying {
+    anchor: Anchor,
+    shape: u64,
+}
+
+#[derive(Default)]
+struct Gatherer {
+    count: usize,
+    /// Bytes of outputs read so far.
+    read: usize,
+    shapes: Counts,
+    lines: Vec<Line>,
+    sayings: Vec<Saying>,
+}
+
+impl Gatherer {
+    fn turn(&mut self, at: usize, turn: &Message) {
+        let recency = rank::recency(at, self.count);
+        match turn.role() {
+            Role::Tool => self.output(&turn.text(), PRINTED * recency),
+            Role::User => self.prose(&turn.text(), ASKED * recency),
+            _ => self.prose(&turn.text(), SAID * recency),
+        }
+        for call in turn.tool_calls() {
+            self.output(&turn.arguments(call), GIVEN * recency);
+        }
+    }
+
+    /// Sentences; fenced code is read as an output is.
+    fn prose(&mut self, text: &str, worth: f64) {
+        let text = text.get(..text.floor_char_boundary(TEXT_BYTES)).unwrap_or(text);
+        let mut fenced = false;
+        for line in text.lines().map(str::trim) {
+            if line.starts_with("```") {
+                fenced = !fenced;
+            } else if fenced {
+                self.line(line, worth);
+            } else {
+                sentences(line).into_iter().for_each(|sentence| self.sentence(sentence, worth));
+            }
+        }
+    }
+
+    fn sentence(&mut self, sentence: &str, worth: f64) {
+        let Some(sight) = kind_of(sentence, Prose::Yes) else { return };
+        let text = snippet(sentence, sight.kind, &sight.span);
+        let shape = shape::shape(sentence) ^ sight.kind.index() as u64;
+        self.sayings.push(Saying { anchor: Anchor { kind: sight.kind, text, score: worth * sight.strength }, shape });
+    }
+
+    fn output(&mut self, text: &str, worth: f64) {
+        let whole = match self.read < SCAN_BYTES {
+            true => TEXT_BYTES,
+            false => 2 * END_BYTES,
+        };
+        self.read += text.len().min(whole);
+        let nested = matches!(text.as_bytes().first(), Some(b'{' | b'['));
+        if text.len() <= whole {
+            return self.lines(text, nested, worth);
+        }
+        let head = text.floor_char_boundary(whole / 2);
+        let tail = text.ceil_char_boundary(text.len() - whole / 2);
+        self.lines(text.get(tail..).unwrap_or(""), nested, worth);
+        self.lines(text.get(..head).unwrap_or(""), nested, worth);
+    }
+
+    /// Lines end at a line feed; within JSON also at one that is written as an escape.
+    fn lines(&mut self, text: &str, nested: bool, worth: f64) {
+        let bytes = text.as_bytes();
+        let mut start = 0;
+        for at in memchr::memchr2_iter(b'\n', if nested { b'\\' } else { b'\n' }, bytes) {
+            let escape = bytes.get(at) == Some(&b'\\');
+            if at < start || (escape && bytes.get(at + 1) != Some(&b'n')) || (escape && is_escaped(bytes, at)) {
+                continue;
+            }
+            self.fields(text.get(start..at).unwrap_or(""), nested, worth);
+            start = at + if escape { 2 } else { 1 };
+        }
+        self.fields(text.get(start..).unwrap_or(""), nested, worth);
+    }
+
+    /// The line, or if it is long and of JSON, its fields.
+    fn fields(&mut self, line: &str, nested: bool, worth: f64) {
+        if !nested {
+            return self.line(line, worth);
+        }
+        if line.len() <= LONG_LINE {
+            return self.line(&unescaped(line), worth);
+        }
+        let bytes = line.as_bytes();
+        let mut start = 0;
+        for at in memchr::memchr_iter(b',', bytes) {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            let next = bytes.get(at + 1..).and_then(|rest| rest.iter().find(|byte| **byte != b' '));
+            if matches!(before, Some(b'"' | b'}' | b']' | b'0'..=b'9' | b'e' | b'l')) && matches!(next, Some(b'"' | b'{' | b'[')) {
+                self.line(&unescaped(line.get(start..at).unwrap_or("").trim_start()), worth);
+                start = at + 1;
+            }
+        }
+        self.line(&unescaped(line.get(start..).unwrap_or("").trim_start()), worth);
+    }
+
+    fn line(&mut self, line: &str, worth: f64) {
+        if line.len() < MIN_LINE {
+            return;
+        }
+        let shape = shape::shape(line);
+        let count = self.shapes.entry(shape).or_default();
+        *count += 1;
+        if *count <= KEPT_OF_SHAPE && self.lines.len() < MAX_LINES {
+            self.lines.push(Line { text: line.to_owned(), shape, worth });
+        }
+    }
+
+    fn finish(self) -> Vec<Anchor> {
+        let mut prose_counts: HashMap<u64, u32> = HashMap::new();
+        for saying in &self.sayings {
+            *prose_counts.entry(saying.shape).or_default() += 1;
+        }
+        let mut found: Vec<Anchor> = Vec::with_capacity(self.sayings.len() + self.lines.len());
+        found.extend(self.sayings.into_iter().map(|saying| {
+            let count = prose_counts.get(&saying.shape).copied().unwrap_or(1);
+            Anchor { score: saying.anchor.score * rank::prose_rarity(count), ..saying.anchor }
+        }));
+        let shapes = self.shapes;
+        found.extend(self.lines.into_iter().filter_map(|line| {
+            let count = shapes.get(&line.shape).copied().unwrap_or(1);
+            if count > MAX_OF_SHAPE {
+                return None;
+            }
+            let sight = kind_of(&line.text, Prose::No)?;
+            let text = snippet(&line.text, sight.kind, &sight.span);
+            Some(Anchor { kind: sight.kind, text, score: line.worth * sight.strength * rank::rarity(count) })
+        }));
+        found
+    }
+}
+
+/// Whether the backslash at `at` is itself escaped by an odd number before it.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or(&[]);
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}

@@ -1,0 +1,91 @@
+//! The index as text, and back.
+
+use super::{Anchor, Kind};
+
+/// The index within its budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// Labels, and below each its anchors, one a line.
+    pub text: String,
+    /// How many anchors that are.
+    pub count: usize,
+}
+
+/// Takes the best anchors that fit: first each kind within its share, then all within what is
+/// left. What `elsewhere` says already is left out.
+pub fn render(anchors: &[Anchor], chars: usize, elsewhere: &str) -> Rendered {
+    let mut choice = Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), elsewhere };
+    let mut left = chars;
+    for kind in Kind::ALL {
+        let quota = (chars / 100 * kind.share()).min(left);
+        left -= choice.fill(anchors, quota, |anchor| anchor.kind == kind);
+    }
+    choice.fill(anchors, left, |_| true);
+    let mut lines = Vec::new();
+    let mut count = 0;
+    for kind in Kind::ALL {
+        let taken = anchors.iter().zip(&choice.taken).filter(|(anchor, taken)| **taken && anchor.kind == kind);
+        let texts: Vec<&str> = taken.map(|(anchor, _)| anchor.text.as_str()).collect();
+        if !texts.is_empty() {
+            count += texts.len();
+            lines.push(kind.label());
+            lines.extend(texts);
+        }
+    }
+    Rendered { text: lines.join("\n"), count }
+}
+
+struct Choice<'a> {
+    taken: Vec<bool>,
+    /// Which kinds have their label.
+    kinds: [bool; Kind::ALL.len()],
+    /// All that was taken.
+    text: String,
+    elsewhere: &'a str,
+}
+
+impl Choice<'_> {
+    /// Takes what fits into `room`; gives how much that was.
+    fn fill(&mut self, anchors: &[Anchor], room: usize, wanted: impl Fn(&Anchor) -> bool) -> usize {
+        let mut used = 0;
+        for (at, anchor) in anchors.iter().enumerate() {
+            if self.taken[at] || !wanted(anchor) {
+                continue;
+            }
+            let label = match self.kinds[anchor.kind.index()] {
+                true => 0,
+                false => anchor.kind.label().len() + 1,
+            };
+            let cost = anchor.text.chars().count() + 1 + label;
+            if used + SMALLEST > room {
+                break;
+            }
+            if used + cost > room || self.text.contains(&anchor.text) || self.elsewhere.contains(&anchor.text) {
+                continue;
+            }
+            used += cost;
+            self.taken[at] = true;
+            self.kinds[anchor.kind.index()] = true;
+            self.text.push('\n');
+            self.text.push_str(&anchor.text);
+        }
+        used
+    }
+}
+
+/// Room below which no anchor fits, in chars.
+const SMALLEST: usize = 12;
+
+/// The anchors of an index, best first within each kind.
+pub(crate) fn parse(text: &str) -> Vec<(Kind, &str)> {
+    let mut kind = None;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match (Kind::ALL.into_iter().find(|kind| kind.label() == line), kind) {
+            (Some(next), _) => kind = Some(next),
+            (None, Some(kind)) => found.push((kind, line)),
+            (None, None) => {}
+        }
+    }
+    found
+}

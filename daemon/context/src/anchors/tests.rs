@@ -1,0 +1,104 @@
+use super::*;
+use crate::Message;
+use crate::redaction::Redaction;
+use crate::testing::{call_of, result, say};
+
+fn index(list: &[Message], chars: usize) -> String {
+    let turns: Vec<&Message> = list.iter().collect();
+    render(&gather(&turns, &[], Redaction::On), chars, "").text
+}
+
+/// A log of many lines of few shapes.
+fn noise(lines: usize) -> Vec<String> {
+    (0..lines)
+        .map(|at| format!("2026-05-01T02:{:02}:11.{at:03}Z INFO [worker-{}] took={at}ms id=a1b2c3d4{at:04x}", at % 60, at % 8))
+        .collect()
+}
+
+#[test]
+fn each_kind_is_found_where_people_and_programs_write_it() {
+    for (line, kind) in [
+        ("We decided to keep SQLite because it needs no server.", Kind::Decision),
+        ("thread 'main' panicked at src/pool.rs:88: lease expired", Kind::Error),
+        ("psql: FATAL: role \"app\" does not exist", Kind::Error),
+        ("Run `kubectl rollout restart deploy/api -n prod` after that.", Kind::Command),
+        ("The runbook is at https://wiki.example.org/x/Yz?a=1.", Kind::Url),
+        ("The regression came in with commit 9fceb02d0a.", Kind::Hash),
+        ("That is tracked in PROJ-4711 now.", Kind::Issue),
+        ("See #812 for the discussion.", Kind::Issue),
+        ("The p99 latency went from 412 ms to 1.7 s.", Kind::Measure),
+        ("The fixture lives in /srv/data/fixtures/tiny.parquet.", Kind::Path),
+    ] {
+        let found = index(&[say("assistant", line)], 1_000);
+        assert_eq!(found, format!("{}\n{line}", kind.label()), "{line}");
+    }
+}
+
+#[test]
+fn what_stands_out_in_a_log_is_found_deep_inside() {
+    let fact = "lock manager: giving up on shard 17 (errno 11)";
+    for nested in [false, true] {
+        let mut lines = noise(400);
+        lines.insert(200, fact.to_owned());
+        let text = lines.join("\n");
+        let text = if nested { serde_json::json!({"output": text, "exit_code": 0}).to_string() } else { text };
+        let found = index(&[result("a", &text)], 300);
+        assert!(found.contains(fact), "{found}");
+    }
+}
+
+#[test]
+fn commands_come_with_their_exit_codes() {
+    let list = [
+        call_of("a", "terminal", r#"{"command": "terraform apply -auto-approve"}"#),
+        result("a", r#"{"output": "no", "exit_code": 3}"#),
+    ];
+    assert!(index(&list, 500).contains("terraform apply -auto-approve -> exit 3"));
+}
+
+#[test]
+fn every_kind_gets_its_share_and_nothing_exceeds_the_budget() {
+    let mut list: Vec<Message> =
+        (0..500).map(|at| say("assistant", &format!("Error: thing {at} has failed in step {at}."))).collect();
+    list.insert(250, say("assistant", "We agreed on tabs."));
+    for chars in [0, 50, 300, 2_000] {
+        let text = index(&list, chars);
+        assert!(text.chars().count() <= chars, "{chars}");
+        assert_eq!(text.contains("We agreed on tabs."), chars >= 50, "{chars}");
+    }
+}
+
+#[test]
+fn an_index_is_read_back_and_old_anchors_stay() {
+    let list = [say("assistant", "We decided to use tabs."), say("assistant", "See #812 there.")];
+    let first = index(&list, 1_000);
+    let parsed = parse(&first);
+    assert_eq!(parsed, [(Kind::Decision, "We decided to use tabs."), (Kind::Issue, "See #812 there.")]);
+    let log = result("a", &noise(300).join("\n"));
+    let again = render(&gather(&[&log], &parsed, Redaction::On), 200, "").text;
+    assert!(again.contains("We decided to use tabs.") && again.contains("See #812 there."), "{again}");
+}
+
+#[test]
+fn secrets_are_masked_and_nothing_is_said_twice() {
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let list = [
+        say("assistant", &format!("We decided to use {secret} for it.")),
+        say("assistant", "See #812 there."),
+        say("assistant", "See #812 there."),
+    ];
+    let turns: Vec<&Message> = list.iter().collect();
+    let anchors = gather(&turns, &[], Redaction::On);
+    let text = render(&anchors, 1_000, "").text;
+    assert!(!text.contains(secret) && text.matches("#812").count() == 1, "{text}");
+    assert!(!render(&anchors, 1_000, "user: See #812 there.").text.contains("#812"));
+}
+
+#[test]
+fn odd_text_does_no_harm() {
+    for text in ["", "\\", "{\\", "[\"\\\\n", "é\u{0}#", &"a,\"".repeat(9_000), &"1".repeat(300_000), &"\\n".repeat(9_000)] {
+        for message in [say("assistant", text), result("a", text), result("a", &format!("{{{text}"))] {
+            index(&[message], 500);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What herma appends to a summary, whoever wrote it: anchors, the user's words, rules, and where
+//! the replaced messages are.
+
+use super::{ArchiveNote, Section, SectionKind};
+use crate::anchors::{self, Anchor};
+use crate::constants::{END_MARKER, PREFIX};
+use crate::constraints::{self, Constraint, Update};
+use crate::message::Message;
+use crate::redaction::Redaction;
+use crate::user_messages::{self, Said};
+
+/// Percent of a handoff that rules may take.
+const CONSTRAINTS_SHARE: usize = 10;
+/// Percent of the room beside the smallest record that the user's words may take.
+const USER_SHARE: usize = 40;
+/// Percent of it that the user's words and anchors may take together.
+const BOTH_SHARE: usize = 74;
+/// Percent of a handoff that anchors and the user's words may each take of a record that leaves no
+/// room; the record is cut for them.
+const FLOOR_SHARE: usize = 15;
+/// Room that is left to the record, in chars, before the shares are taken.
+const RECORD_CHARS: usize = 2_000;
+/// Room for the line that says where the messages are, its heading included, in chars.
+const RECALL_CHARS: usize = 420;
+/// Handles of earlier compressions that are named, the newest ones.
+const MAX_HANDLES: usize = 8;
+/// What stands before the handle.
+const HANDLE_WORDS: &str = "under the handle ";
+/// What stands before earlier handles.
+const EARLIER_WORDS: &str = "Earlier ones: ";
+
+/// What the sections are made from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Material {
+    anchors: Vec<Anchor>,
+    said: Said,
+    /// The session's rules, brought up to date.
+    pub(crate) rules: Update,
+    /// Handles of earlier compressions, newest first.
+    handles: Vec<String>,
+}
+
+/// What the material is gathered from.
+pub(crate) struct Sources<'a> {
+    /// The whole list.
+    pub(crate) messages: &'a [Message],
+    /// The turns that the summary covers, unpruned.
+    pub(crate) turns: &'a [&'a Message],
+    /// The sections of the handoff before.
+    pub(crate) carried: &'a [Section],
+    /// The rules that the caller knows.
+    pub(crate) known: &'a [Constraint],
+    /// The time, in Unix seconds.
+    pub(crate) now: f64,
+    pub(crate) redaction: Redaction,
+}
+
+impl Sources<'_> {
+    pub(crate) fn gather(&self) -> Material {
+        let carried = |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| &section.text);
+        let anchors = anchors::parse(carried(SectionKind::Anchors));
+        let said = user_messages::parse(carried(SectionKind::UserMessages));
+        Material {
+            anchors: anchors::gather(self.turns, &anchors, self.redaction),
+            said: user_messages::gather(self.turns, said, self.redaction),
+            rules: self.rules(carried(SectionKind::Constraints)),
+            handles: handles(carried(SectionKind::Recall)),
+        }
+    }
+
+    /// The caller's rules, those of the handoff that the caller does not know, and what the
+    /// messages change.
+    fn rules(&self, listed: &str) -> Update {
+        let masked: Vec<String> =
+            self.known.iter().map(|rule| constraints::id(&self.redaction.apply(&rule.text))).collect();
+        let mut known = self.known.to_vec();
+        for rule in constraints::parse(listed, self.now) {
+            if !masked.contains(&rule.id) && !known.iter().any(|known| known.id == rule.id) {
+                known.push(rule);
+            }
+        }
+        let update = constraints::update(&known, self.messages, self.now);
+        Update { changed: update.constraints != self.known, ..update }
+    }
+}
+
+/// The sections of a handoff and what is in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sections {
+    /// In their order, none of them empty.
+    pub(crate) list: Vec<Section>,
+    /// Anchors in them.
+    pub(crate) anchors: usize,
+    /// Rules in them.
+    pub(crate) constraints: usize,
+}
+
+impl Sections {
+    /// Chars that the sections take, headings and blank lines included.
+    pub(crate) fn chars(&self) -> usize {
+        let cost = |section: &Section| section.text.chars().count() + section.kind.heading().len() + FRAME_OF_SECTION;
+        self.list.iter().map(cost).sum()
+    }
+
+    fn push(&mut self, kind: SectionKind, text: String) {
+        if !text.trim().is_empty() {
+            self.list.push(Section { kind, text });
+        }
+    }
+}
+
+/// The newlines around a heading.
+const FRAME_OF_SECTION: usize = 3;
+
+/// Chars of a handoff besides the record and what herma appends.
+pub(crate) fn frame_chars() -> usize {
+    PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_OF_SECTION
+}
+
+impl Material {
+    /// The sections of a handoff of at most `limit` chars whose record takes `record` of them.
+    pub(crate) fn sections(&self, limit: usize, record: usize, note: &ArchiveNote, redaction: Redaction) -> Sections {
+        let recall = self.recall(note);
+        let recall_chars = match recall.is_empty() {
+            true => 0,
+            false => recall.chars().count() + heading_chars(SectionKind::Recall),
+        };
+        let base = limit.saturating_sub(frame_chars() + recall_chars);
+        let rules = constraints::render(&self.rules.constraints, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
+        let rules_text = redaction.apply(&rules.text).into_owned();
+        let free = base.saturating_sub(record + taken(&rules_text, SectionKind::Constraints));
+        let floor = limit / 100 * FLOOR_SHARE;
+        let shared = base.saturating_sub(RECORD_CHARS) / 100;
+        let both = (shared * BOTH_SHARE).min(free).max(2 * floor).min(base.saturating_sub(RECORD_CHARS));
+        let user_room = (shared * USER_SHARE).min(both.saturating_sub(floor)).max(both / 2);
+        let user = user_messages::render(&self.said, minus_heading(user_room, SectionKind::UserMessages), &note.handle);
+        let left = both.saturating_sub(taken(&user.text, SectionKind::UserMessages));
+        let elsewhere = format!("{}\n{rules_text}", user.text);
+        let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
+        let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
+        sections.push(SectionKind::Anchors, anchors.text);
+        sections.push(SectionKind::UserMessages, user.text);
+        sections.push(SectionKind::Constraints, rules_text);
+        sections.push(SectionKind::Recall, recall);
+        sections
+    }
+
+    fn recall(&self, note: &ArchiveNote) -> String {
+        if note.messages == 0 {
+            return String::new();
+        }
+        let mut text = format!(
+            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}.",
+            note.messages, note.handle
+        );
+        let earlier: Vec<&str> =
+            self.handles.iter().map(String::as_str).filter(|handle| *handle != note.handle).take(MAX_HANDLES).collect();
+        if !earlier.is_empty() {
+            text.push_str(&format!(" {EARLIER_WORDS}{}.", earlier.join(", ")));
+        }
+        match text.chars().count() <= RECALL_CHARS {
+            true => text,
+            false => crate::text::head(&text, RECALL_CHARS).to_owned(),
+        }
+    }
+}
+
+fn heading_chars(kind: SectionKind) -> usize {
+    kind.heading().len() + FRAME_OF_SECTION
+}
+
+/// Chars that a section takes with its heading; an empty one takes none.
+fn taken(text: &str, kind: SectionKind) -> usize {
+    match text.is_empty() {
+        true => 0,
+        false => text.chars().count() + heading_chars(kind),
+    }
+}
+
+fn minus_heading(room: usize, kind: SectionKind) -> usize {
+    room.saturating_sub(heading_chars(kind))
+}
+
+/// Chars that a section's text may take of a share.
+fn inside(limit: usize, share: usize, kind: SectionKind) -> usize {
+    minus_heading(limit / 100 * share, kind)
+}
+
+/// The handles that a recall line names, newest first.
+fn handles(text: &str) -> Vec<String> {
+    let after = |words: &str| text.split_once(words).map_or("", |(_, rest)| rest);
+    let newest = after(HANDLE_WORDS).split(['.', ' ', '\n']).next().unwrap_or("");
+    let earlier = after(EARLIER_WORDS).trim_end().trim_end_matches('.').split(", ");
+    std::iter::once(newest).chain(earlier).filter(|handle| !handle.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,73 @@
+//! Finding rules in the words of a user.
+
+mod patterns;
+
+use patterns::{CUES, DESCRIBES, ONCE, RULE, RULE_ELSEWHERE};
+
+use super::Scope;
+use crate::sentences::{prose_lines, sentences};
+use crate::text::{head, longer_than, tail};
+
+/// Chars of a message that are read at its beginning; what is pasted behind them is no rule.
+const LOOK_HEAD: usize = 12_000;
+/// Chars that are read at the end of a longer one.
+const LOOK_TAIL: usize = 6_000;
+/// Longer sentences are pasted text, in chars.
+const MAX_CHARS: usize = 420;
+/// Shorter ones say nothing, in bytes (two Han characters have six).
+const MIN_BYTES: usize = 6;
+/// Letters in a hundred chars that prose has at the least; code and logs have fewer.
+const MIN_LETTERS_PCT: usize = 55;
+
+/// A rule in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The sentence, word for word.
+    pub text: String,
+    /// How long it is meant to hold.
+    pub scope: Scope,
+}
+
+/// The rules in a message of the user. Conservative: no questions, no quoted text, no code.
+pub fn find(text: &str) -> Vec<Found> {
+    usable(text).into_iter().filter_map(rule).collect()
+}
+
+/// The sentences that can be rules.
+pub(super) fn usable(text: &str) -> Vec<&str> {
+    let ends = match longer_than(text, LOOK_HEAD + LOOK_TAIL) {
+        true => vec![head(text, LOOK_HEAD), tail(text, LOOK_TAIL)],
+        false => vec![text],
+    };
+    let lines = ends.into_iter().flat_map(prose_lines);
+    lines.flat_map(sentences).filter(|sentence| is_prose(sentence)).collect()
+}
+
+fn is_prose(sentence: &str) -> bool {
+    if sentence.len() < MIN_BYTES || longer_than(sentence, MAX_CHARS) || sentence.ends_with(['?', '？', '{', '}']) {
+        return false;
+    }
+    let (mut letters, mut all, mut in_code) = (0, 0, false);
+    for c in sentence.chars() {
+        in_code ^= c == '`';
+        if !in_code && c != '`' {
+            all += 1;
+            letters += usize::from(c.is_alphabetic() || c == ' ');
+        }
+    }
+    let quoted = sentence.starts_with(['"', '“', '\'']) && sentence.trim_end_matches('.').ends_with(['"', '”', '\'']);
+    letters * 100 >= all * MIN_LETTERS_PCT && !quoted
+}
+
+/// The rule that a sentence is.
+pub(super) fn rule(sentence: &str) -> Option<Found> {
+    if !CUES.is_match(sentence) {
+        return None;
+    }
+    let is_rule = RULE_ELSEWHERE.is_match(sentence) || (RULE.is_match(sentence) && !DESCRIBES.is_match(sentence));
+    let scope = match ONCE.is_match(sentence) {
+        true => Scope::Once,
+        false => Scope::Standing,
+    };
+    is_rule.then(|| Found { text: sentence.to_owned(), scope })
+}

@@ -1,0 +1,35 @@
+//! A small hash that is the same in every build: FNV-1a with 64 bits, for telling texts apart, not
+//! for secrets.
+
+/// The offset basis of FNV-1a.
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+/// Its prime.
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// The running hash.
+#[derive(Clone, Copy)]
+pub(crate) struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(BASIS)
+    }
+}
+
+impl Fnv {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.byte(*byte);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
+    }
+
+    /// The hash, its upper bits stirred into the lower ones.
+    pub(crate) fn finish(self) -> u64 {
+        self.0 ^ (self.0 >> 32).wrapping_mul(PRIME)
+    }
+}

@@ -1,0 +1,48 @@
+//! The user's own words: every message of the replaced turns, newest first, within a budget.
+//!
+//! The newest ones stay whole, older ones lose what asks for nothing, and those that have no room
+//! at all are counted.
+
+mod core;
+mod render;
+
+pub use render::{Rendered, render};
+pub(crate) use render::parse;
+
+use crate::handoff;
+use crate::message::{Message, Role};
+use crate::redaction::Redaction;
+use crate::text::{head, longer_than, tail};
+
+/// Chars of a message that are quoted at the most; of a longer one its ends.
+const MAX_CHARS: usize = 24_000;
+
+/// What the user said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The messages, masked, newest first.
+    pub texts: Vec<String>,
+    /// How many older ones an earlier handoff had no room for.
+    pub hidden: usize,
+}
+
+/// The user messages of the turns, and then those that an earlier handoff quoted, each once.
+pub fn gather(turns: &[&Message], carried: Said, redaction: Redaction) -> Said {
+    let users = turns.iter().rev().filter(|turn| turn.is(Role::User) && !handoff::is_handoff(turn));
+    let mut seen = std::collections::HashSet::new();
+    let new = users.map(|turn| quoted(&turn.text(), redaction));
+    let texts = new.chain(carried.texts).filter(|text| !text.is_empty() && seen.insert(text.clone())).collect();
+    Said { texts, hidden: carried.hidden }
+}
+
+fn quoted(text: &str, redaction: Redaction) -> String {
+    let text = text.trim();
+    let text = match longer_than(text, MAX_CHARS) {
+        true => format!("{}\n…\n{}", head(text, MAX_CHARS / 2), tail(text, MAX_CHARS / 2)),
+        false => text.to_owned(),
+    };
+    redaction.apply(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! What of a message asks for something.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::anchors::{self, Prose};
+use crate::constraints;
+use crate::sentences::sentences;
+use crate::text::{collapse, head, longer_than};
+
+/// Chars of one sentence in a shortened message.
+const SENTENCE_CHARS: usize = 260;
+/// What a sentence that addresses somebody with a request weighs.
+const ASKS: u32 = 7;
+/// What one weighs that begins as an order does.
+const ORDERS: u32 = 5;
+/// What a question weighs.
+const QUESTION: u32 = 3;
+/// What a rule weighs.
+const RULE: u32 = 6;
+/// What something exact weighs.
+const EXACT: u32 = 2;
+/// What a name or a number weighs: a thing of its own is meant.
+const SPECIFIC: u32 = 2;
+/// What the first sentence of a message weighs, whatever it says.
+const FIRST: u32 = 1;
+
+static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix) \b(?:please|pls|plz|kindly)\b | \b(?:can|could|would|will)\ (?:you|we|someone)\b | \bI(?:['’]d|\ would)\ (?:also\ |really\ )?(?:like|love|want|prefer|appreciate)\b
+        | \b(?:I|we)(?:['’]ll)?\ (?:also\ |still\ |really\ )?(?:need|want|wish|expect|require)\b | \b(?:your\ (?:task|job|next)|next\ task|todo|to[\ -]do|action\ item|request|task|goal|deliverable|requirement)\b\s*(?:\W|is|:)
+        | \blet['’]?s\b | \bwe\ should\b | \byou\ should\b | \bmake\ sure\b | \b(?:have|get)\ (?:a\ look|it\ (?:done|working))\b | \btake\ a\ look\b | \bdon['’]t\ forget\b | \bremember\ to\b | \bgo\ ahead\ and\b | \bhelp\ me\b | \bI['’]m\ (?:looking|trying|hoping)\ (?:to|for)\b | \b(?:would|it['’]d)\ be\ (?:great|nice|good|helpful|useful)\b | \bshow\ me\b | \btell\ me\b | \blet\ me\ know\b
+        | \b(?:after|once|when)\ (?:that|this|you['’]re\ done|done)\b[^.]*,\s*\w | \b(?:before|by|until)\ (?:monday|tuesday|wednesday|thursday|friday|tomorrow|tonight|the\ (?:release|demo|meeting|end)|next\ week|noon)\b
+        | \b(?:bitte|kannst\ du|könntest\ du|können\ sie|ich\ (?:möchte|brauche|hätte\ gern)|por\ favor|puedes|podrías|necesito|quiero|s['’]il\ (?:te|vous)\ pla[iî]t|peux[\ -]tu|pouvez[\ -]vous|j['’]aimerais|il\ me\ faut)\b | 请|帮我|麻烦|能不能|可以.*吗|需要|してください|お願い|てほしい|ほしい|пожалуйста|можешь|нужно|주세요|부탁",
+    )
+});
+
+static ORDER: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix) ^\W*(?:(?:ok(?:ay)?|also|and|then|next|now|first|second|third|finally|afterwards|additionally|meanwhile|later|instead|plus|great|thanks?|hi|hello|hey)\b[\s,:;-]*)*
+          (?:add|fix|write|implement|create|build|make|remove|delete|rename|change|update|upgrade|check|run|investigate|explain|look|find|show|give|list|review|refactor|extract|move|replace|document|test|cover|deploy|release|publish|prepare|set|configure|install|bump|port|convert|migrate|extend|improve|optimi[sz]e|speed|reduce|increase|split|merge|rebase|revert|undo|restore|generate|summari[sz]e|compare|measure|profile|benchmark|debug|reproduce|draft|send|book|cancel|schedule|rewrite|translate|clean|tidy|drop|expose|export|import|support|handle|validate|verify|ensure|track|log|print|wire|hook|introduce|switch|use|try|start|stop|finish|continue|go|figure|trace|double[\ -]check|open|close|file|tag|design|plan|propose|suggest|estimate|append|include|provide|put|turn|enable|disable|raise|lower|sort|group|filter|parse|format|lint|bring|keep|return|read|save|store|cache|download|upload|fetch|sync|render|display|hide|wrap|backport|squash|cherry-pick|annotate|audit|collect|count|calculate|compute|attach|apply|adjust|adapt|allow|automate|confirm|connect|copy|define|describe|detect|ship|simplify|swap|unify|wait|work)\b\s+\S",
+    )
+});
+
+/// Sentences that only keep the talk going.
+static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix)^\W*(?:(?:yes|yeah|yep|no|nope|ok(?:ay)?|sure|thanks?(?:\ you)?(?:\ (?:so|very)\ much)?|great|good|perfect|fine|cool|nice|alright|right|correct|exactly|please|do\ (?:it|that|so)|go\ (?:ahead|on)|continue|proceed|sounds\ (?:good|great)|looks\ good|lgtm|that(?:['’]s|\ is|\ works)?\ ?(?:all|it|fine|great|good|correct|right|okay)?|everything|you['’]re\ welcome|with|the|this|it|i|confirm|agree|understood|got\ it|done|stop|and|for\ (?:your|the)\ (?:help|patience|assistance))\b\W*)+$",
+    )
+});
+
+/// How much each sentence of a message asks.
+pub(super) struct Core<'a> {
+    /// Weight and sentence, in the order of the text.
+    sentences: Vec<(u32, &'a str)>,
+}
+
+impl<'a> Core<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let all = text.lines().filter(|line| !line.trim().is_empty()).flat_map(sentences);
+        let sentences = all.enumerate().map(|(at, sentence)| (weight(sentence, at), sentence)).collect();
+        Self { sentences }
+    }
+
+    /// The weight of what asks most.
+    pub(super) fn weight(&self) -> u32 {
+        self.sentences.iter().map(|(weight, _)| *weight).max().unwrap_or(0)
+    }
+
+    /// The sentences of at least this weight within a number of chars, in their order, on one
+    /// line; what is left out between them is marked.
+    pub(super) fn shortened(&self, least: u32, chars: usize) -> String {
+        let mut order: Vec<usize> = (0..self.sentences.len()).collect();
+        let heavy = |at: &usize| self.sentences.get(*at).map_or(0, |(weight, _)| *weight);
+        order.retain(|at| heavy(at) >= least);
+        order.sort_by_key(|at| std::cmp::Reverse(heavy(at)));
+        let mut room = chars;
+        let mut taken: Vec<usize> = Vec::new();
+        for at in order {
+            let Some((_, sentence)) = self.sentences.get(at) else { continue };
+            let cost = sentence.chars().count().min(SENTENCE_CHARS) + MARK.chars().count() + 2;
+            if cost <= room {
+                room -= cost;
+                taken.push(at);
+            }
+        }
+        taken.sort_unstable();
+        let mut out = String::new();
+        let mut next = 0;
+        for at in taken {
+            let Some((_, sentence)) = self.sentences.get(at) else { continue };
+            if at > next {
+                out.push_str(if out.is_empty() { MARK } else { " …" });
+            }
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(&collapse(head(sentence, SENTENCE_CHARS)));
+            if longer_than(sentence, SENTENCE_CHARS) {
+                out.push_str(" …");
+            }
+            next = at + 1;
+        }
+        if !out.is_empty() && next < self.sentences.len() && !out.ends_with('…') {
+            out.push_str(" …");
+        }
+        out
+    }
+}
+
+/// What stands for a left out part.
+const MARK: &str = "…";
+
+fn weight(sentence: &str, at: usize) -> u32 {
+    if EMPTY.is_match(sentence) {
+        return 0;
+    }
+    let mut weight = if at == 0 { FIRST } else { 0 };
+    if REQUEST.is_match(sentence) {
+        weight += ASKS;
+    } else if ORDER.is_match(sentence) {
+        weight += ORDERS;
+    }
+    if is_specific(sentence) {
+        weight += SPECIFIC;
+    }
+    if sentence.ends_with(['?', '？']) {
+        weight += QUESTION;
+    }
+    if !constraints::find(sentence).is_empty() {
+        weight += RULE;
+    }
+    if anchors::kind_of(sentence, Prose::Yes).is_some() {
+        weight += EXACT;
+    }
+    weight
+}
+
+/// Whether a sentence has a word that is no plain word.
+fn is_specific(sentence: &str) -> bool {
+    let inner_capital = |word: &str| word.chars().skip(1).any(char::is_uppercase);
+    sentence.split_whitespace().any(|word| word.contains(|c: char| c.is_ascii_digit() || "`_/".contains(c)) || inner_capital(word))
+}
+
+/// Whether a message says nothing that could be asked for again.
+pub(super) fn is_empty_talk(core: &Core<'_>) -> bool {
+    core.weight() == 0
+}

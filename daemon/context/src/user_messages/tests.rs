@@ -1,0 +1,66 @@
+use super::*;
+use crate::testing::say;
+
+fn said(list: &[Message]) -> Said {
+    gather(&list.iter().collect::<Vec<_>>(), Said::default(), Redaction::On)
+}
+
+#[test]
+fn all_messages_are_there_word_for_word_newest_first() {
+    let list = [
+        say("user", "first\n\n- a list\n- of two"),
+        say("assistant", "not mine"),
+        say("user", &handoff::with_frame("no message")),
+        say("user", "  second  "),
+    ];
+    let rendered = render(&said(&list), 1_000, "cmp_1");
+    assert_eq!(rendered.text, "- second\n- first\n\n - a list\n - of two");
+    assert_eq!((rendered.shown, rendered.hidden), (2, 0));
+    assert_eq!(parse(&rendered.text).texts, ["second", "first\n\n- a list\n- of two"]);
+}
+
+#[test]
+fn older_ones_are_shortened_to_what_they_ask() {
+    let filler = "It was a long day and the weather was good. ".repeat(20);
+    let mut list: Vec<Message> = (0..40)
+        .map(|at| say("user", &format!("{filler}Please rename widget {at} to gadget {at}. {filler}")))
+        .collect();
+    list.push(say("user", "The newest message, which stays."));
+    let said = said(&list);
+    let rendered = render(&said, 6_000, "cmp_1");
+    assert!(rendered.text.chars().count() <= 6_000);
+    assert!(rendered.text.starts_with("- The newest message, which stays.\n"));
+    for at in 0..40 {
+        assert!(rendered.text.contains(&format!("Please rename widget {at} to gadget {at}.")), "{at}");
+    }
+}
+
+#[test]
+fn none_is_dropped_silently() {
+    let mut list: Vec<Message> = (0..200).map(|at| say("user", &format!("Please look into matter {at}."))).collect();
+    list.extend((0..50).map(|_| say("user", "yes, please go ahead")));
+    let said = said(&list);
+    let rendered = render(&said, 1_500, "cmp_1");
+    assert!(rendered.text.chars().count() <= 1_500);
+    assert_eq!(rendered.shown + rendered.hidden, said.texts.len());
+    assert!(rendered.text.ends_with("in the archive under cmp_1 and earlier handles)"));
+    assert!(rendered.text.contains("matter 199") && !rendered.text.contains("matter 0."));
+    let again = parse(&rendered.text);
+    assert_eq!((again.texts.len(), again.hidden), (rendered.shown, rendered.hidden));
+    assert_eq!(render(&said, 10, "x").text, "");
+}
+
+#[test]
+fn an_earlier_handoff_goes_on_behind_the_new_messages() {
+    let carried = Said { texts: vec!["old one".to_owned(), "new".to_owned()], hidden: 3 };
+    let list = [say("user", "new")];
+    let said = gather(&[&list[0]], carried, Redaction::On);
+    assert_eq!(said.texts, ["new", "old one"]);
+    assert!(render(&said, 500, "h").text.ends_with("(and 3 more user messages, in the archive under h and earlier handles)"));
+}
+
+#[test]
+fn secrets_are_masked() {
+    let list = [say("user", "use sk-abcdefghijklmnopqrstuvwxyz")];
+    assert!(!render(&said(&list), 500, "h").text.contains("ghijklmnop"));
+}
