@@ -8,8 +8,8 @@
 //! archive is asked; once it was, its thread finishes alone.
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`ahead`] those that
-//! were made while nobody waited. [`kept`] is what a session remembers, [`due`] decides
-//! when to run.
+//! were made while nobody waited. [`kept`] is what a session remembers, [`rules`]
+//! are its user's, [`due`] decides when to run.
 
 pub(crate) mod ahead;
 pub(crate) mod chain;
@@ -20,6 +20,7 @@ pub(crate) mod due;
 mod health;
 pub(crate) mod job;
 pub(crate) mod kept;
+pub(crate) mod rules;
 mod streak;
 pub(crate) mod tickets;
 mod verify;

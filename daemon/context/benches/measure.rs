@@ -29,7 +29,10 @@ const PER_KIND_LATER: usize = 1;
 const BETWEEN: usize = 300;
 
 fn main() {
-    println!("{:<22} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  by kind", "conversation", "runs", "rules", "asks", "all", "lines", "handoff", "in all", "valid");
+    println!(
+        "{:<22} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  by kind",
+        "conversation", "runs", "rules", "asks", "all", "lines", "handoff", "in all", "valid"
+    );
     for seed in 1..=3 {
         for count in [300, 1_000, 5_000] {
             let conversation = noise::coding(&mut Dice::new(seed), count);
@@ -46,7 +49,8 @@ fn main() {
     let real = noise::real(&std::fs::read_to_string(path).unwrap());
     for seed in 7..=9 {
         once(&format!("real, 1000 ({seed})"), real.iter().take(1_000).cloned().collect(), seed);
-        let more = (0..4).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
+        let more =
+            (0..4).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
         repeatedly(&format!("real, five runs ({seed})"), real.iter().take(1_000).cloned().collect(), more, seed);
     }
 }

@@ -18,8 +18,8 @@ pub use gather::gather;
 pub use kind::Kind;
 pub(crate) use measure::{Prose, kind_of};
 pub use rank::Anchor;
-pub use render::{Rendered, render};
 pub(crate) use render::parse;
+pub use render::{Rendered, render};
 
 #[cfg(test)]
 mod tests;

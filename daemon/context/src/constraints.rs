@@ -11,8 +11,8 @@ mod words;
 use std::fmt;
 
 pub use find::{Found, find};
-pub use render::{Rendered, render};
 pub(crate) use render::parse;
+pub use render::{Rendered, render};
 
 use crate::handoff;
 use crate::message::{Message, Role};

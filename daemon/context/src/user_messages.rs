@@ -6,8 +6,8 @@
 mod core;
 mod render;
 
-pub use render::{Rendered, render};
 pub(crate) use render::parse;
+pub use render::{Rendered, render};
 
 use crate::handoff;
 use crate::message::{Message, Role};

@@ -96,7 +96,7 @@ impl Aheads {
         };
         let is_same = ahead.is_for(generation, settings, &wish.request.focus);
         match std::mem::replace(&mut ahead.progress, Progress::Running(None)) {
-            Progress::Ready(ready) if is_same && ready.job.chain.kinds() == wish.chain.kinds() => Some(ready),
+            Progress::Ready(ready) if is_same && ready.job.chain.is_of(&wish.chain) => Some(ready),
             running => {
                 ahead.progress = running;
                 None

@@ -75,6 +75,12 @@ impl Chain {
         (!self.kinds.is_empty()).then_some(self)
     }
 
+    /// Whether it has the summarizers of another one but those that need somebody who
+    /// waits.
+    pub(crate) fn is_of(&self, other: &Self) -> bool {
+        self.kinds.iter().eq(other.kinds.iter().filter(|kind| **kind != Kind::Client))
+    }
+
     fn current(&self) -> Option<Kind> {
         self.kinds.get(self.at).copied()
     }
@@ -165,7 +171,9 @@ async fn accept(state: &State, job: &mut Job, kind: Kind, body: String) -> Outco
         Ok(checked) => {
             job.session.kept().cooldowns.clear(kind.name());
             state.compressions.health.succeeded(kind);
-            job.account.error = None;
+            if kind == job.chain.configured() {
+                job.account.error = None;
+            }
             job.account.unverified = checked.unverified;
             job.account.warnings.extend(checked.warnings);
             Ok(Some(Text { body: checked.body, by: kind }))

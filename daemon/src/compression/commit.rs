@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use herma_archive::compression::Beside;
+use herma_archive::constraint::ConstraintRow;
 use herma_archive::removed::{After, Removal};
 use herma_archive::session::SnapshotRow;
 use herma_archive::{Archive, ArchiveError};
@@ -15,7 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::job::{Account, Job, Text};
 use super::kept::Kept;
-use super::tell;
+use super::{rules, tell};
 use crate::config::CompressionMode;
 use crate::fail::{self, Outcome};
 use crate::handler::{blocking, freeze, from_continuation, wide};
@@ -63,10 +64,13 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
     let prepared = Arc::into_inner(prepared).ok_or_else(|| fail::internal("context.compress"))?;
     let Text { body, by } = text;
     let named = handle.clone();
-    let (compressed, input) = blocking("context.compress", move || {
+    let (compressed, input, constraints) = blocking("context.compress", move || {
+        let rules = prepared.constraints();
+        let constraints: Vec<ConstraintRow> =
+            if rules.changed { rules.constraints.iter().map(rules::row).collect() } else { Vec::new() };
         let input: Arc<[Message]> = prepared.input().into();
         let note = ArchiveNote { handle: named, messages: prepared.dropped() };
-        Ok((Arc::new(prepared.finish(Summary { body, sections: Vec::new() }, note)), input))
+        Ok((Arc::new(prepared.finish(Summary { body, sections: Vec::new() }, note)), input, constraints))
     })
     .await?;
     let snapshot = match mode {
@@ -78,7 +82,8 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
     run.last_error.clone_from(&account.error);
     run.aux_failure.clone_from(&account.aux_failure);
     let effect = Effect { run, compressed: Arc::clone(&compressed), now: unix_now() };
-    let leaving = Leaving { input: Arc::clone(&input), handle: handle.clone(), generation, snapshot, effect };
+    let leaving =
+        Leaving { input: Arc::clone(&input), handle: handle.clone(), generation, constraints, snapshot, effect };
     let shared = Arc::clone(state);
     let (session, is_vain, kept) = state
         .archive
@@ -113,6 +118,8 @@ struct Leaving {
     input: Arc<[Message]>,
     handle: String,
     generation: u64,
+    /// Rules that may be new or changed.
+    constraints: Vec<ConstraintRow>,
     /// For a session that goes on.
     snapshot: Option<SnapshotRow>,
     effect: Effect,
@@ -126,7 +133,7 @@ impl Leaving {
         archive: &mut Archive,
         session: Arc<Session>,
     ) -> Result<(Arc<Session>, bool, Kept), ArchiveError> {
-        let Self { input, handle, generation, snapshot, effect } = self;
+        let Self { input, handle, generation, constraints, snapshot, effect } = self;
         let id = &session.id;
         let compressed = &effect.compressed;
         let indexes = compressed.removed.iter().map(|removed| removed.index());
@@ -136,6 +143,7 @@ impl Leaving {
         // What was appended while it was being compressed goes on behind the new list.
         let rest = wide(input.len())..transcript.unwrap_or_default();
         let after: Vec<After<'_>> = compressed.slots.iter().map(after).chain(rest.map(After::Kept)).collect();
+        let constraints = without_removed(archive, id, constraints)?;
         let mut next = session.kept().clone();
         effect.apply(&mut next);
         let row = next.row();
@@ -148,7 +156,7 @@ impl Leaving {
             messages: &messages,
             after: transcript.is_some().then_some(&after),
         };
-        let beside = Beside { engine: Some(&row), constraints: &[], continuation: snapshot.as_ref() };
+        let beside = Beside { engine: Some(&row), constraints: &constraints, continuation: snapshot.as_ref() };
         let going_on = archive.keep_compression(&removal, &beside)?;
         session.set_generation(generation);
         let (is_vain, kept) = {
@@ -161,6 +169,17 @@ impl Leaving {
         state.sessions.forget(&session.id);
         Ok((next, is_vain, kept))
     }
+}
+
+/// The rules but those that a person removed while the list was being compressed.
+fn without_removed(
+    archive: &Archive,
+    session: &str,
+    mut constraints: Vec<ConstraintRow>,
+) -> Result<Vec<ConstraintRow>, ArchiveError> {
+    let known = archive.reader().constraints(session)?;
+    constraints.retain(|row| !known.iter().any(|known| known.id == row.id && rules::is_removed(known)));
+    Ok(constraints)
 }
 
 fn after(slot: &Slot) -> After<'_> {

@@ -9,7 +9,8 @@ pub(super) fn checked(prepared: &Prepared, body: &str, policy: &Policy) -> Resul
     let turns: Vec<&Message> = prepared.turns().collect();
     let previous = prepared.previous_summary();
     let replaced_chars = prepared.replaced_chars() + previous.map_or(0, |text| text.chars().count());
-    check(body, &Span { turns: &turns, previous, constraints: &[], replaced_chars, policy })
+    let rules: Vec<&str> = prepared.constraints().constraints.iter().map(|rule| rule.text.as_str()).collect();
+    check(body, &Span { turns: &turns, previous, constraints: &rules, replaced_chars, policy })
 }
 
 /// The same for herma's own record, for which nobody else can stand in: what can't be

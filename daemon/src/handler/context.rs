@@ -320,13 +320,21 @@ fn status_of(session: &Session, state: &State) -> Outcome<StatusResult> {
     })
 }
 
-/// What a compression is asked for, apart from the messages.
+/// What a compression is asked for, apart from the messages and the rules.
 fn request(
     focus_param: Option<TextOrOff>,
     today_param: Option<TextOrOff>,
     current: Option<i64>,
+    gain: Gain,
 ) -> Outcome<CompressRequest> {
-    Ok(CompressRequest { focus: focus(focus_param), today: today(today_param)?, current_tokens: current, ..CompressRequest::default() })
+    Ok(CompressRequest {
+        focus: focus(focus_param),
+        today: today(today_param)?,
+        current_tokens: current,
+        constraints: Vec::new(),
+        now: unix_now(),
+        gain,
+    })
 }
 
 /// Shared by the files of this resource.

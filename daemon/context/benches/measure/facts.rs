@@ -72,7 +72,9 @@ impl Fact {
         let candidates: Vec<usize> = within
             .filter(|&at| {
                 let text = list[at]["content"].as_str().unwrap_or("");
-                list[at]["role"] == role && (role != "tool" || text.len() > 1_500) && (role == "user" || !text.is_empty())
+                list[at]["role"] == role
+                    && (role != "tool" || text.len() > 1_500)
+                    && (role == "user" || !text.is_empty())
             })
             .collect();
         let at = candidates[dice.below(candidates.len())];
@@ -112,10 +114,21 @@ impl Fact {
 }
 
 const THINGS: [&str; 12] = [
-    "importer", "billing job", "login page", "report builder", "search box", "mail gateway", "nightly export", "upload form",
-    "settings screen", "rate limiter", "audit trail", "sync engine",
+    "importer",
+    "billing job",
+    "login page",
+    "report builder",
+    "search box",
+    "mail gateway",
+    "nightly export",
+    "upload form",
+    "settings screen",
+    "rate limiter",
+    "audit trail",
+    "sync engine",
 ];
-const NAMES: [&str; 10] = ["orchid", "falcon", "quartz", "maple", "comet", "heron", "basalt", "ember", "willow", "onyx"];
+const NAMES: [&str; 10] =
+    ["orchid", "falcon", "quartz", "maple", "comet", "heron", "basalt", "ember", "willow", "onyx"];
 
 /// The words of a fact: what is looked for and the line.
 fn word(dice: &mut Dice, kind: Kind, variant: usize) -> (String, String) {

@@ -6,8 +6,8 @@ use super::dice::Dice;
 use super::say;
 
 const NOUNS: [&str; 20] = [
-    "parser", "cache", "queue", "worker", "socket", "ledger", "index", "buffer", "planner", "router", "lexer", "session",
-    "cursor", "shard", "token", "arena", "journal", "digest", "packet", "bridge",
+    "parser", "cache", "queue", "worker", "socket", "ledger", "index", "buffer", "planner", "router", "lexer",
+    "session", "cursor", "shard", "token", "arena", "journal", "digest", "packet", "bridge",
 ];
 const VERBS: [&str; 16] = [
     "open", "close", "flush", "merge", "split", "rotate", "verify", "compact", "resolve", "encode", "append", "trim",
@@ -74,7 +74,13 @@ fn log(dice: &mut Dice, size: usize) -> String {
     let mut time = dice.below(80_000);
     while out.len() < size {
         time += dice.below(40);
-        let stamp = format!("2026-05-04T{:02}:{:02}:{:02}.{:03}Z", time / 3_600 % 24, time / 60 % 60, time % 60, dice.below(1_000));
+        let stamp = format!(
+            "2026-05-04T{:02}:{:02}:{:02}.{:03}Z",
+            time / 3_600 % 24,
+            time / 60 % 60,
+            time % 60,
+            dice.below(1_000)
+        );
         let (noun, verb, other) = (dice.pick(&NOUNS), dice.pick(&VERBS), dice.pick(&NOUNS));
         let line = match kind {
             0 => format!(
@@ -112,17 +118,29 @@ fn tool(dice: &mut Dice, id: &str) -> (Value, Value) {
                 _ => dice.between(9_000, 40_000),
             };
             let exit = dice.pick(&["0", "0", "0", "1", "101"]).parse::<u32>().unwrap();
-            ("terminal", json!({"command": command, "timeout": 120}), json!({"output": log(dice, size), "exit_code": exit}))
+            (
+                "terminal",
+                json!({"command": command, "timeout": 120}),
+                json!({"output": log(dice, size), "exit_code": exit}),
+            )
         }
         62..80 => {
             let hits: Vec<Value> = (0..dice.between(2, 50))
                 .map(|_| json!({"path": path(dice), "line": dice.below(1_500), "content": sentence(dice)}))
                 .collect();
-            ("search_files", json!({"pattern": dice.pick(&VERBS), "path": dice.pick(&FOLDERS)}), json!({"total_count": hits.len(), "matches": hits}))
+            (
+                "search_files",
+                json!({"pattern": dice.pick(&VERBS), "path": dice.pick(&FOLDERS)}),
+                json!({"total_count": hits.len(), "matches": hits}),
+            )
         }
         _ => {
             let (old_size, new_size) = (dice.between(150, 900), dice.between(150, 1_400));
-            ("patch", json!({"path": file, "old_string": code(dice, old_size), "new_string": code(dice, new_size)}), json!({"success": true}))
+            (
+                "patch",
+                json!({"path": file, "old_string": code(dice, old_size), "new_string": code(dice, new_size)}),
+                json!({"success": true}),
+            )
         }
     };
     let call = json!({"id": id, "type": "function", "function": {"name": name, "arguments": given.to_string()}});
@@ -160,9 +178,15 @@ pub(crate) fn desk(dice: &mut Dice, count: usize) -> Vec<Value> {
     while list.len() < count {
         let id = format!("call_{:06}", list.len());
         let (from, to, day) = (dice.pick(&cities), dice.pick(&cities), dice.between(1, 29));
-        list.push(say("user", &format!("Hi! I need a flight from {from} to {to} on May {day}, in the morning if there is one.")));
+        list.push(say(
+            "user",
+            &format!("Hi! I need a flight from {from} to {to} on May {day}, in the morning if there is one."),
+        ));
         list.push(say("assistant", "I can help with that. May I have your user id first?"));
-        list.push(say("user", &format!("Sure, it is {}_{}_{}.", dice.pick(&NOUNS), dice.pick(&VERBS), dice.below(9_999))));
+        list.push(say(
+            "user",
+            &format!("Sure, it is {}_{}_{}.", dice.pick(&NOUNS), dice.pick(&VERBS), dice.below(9_999)),
+        ));
         list.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
             "function": {"name": "search_direct_flight", "arguments": json!({"origin": from, "destination": to}).to_string()}}]}));
         let flights: Vec<Value> = (0..dice.between(3, 30))
@@ -171,7 +195,15 @@ pub(crate) fn desk(dice: &mut Dice, count: usize) -> Vec<Value> {
             .collect();
         list.push(json!({"role": "tool", "tool_call_id": id, "content": Value::from(flights).to_string()}));
         list.push(say("assistant", &format!("There are these flights:\n\n1. **Flight HAT{:03}**\n   - Departure: {:02}:00 AM EST\n   - Price: ${}\n\nWhich one would you like?", dice.below(300), dice.below(12), dice.below(400))));
-        list.push(say("user", dice.pick(&["Yes, please go ahead.", "The first one, thanks.", "That works for me!", "Is there a later one?"])));
+        list.push(say(
+            "user",
+            dice.pick(&[
+                "Yes, please go ahead.",
+                "The first one, thanks.",
+                "That works for me!",
+                "Is there a later one?",
+            ]),
+        ));
         list.push(say("assistant", "Your flight is booked. Is there anything else?"));
     }
     list

@@ -162,7 +162,9 @@ impl Gatherer {
         for at in memchr::memchr_iter(b',', bytes) {
             let before = at.checked_sub(1).and_then(|at| bytes.get(at));
             let next = bytes.get(at + 1..).and_then(|rest| rest.iter().find(|byte| **byte != b' '));
-            if matches!(before, Some(b'"' | b'}' | b']' | b'0'..=b'9' | b'e' | b'l')) && matches!(next, Some(b'"' | b'{' | b'[')) {
+            if matches!(before, Some(b'"' | b'}' | b']' | b'0'..=b'9' | b'e' | b'l'))
+                && matches!(next, Some(b'"' | b'{' | b'['))
+            {
                 self.line(&unescaped(line.get(start..at).unwrap_or("").trim_start()), worth);
                 start = at + 1;
             }

@@ -23,16 +23,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in order.
-    pub const ALL: [Self; 8] = [
-        Self::Decision,
-        Self::Error,
-        Self::Command,
-        Self::Url,
-        Self::Hash,
-        Self::Issue,
-        Self::Measure,
-        Self::Path,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Decision, Self::Error, Self::Command, Self::Url, Self::Hash, Self::Issue, Self::Measure, Self::Path];
 
     /// The line above anchors of this kind.
     pub const fn label(self) -> &'static str {

@@ -59,9 +59,8 @@ static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
 static URL: LazyLock<Regex> =
     LazyLock::new(|| crate::pattern(r#"\b[a-z][a-z0-9+.-]{1,15}://[^\s"'`<>\\)\]}|]*[^\s"'`<>\\)\]}|.,;:!?]"#));
 
-static HASH: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pattern(r"(?i)\b(?:sha(?:1|256|512)|md5|blake3)?[:=-]?([0-9a-f]{7,64})\b")
-});
+static HASH: LazyLock<Regex> =
+    LazyLock::new(|| crate::pattern(r"(?i)\b(?:sha(?:1|256|512)|md5|blake3)?[:=-]?([0-9a-f]{7,64})\b"));
 
 static HASH_CUE: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
@@ -102,13 +101,90 @@ static WORDS: LazyLock<AhoCorasick> = LazyLock::new(words);
 #[expect(clippy::expect_used, reason = "the words are constants, and tests compile them")]
 fn words() -> AhoCorasick {
     let words = [
-        "error", "exception", "fail", "fatal", "panic", "denied", "refused", "timed out", "timeout", "not found", "no such",
-        "cannot", "could not", "unable", "invalid", "missing", "mismatch", "conflict", "abort", "deadlock", "overflow",
-        "exceed", "unauthor", "forbidden", "corrupt", "broken", "violat", "reject", "crash", "killed", "out of memory", "unreachable", "does not", "undefined", "unexpected",
-        "decid", "decision", "agreed", "settled", "chose", "choice", "going with", "go with", "we will", "we'll", "we’ll", "instead of",
-        "rather than", "because", "ruled out", "opted", "picked", "adopt", "concluded", "conclusion", "verdict", "approach",
-        "entschieden", "beschlossen", "entscheidung", "decid", "décid", "决定", "決定", "решен", "решили", "let's", "stick", "switch", "selected",
-        "giving up", "gave up", "expired", "errno", "--", "git ", "cargo", "npm", "make ", "docker", "`", "fault", "leaked", "the plan",
+        "error",
+        "exception",
+        "fail",
+        "fatal",
+        "panic",
+        "denied",
+        "refused",
+        "timed out",
+        "timeout",
+        "not found",
+        "no such",
+        "cannot",
+        "could not",
+        "unable",
+        "invalid",
+        "missing",
+        "mismatch",
+        "conflict",
+        "abort",
+        "deadlock",
+        "overflow",
+        "exceed",
+        "unauthor",
+        "forbidden",
+        "corrupt",
+        "broken",
+        "violat",
+        "reject",
+        "crash",
+        "killed",
+        "out of memory",
+        "unreachable",
+        "does not",
+        "undefined",
+        "unexpected",
+        "decid",
+        "decision",
+        "agreed",
+        "settled",
+        "chose",
+        "choice",
+        "going with",
+        "go with",
+        "we will",
+        "we'll",
+        "we’ll",
+        "instead of",
+        "rather than",
+        "because",
+        "ruled out",
+        "opted",
+        "picked",
+        "adopt",
+        "concluded",
+        "conclusion",
+        "verdict",
+        "approach",
+        "entschieden",
+        "beschlossen",
+        "entscheidung",
+        "decid",
+        "décid",
+        "决定",
+        "決定",
+        "решен",
+        "решили",
+        "let's",
+        "stick",
+        "switch",
+        "selected",
+        "giving up",
+        "gave up",
+        "expired",
+        "errno",
+        "--",
+        "git ",
+        "cargo",
+        "npm",
+        "make ",
+        "docker",
+        "`",
+        "fault",
+        "leaked",
+        "the plan",
     ];
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
 }
@@ -122,10 +198,15 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<Sight> {
         return None;
     }
     let sight = |kind, span: Range<usize>, strength| Some(Sight { kind, span, strength });
-    if worded && prose == Prose::Yes && let Some(found) = DECISION.find(line) {
+    if worded
+        && prose == Prose::Yes
+        && let Some(found) = DECISION.find(line)
+    {
         return sight(Kind::Decision, found.range(), 1.0);
     }
-    if (worded || signs.digit || prose == Prose::No) && let Some(found) = ERROR.find(line) {
+    if (worded || signs.digit || prose == Prose::No)
+        && let Some(found) = ERROR.find(line)
+    {
         if let Some(form) = ERROR_FORM.find(line) {
             return sight(Kind::Error, form.range(), 1.0);
         }
@@ -142,24 +223,36 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<Sight> {
 /// The exact thing in a line, the rarest kind first.
 fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<Sight> {
     let sight = |kind, span: Range<usize>, strength| Some(Sight { kind, span, strength });
-    if signs.address && let Some(found) = URL.find(line) {
+    if signs.address
+        && let Some(found) = URL.find(line)
+    {
         return sight(Kind::Url, found.range(), 1.0);
     }
-    if signs.digit && let Some((span, strength)) = hash(line) {
+    if signs.digit
+        && let Some((span, strength)) = hash(line)
+    {
         return sight(Kind::Hash, span, strength);
     }
     let command = if signs.letters { COMMAND.find(line) } else { None };
-    if let Some(found) = &command && (signs.tick || signs.dashes || found.start() == 0) {
+    if let Some(found) = &command
+        && (signs.tick || signs.dashes || found.start() == 0)
+    {
         return sight(Kind::Command, found.range(), if prose == Prose::Yes || signs.dollar { 1.0 } else { 0.7 });
     }
-    if signs.digit && let Some(found) = ISSUE.find(line) {
+    if signs.digit
+        && let Some(found) = ISSUE.find(line)
+    {
         let strength = if signs.hash || line.contains("CVE-") { 1.0 } else { 0.7 };
         return sight(Kind::Issue, found.range(), strength);
     }
-    if signs.digit && let Some(found) = MEASURE.find(line) {
+    if signs.digit
+        && let Some(found) = MEASURE.find(line)
+    {
         return sight(Kind::Measure, found.range(), if MEASURE_CUE.is_match(line) { 1.0 } else { 0.6 });
     }
-    if (signs.slash || signs.dot) && let Some(found) = PATH.captures(line).and_then(|found| found.get(1)) {
+    if (signs.slash || signs.dot)
+        && let Some(found) = PATH.captures(line).and_then(|found| found.get(1))
+    {
         let rooted = found.as_str().starts_with(['/', '~', '.']) || found.as_str().contains('\\');
         return sight(Kind::Path, found.range(), if rooted { 1.0 } else { 0.8 });
     }
@@ -175,7 +268,8 @@ fn hash(line: &str) -> Option<(Range<usize>, f64)> {
         let mixed = text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic());
         let one_case = !(text.bytes().any(|b| b.is_ascii_lowercase()) && text.bytes().any(|b| b.is_ascii_uppercase()));
         // A group of a UUID is no hash of its own.
-        let grouped = [line.as_bytes().get(digits.end()), digits.start().checked_sub(1).and_then(|at| line.as_bytes().get(at))];
+        let grouped =
+            [line.as_bytes().get(digits.end()), digits.start().checked_sub(1).and_then(|at| line.as_bytes().get(at))];
         if !mixed || !one_case || grouped.contains(&Some(&b'-')) {
             return None;
         }

@@ -14,7 +14,8 @@ pub struct Rendered {
 /// Takes the best anchors that fit: first each kind within its share, then all within what is
 /// left. What `elsewhere` says already is left out.
 pub fn render(anchors: &[Anchor], chars: usize, elsewhere: &str) -> Rendered {
-    let mut choice = Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), elsewhere };
+    let mut choice =
+        Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), elsewhere };
     let mut left = chars;
     for kind in Kind::ALL {
         let quota = (chars / 100 * kind.share()).min(left);

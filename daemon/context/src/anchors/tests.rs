@@ -11,7 +11,9 @@ fn index(list: &[Message], chars: usize) -> String {
 /// A log of many lines of few shapes.
 fn noise(lines: usize) -> Vec<String> {
     (0..lines)
-        .map(|at| format!("2026-05-01T02:{:02}:11.{at:03}Z INFO [worker-{}] took={at}ms id=a1b2c3d4{at:04x}", at % 60, at % 8))
+        .map(|at| {
+            format!("2026-05-01T02:{:02}:11.{at:03}Z INFO [worker-{}] took={at}ms id=a1b2c3d4{at:04x}", at % 60, at % 8)
+        })
         .collect()
 }
 
@@ -96,7 +98,9 @@ fn secrets_are_masked_and_nothing_is_said_twice() {
 
 #[test]
 fn odd_text_does_no_harm() {
-    for text in ["", "\\", "{\\", "[\"\\\\n", "é\u{0}#", &"a,\"".repeat(9_000), &"1".repeat(300_000), &"\\n".repeat(9_000)] {
+    for text in
+        ["", "\\", "{\\", "[\"\\\\n", "é\u{0}#", &"a,\"".repeat(9_000), &"1".repeat(300_000), &"\\n".repeat(9_000)]
+    {
         for message in [say("assistant", text), result("a", text), result("a", &format!("{{{text}"))] {
             index(&[message], 500);
         }

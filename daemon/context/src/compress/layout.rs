@@ -85,7 +85,8 @@ impl Brief {
         held: Option<&str>,
         topic: &Focus,
     ) -> Self {
-        let Turns { previous, carried, turns, indexes } = rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
+        let Turns { previous, carried, turns, indexes } =
+            rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
         let measure = turns.iter().zip(&indexes).fold(Measure::default(), |sum, (turn, &at)| {
             sum.plus(match layout.pruned[at].same(turn) {
                 true => layout.measures[at],
@@ -133,7 +134,8 @@ pub fn summary_budget(turn_tokens: u64, settings: &Settings) -> u64 {
 /// The tokens that a whole handoff may take. What an earlier one held keeps its room, else a long
 /// conversation would lose most of it at the first short run.
 fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
-    let earlier = previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
+    let earlier =
+        previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
     let grown = share(turn_tokens, SUMMARY_RATIO).saturating_add(earlier);
     grown.min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }

@@ -57,7 +57,8 @@ pub(crate) struct Sources<'a> {
 
 impl Sources<'_> {
     pub(crate) fn gather(&self) -> Material {
-        let carried = |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| &section.text);
+        let carried =
+            |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| &section.text);
         let anchors = anchors::parse(carried(SectionKind::Anchors));
         let said = user_messages::parse(carried(SectionKind::UserMessages));
         Material {
@@ -126,7 +127,8 @@ impl Material {
             false => recall.chars().count() + heading_chars(SectionKind::Recall),
         };
         let base = limit.saturating_sub(frame_chars() + recall_chars);
-        let rules = constraints::render(&self.rules.constraints, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
+        let rules =
+            constraints::render(&self.rules.constraints, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
         let rules_text = redaction.apply(&rules.text).into_owned();
         let free = base.saturating_sub(record + taken(&rules_text, SectionKind::Constraints));
         let floor = limit / 100 * FLOOR_SHARE;

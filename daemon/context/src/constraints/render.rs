@@ -44,7 +44,8 @@ pub fn render(rules: &[Constraint], chars: usize) -> Rendered {
     order.retain(|rule| fits(&mut room, rule));
     let (shown, hidden) = (order.len(), all - order.len());
     let by_scope = |scope| order.iter().rev().filter(move |rule| rule.scope == scope);
-    let mut lines: Vec<String> = by_scope(Scope::Standing).chain(by_scope(Scope::Once)).map(|rule| line(rule)).collect();
+    let mut lines: Vec<String> =
+        by_scope(Scope::Standing).chain(by_scope(Scope::Once)).map(|rule| line(rule)).collect();
     let done = rules.iter().rev().filter(|rule| rule.state == State::Done);
     lines.extend(done.filter(|rule| hidden == 0 && fits(&mut room, rule)).map(line));
     if hidden > 0 && chars > rest_room {

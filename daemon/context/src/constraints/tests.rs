@@ -115,11 +115,10 @@ fn the_user_takes_back_what_shares_most_words() {
         ("Forget the rule about tabs in Makefiles.", vec!["Never push to main."]),
         ("You no longer need to use tabs in Makefiles.", vec!["Never push to main."]),
         ("You can now eat lunch.", vec!["Never push to main.", "Always use tabs in Makefiles."]),
-        ("You may never push to main again.", vec![
-            "Never push to main.",
-            "Always use tabs in Makefiles.",
+        (
             "You may never push to main again.",
-        ]),
+            vec!["Never push to main.", "Always use tabs in Makefiles.", "You may never push to main again."],
+        ),
         ("Can you push to main now?", vec!["Never push to main.", "Always use tabs in Makefiles."]),
     ] {
         let list = [say("user", "Never push to main. Always use tabs in Makefiles."), say("user", revocation)];
@@ -159,10 +158,7 @@ fn rendering_is_read_back() {
         Constraint { state: State::Revoked, ..Constraint::new("Never d.", Scope::Standing, Source::Found, 0.0) },
     ];
     let rendered = render(&rules, 1_000);
-    assert_eq!(
-        rendered.text,
-        "- Never a.\n- (for its task only) Not b yet.\n- (done with its task) Not c for now."
-    );
+    assert_eq!(rendered.text, "- Never a.\n- (for its task only) Not b yet.\n- (done with its task) Not c for now.");
     assert_eq!((rendered.shown, rendered.hidden), (2, 0));
     assert_eq!(parse(&rendered.text, 0.0), rules[..3]);
 }

@@ -20,17 +20,88 @@ static REVOKES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static NOT_ANY_MORE: LazyLock<Regex> =
-    LazyLock::new(|| crate::pattern(r"(?i)\b(?:never|cannot|can['’]t|(?:may|must|should) not)\b.*\b(?:again|now)\b|\bonly\b"));
+static NOT_ANY_MORE: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(r"(?i)\b(?:never|cannot|can['’]t|(?:may|must|should) not)\b.*\b(?:again|now)\b|\bonly\b")
+});
 
 /// Words that say nothing about what a rule is about.
 const EMPTY: [&str; 76] = [
-    "the", "and", "you", "may", "can", "now", "again", "not", "never", "always", "only", "don", "dont", "must",
-    "should", "for", "from", "with", "without", "that", "this", "these", "those", "any", "all", "our", "your", "are",
-    "was", "were", "will", "need", "needs", "longer", "forget", "rule", "rules", "about", "make", "sure", "please",
-    "when", "what", "have", "has", "had", "been", "into", "onto", "them", "they", "their", "its", "just", "also",
-    "more", "use", "using", "used", "under", "over", "than", "then", "there", "here", "allowed", "okay", "fine", "yet",
-    "anymore", "drop", "ignore", "restriction", "constraint", "lifted", "free",
+    "the",
+    "and",
+    "you",
+    "may",
+    "can",
+    "now",
+    "again",
+    "not",
+    "never",
+    "always",
+    "only",
+    "don",
+    "dont",
+    "must",
+    "should",
+    "for",
+    "from",
+    "with",
+    "without",
+    "that",
+    "this",
+    "these",
+    "those",
+    "any",
+    "all",
+    "our",
+    "your",
+    "are",
+    "was",
+    "were",
+    "will",
+    "need",
+    "needs",
+    "longer",
+    "forget",
+    "rule",
+    "rules",
+    "about",
+    "make",
+    "sure",
+    "please",
+    "when",
+    "what",
+    "have",
+    "has",
+    "had",
+    "been",
+    "into",
+    "onto",
+    "them",
+    "they",
+    "their",
+    "its",
+    "just",
+    "also",
+    "more",
+    "use",
+    "using",
+    "used",
+    "under",
+    "over",
+    "than",
+    "then",
+    "there",
+    "here",
+    "allowed",
+    "okay",
+    "fine",
+    "yet",
+    "anymore",
+    "drop",
+    "ignore",
+    "restriction",
+    "constraint",
+    "lifted",
+    "free",
 ];
 
 /// Whether a sentence takes a rule back.
@@ -66,7 +137,9 @@ fn stem(word: &str) -> &str {
     // A doubled last letter is the spelling of an ending too: commit, committing.
     let mut back = short.chars().rev();
     match (back.next(), back.next()) {
-        (Some(a), Some(b)) if a == b && short.chars().count() > 3 => short.get(..short.len() - a.len_utf8()).unwrap_or(short),
+        (Some(a), Some(b)) if a == b && short.chars().count() > 3 => {
+            short.get(..short.len() - a.len_utf8()).unwrap_or(short)
+        }
         _ => short,
     }
 }

@@ -140,7 +140,9 @@ fn weight(sentence: &str, at: usize) -> u32 {
 /// Whether a sentence has a word that is no plain word.
 fn is_specific(sentence: &str) -> bool {
     let inner_capital = |word: &str| word.chars().skip(1).any(char::is_uppercase);
-    sentence.split_whitespace().any(|word| word.contains(|c: char| c.is_ascii_digit() || "`_/".contains(c)) || inner_capital(word))
+    sentence
+        .split_whitespace()
+        .any(|word| word.contains(|c: char| c.is_ascii_digit() || "`_/".contains(c)) || inner_capital(word))
 }
 
 /// Whether a message says nothing that could be asked for again.

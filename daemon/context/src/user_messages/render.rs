@@ -56,8 +56,11 @@ pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
     let taken: usize = newest.iter().map(|text| cost(text)).sum();
     let cores: Vec<Core<'_>> = older.iter().map(|text| Core::of(text)).collect();
     let shortened = fitted(older, &cores, room - taken);
-    let items: Vec<&str> =
-        newest.iter().map(String::as_str).chain(shortened.iter().map(String::as_str).filter(|text| !text.is_empty())).collect();
+    let items: Vec<&str> = newest
+        .iter()
+        .map(String::as_str)
+        .chain(shortened.iter().map(String::as_str).filter(|text| !text.is_empty()))
+        .collect();
     let hidden = said.hidden + said.texts.len() - items.len();
     joined(&items, hidden, handle)
 }
@@ -74,7 +77,8 @@ fn fitted(texts: &[String], cores: &[Core<'_>], room: usize) -> Vec<String> {
                 _ => core.shortened(least.max(1), chars),
             })
             .collect();
-        let sum: usize = short.iter().filter(|text| !text.is_empty()).map(|text| text.chars().count() + ITEM.len() + 1).sum();
+        let sum: usize =
+            short.iter().filter(|text| !text.is_empty()).map(|text| text.chars().count() + ITEM.len() + 1).sum();
         if sum <= room {
             return short;
         }

@@ -22,9 +22,8 @@ fn all_messages_are_there_word_for_word_newest_first() {
 #[test]
 fn older_ones_are_shortened_to_what_they_ask() {
     let filler = "It was a long day and the weather was good. ".repeat(20);
-    let mut list: Vec<Message> = (0..40)
-        .map(|at| say("user", &format!("{filler}Please rename widget {at} to gadget {at}. {filler}")))
-        .collect();
+    let mut list: Vec<Message> =
+        (0..40).map(|at| say("user", &format!("{filler}Please rename widget {at} to gadget {at}. {filler}"))).collect();
     list.push(say("user", "The newest message, which stays."));
     let said = said(&list);
     let rendered = render(&said, 6_000, "cmp_1");
@@ -56,7 +55,11 @@ fn an_earlier_handoff_goes_on_behind_the_new_messages() {
     let list = [say("user", "new")];
     let said = gather(&[&list[0]], carried, Redaction::On);
     assert_eq!(said.texts, ["new", "old one"]);
-    assert!(render(&said, 500, "h").text.ends_with("(and 3 more user messages, in the archive under h and earlier handles)"));
+    assert!(
+        render(&said, 500, "h")
+            .text
+            .ends_with("(and 3 more user messages, in the archive under h and earlier handles)")
+    );
 }
 
 #[test]

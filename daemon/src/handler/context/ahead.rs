@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use herma_context::Gain;
 use herma_protocol::context::{CompactAheadParams, CompactAheadResult, JobState, ReplyForm};
 
 use super::{Shared, request, session_settings};
@@ -9,6 +10,7 @@ use crate::caller::Caller;
 use crate::compression::ahead::{self, Stage};
 use crate::compression::chain::Chain;
 use crate::compression::job::Wish;
+use crate::compression::rules;
 use crate::fail::Outcome;
 use crate::handler::session;
 
@@ -17,9 +19,10 @@ pub(in crate::handler) async fn compact_ahead(
     caller: &Caller,
     params: CompactAheadParams,
 ) -> Outcome<CompactAheadResult> {
-    let request = request(params.focus, None, None)?;
+    let mut request = request(params.focus, None, None, Gain::Required)?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
+    request.constraints = rules::load(state, &session).await?;
     let chain = Chain::new(state, &session, None);
     let mode = state.config.context.mode;
     let wish = Wish { request, chain, mode, form: ReplyForm::Messages, started: Instant::now() };

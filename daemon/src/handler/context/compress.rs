@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::outcome::{CallFailure, FailureKind as Known};
-use herma_context::{Declined, Message, tokens};
+use herma_context::{Declined, Gain, Message, tokens};
 use herma_protocol::context::{
     CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, Report, ResumeError,
     ResumeParams, SummaryRequest,
@@ -19,9 +19,9 @@ use super::report::Frame;
 use super::{Shared, request, session_settings, summarizer};
 use crate::caller::Caller;
 use crate::compression::chain::{self, Chain, Step};
-use crate::compression::collect;
 use crate::compression::commit::{self, Done};
 use crate::compression::job::{Account, Begun, Job, Text, Wish, begin};
+use crate::compression::{collect, rules};
 use crate::config::CompressionMode;
 use crate::fail::{self, Outcome};
 use crate::handler::{blocking, session};
@@ -38,7 +38,9 @@ pub(in crate::handler) async fn compress(
 ) -> Outcome<CompressResult> {
     let started = Instant::now();
     let asked = summarizer(state, params.summarizer.as_deref())?;
-    let request = request(params.focus, params.today, params.current_tokens)?;
+    // Who insists gets a handoff even where it makes nothing shorter.
+    let gain = if params.force == Some(true) { Gain::Any } else { Gain::Required };
+    let mut request = request(params.focus, params.today, params.current_tokens, gain)?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
     let running = alone(&session)?;
@@ -52,6 +54,7 @@ pub(in crate::handler) async fn compress(
     let mode = params.mode.map_or(state.config.context.mode, domain_mode);
     let form = params.reply.unwrap_or(ReplyForm::Messages);
     let texts = collect::texts(state, &session, params.messages).await?;
+    request.constraints = rules::load(state, &session).await?;
     let current = request.current_tokens;
     let kinds = chain.kinds().to_vec();
     match begin(state, &session, settings, texts, Wish { request, chain, mode, form, started }).await? {
@@ -148,7 +151,7 @@ fn declined(state: &State, session: &Arc<Session>, why: Declined, input: &[Messa
     {
         let mut kept = session.kept();
         why.note(&mut kept.engine);
-        if why == Declined::NothingBetween {
+        if why != Declined::TooFew {
             let estimate = tokens::estimate_messages(input);
             let tokens = herma_context::savings::size_before(current, &kept.engine, estimate);
             kept.breaker.note_nothing(tokens, unix_now());

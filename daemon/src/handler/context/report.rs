@@ -41,6 +41,8 @@ impl Frame<'_> {
             pruned: wide(numbers.pruned),
             archived: Some(Archived { handle: done.handle, messages: wide(done.compressed.removed.len()) }),
             dropped: wide(numbers.dropped),
+            constraints: wide(numbers.constraints),
+            anchors: wide(numbers.anchors),
             summarizer: done.by.name().into(),
             unverified: done.account.unverified.clone(),
             warnings,
