@@ -70,13 +70,9 @@ fn a_rule_that_can_t_be_kept_is_refused() {
     }
     let reply = raw.call("constraint.add", &json!({ "session": "s", "text": "never do more" }));
     assert_eq!(kind(&reply), "too_large", "{reply}");
-    add(&mut raw, "never do 7");
-    raw.result("constraint.remove", &json!({ "session": "s", "id": add_id(&mut raw, "never do 7") }));
+    let known = add(&mut raw, "never do 7");
+    raw.result("constraint.remove", &json!({ "session": "s", "id": known }));
     add(&mut raw, "never do more");
-}
-
-fn add_id(raw: &mut Raw, text: &str) -> Value {
-    add(raw, text)
 }
 
 #[test]

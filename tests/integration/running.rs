@@ -110,6 +110,7 @@ fn what_an_engine_remembers_survives_a_kill() {
     assert_eq!((&report["summarizer"], &report["fallback"]), (&json!("extractive"), &json!(true)), "{report}");
     assert!(report["error"].as_str().unwrap().contains("out of order"), "{report}");
     assert!(report["cooldown_s"].as_f64().unwrap() > 25.0, "{report}");
+    raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": 8700 } }));
     // Nothing between head and tail, twice: the breaker opens.
     for _ in 0..2 {
         let list = talk::with_a_large_tail();
@@ -160,7 +161,7 @@ fn the_fourth_compression_in_a_row_says_that_it_does_not_help() {
     let mut raw = daemon.raw();
     configure(&mut raw, json!({}));
     let mut list = json!(conversation(60));
-    let mut run = |raw: &mut Raw, list: &Value| {
+    let run = |raw: &mut Raw, list: &Value| {
         let done = raw.result("context.compress", &json!({ "session": "s", "messages": list, "force": true }));
         let warnings = done["report"]["warnings"].to_string();
         (done["messages"].clone(), warnings.contains("does not help"))

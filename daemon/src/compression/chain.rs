@@ -219,7 +219,8 @@ fn failed(state: &State, job: &mut Job, kind: Kind, failure: &CallFailure, pause
             job.chain.model = None;
         }
         Decision::GiveUp { cooldown_s, error } => {
-            tracing::info!(session = job.session.id, "{} failed: {error}", kind.name());
+            let model = state.summarizers.model(kind, &job.chain.main);
+            tracing::info!(session = job.session.id, model, "{} failed: {error}", kind.name());
             kept.cooldowns.start(kind.name(), longer(cooldown_s, pause), unix_now());
             drop(kept);
             state.compressions.health.failed(kind, &error);

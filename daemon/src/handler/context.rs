@@ -10,7 +10,7 @@ mod usage;
 use std::sync::Arc;
 
 use herma_context::breaker::State as BreakerState;
-use herma_context::{CompressRequest, Focus, Message, Plan, PlanRequest, RawSettings, Settings, Today, tokens};
+use herma_context::{CompressRequest, Focus, Gain, Message, Plan, PlanRequest, RawSettings, Settings, Today, tokens};
 use herma_protocol::context::{
     AuxFailure, Breaker, ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams,
     PlanResult, Settings as WireSettings, StatusParams, StatusResult,
