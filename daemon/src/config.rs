@@ -102,6 +102,8 @@ pub struct RetentionConfig {
 /// What a session starts with, unless `context.configure` says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContextConfig {
+    /// Whether `context.check` ever says that a compression is due.
+    pub enabled: bool,
     /// Fraction of the window at which to compress, above 0 and up to 1.
     pub threshold: f64,
     /// Fraction of the threshold that the tail may fill, 0.10 to 0.80.
@@ -110,6 +112,25 @@ pub struct ContextConfig {
     pub protect_first_n: u64,
     /// Latest messages that pruning leaves alone.
     pub protect_last_n: u64,
+    /// What a compression does to its session.
+    pub mode: CompressionMode,
+    /// Whether a compression gives up when no summarizer writes a summary; otherwise the
+    /// extractive one stands in.
+    pub abort_on_summary_failure: bool,
+    /// Compressions in any hour of one session that `context.check` lets through; 0 for
+    /// no limit, at most 1,000.
+    pub max_per_hour: u32,
+    /// New text between two of them, as a fraction of the window, 0 to 1.
+    pub min_new_text: f64,
+}
+
+/// What a compression does to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompressionMode {
+    /// The same session goes on, one generation later.
+    InPlace,
+    /// The session ends, and a new one goes on.
+    Continue,
 }
 
 /// Limits of the wire.
@@ -185,7 +206,17 @@ impl Config {
             output: Budgets::default(),
             scale_with_window: true,
             retention: RetentionConfig { ttl: 7 * 24 * 3600, quota: 2 << 30 },
-            context: ContextConfig { threshold: 0.50, target_ratio: 0.20, protect_first_n: 3, protect_last_n: 20 },
+            context: ContextConfig {
+                enabled: true,
+                threshold: 0.50,
+                target_ratio: 0.20,
+                protect_first_n: 3,
+                protect_last_n: 20,
+                mode: CompressionMode::InPlace,
+                abort_on_summary_failure: false,
+                max_per_hour: 6,
+                min_new_text: 0.02,
+            },
             summarizer: SummarizerConfig::default(),
             limits: LimitsConfig {
                 frame: limits::FRAME,
@@ -248,6 +279,16 @@ mod tests {
     }
 
     #[test]
+    fn a_session_starts_with_what_is_configured() {
+        let text = "[context]\nenabled = false\nengine = \"compressor\"\nmode = \"continue\"\n\
+                    abort_on_summary_failure = true\nmax_per_hour = 0\nmin_new_text = 0.0";
+        let context = read(text).unwrap().context;
+        assert!(!context.enabled && context.abort_on_summary_failure);
+        assert_eq!((context.mode, context.max_per_hour), (CompressionMode::Continue, 0));
+        assert!(context.min_new_text.abs() < f64::EPSILON);
+    }
+
+    #[test]
     fn profiles_can_have_limits_of_their_own() {
         let memory = read("[memory]\nuser_limit = 99\n[memory.profiles.work]\nmemory_limit = 5000").unwrap().memory;
         assert_eq!(memory.limits("work"), StoreLimits { memory_limit: 5000, user_limit: 99 });
@@ -282,6 +323,12 @@ mod tests {
             ("[output]\nttl = \"soon\"", &["`output.ttl`", "7d"]),
             ("[output]\nquota = \"2 apples\"", &["`output.quota`", "2GiB"]),
             ("[context]\nthreshold = 1.5", &["`context.threshold`", "above 0"]),
+            ("[context]\nmin_new_text = 1.5", &["`context.min_new_text`", "at most 1"]),
+            ("[context]\nmin_new_text = nan", &["`context.min_new_text`"]),
+            ("[context]\nmax_per_hour = 1001", &["`context.max_per_hour`", "1,000"]),
+            ("[context]\nmode = \"continued\"", &["line 2", "continued"]),
+            ("[context]\nengine = \"lossy\"", &["`context.engine`", "compressor"]),
+            ("[context]\nenable = true", &["did you mean `enabled`?"]),
             ("[limits]\nframe = \"many\"", &["`limits.frame`", "64MiB"]),
             ("[limits]\nframe = \"8GiB\"", &["`limits.frame`"]),
             ("[log]\nformat = \"xml\"", &["line 2", "xml"]),

@@ -53,13 +53,11 @@ impl Events {
     }
 
     /// Tells whoever wants to know how far a compression is.
-    #[expect(dead_code, reason = "a compression does not tell of its phases yet")]
     pub(crate) fn compression_progress(&self, progress: CompressionProgress) {
         drop(self.sender.send(Notification::CompressionProgress(progress)));
     }
 
     /// Tells whoever wants to know that a compression is over.
-    #[expect(dead_code, reason = "a compression does not tell of its phases yet")]
     pub(crate) fn compression_done(&self, done: CompressionDone) {
         drop(self.sender.send(Notification::CompressionDone(Box::new(done))));
     }

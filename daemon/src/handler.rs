@@ -1,6 +1,7 @@
 //! What each method does: one file per resource. Here wire types become domain
 //! types and back.
 
+mod constraint;
 mod context;
 mod daemon;
 mod guard;
@@ -17,7 +18,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use memory::{domain_target, wire_target};
 pub(crate) use output::reason as wire_reason;
-pub(crate) use session::keep_again;
+pub(crate) use session::{freeze, from_continuation, keep_again};
 
 use crate::caller::Caller;
 use crate::fail::{self, Outcome};
@@ -39,6 +40,7 @@ pub(crate) fn at_once(state: &State, profile: Option<&str>, request: &Request) -
         Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
         Request::ContextConstants(_) => Ok(Reply::ContextConstants(context::constants())),
         Request::ContextStatus(params) => context::status_in_memory(state, profile, params)?.map(Reply::ContextStatus),
+        Request::ContextCheck(params) => context::check_in_memory(state, profile, params)?.map(Reply::ContextCheck),
         Request::OutputPreview(params) if params.content.len() <= SHORT => {
             output::preview(params).map(Reply::OutputPreview)
         }
@@ -130,14 +132,16 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         }
         Request::ContextCacheControl(params) => context::cache_control(params).await.map(Reply::ContextCacheControl),
         Request::ContextManual(params) => context::manual(params).await.map(Reply::ContextManual),
-        Request::ContextCheck(_)
-        | Request::ContextReset(_)
-        | Request::ContextResume(_)
-        | Request::ContextCompactAhead(_)
-        | Request::ConstraintAdd(_)
-        | Request::ConstraintList(_)
-        | Request::ConstraintRemove(_) => {
-            Err(herma_protocol::RpcError::new(herma_protocol::ErrorKind::Unavailable, "not served by this version yet"))
+        Request::ContextCheck(params) => context::check(state, caller, params).await.map(Reply::ContextCheck),
+        Request::ContextReset(params) => context::reset(state, caller, params).await.map(Reply::ContextReset),
+        Request::ContextResume(params) => context::resume(state, caller, params).await.map(Reply::ContextResume),
+        Request::ContextCompactAhead(params) => {
+            context::compact_ahead(state, caller, params).await.map(Reply::ContextCompactAhead)
+        }
+        Request::ConstraintAdd(params) => constraint::add(state, caller, params).await.map(Reply::ConstraintAdd),
+        Request::ConstraintList(params) => constraint::list(state, caller, params).await.map(Reply::ConstraintList),
+        Request::ConstraintRemove(params) => {
+            constraint::remove(state, caller, params).await.map(Reply::ConstraintRemove)
         }
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(fail::internal("subscribe")),
@@ -194,7 +198,10 @@ pub(crate) fn session_of(request: &Request) -> Option<&str> {
 static AT_WORK: Semaphore = Semaphore::const_new(24);
 
 /// Does long work where it keeps nobody waiting.
-async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
     let turn = AT_WORK.acquire().await.map_err(|_| fail::internal(what))?;
     let work = tokio::task::spawn_blocking(move || {
         let done = work();
@@ -226,7 +233,7 @@ fn check_names(names: &[(&str, Option<&String>)]) -> Outcome<()> {
     names.iter().try_for_each(|(param, name)| name.map_or(Ok(()), |name| check_name(param, name)))
 }
 
-fn wide(number: usize) -> u64 {
+pub(crate) fn wide(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 

@@ -4,7 +4,8 @@
 //! sure that there is one daemon for a home. The life of a request:
 //! `connection` reads frames, `dispatch` decides when and under which
 //! deadline a request runs, `handler` does it (one file per resource), `owner`
-//! and [`archivist`] are the threads that own stores and archive.
+//! and [`archivist`] are the threads that own stores and archive, `compression` is
+//! how a list becomes a shorter one.
 
 mod approvals;
 pub mod archivist;
@@ -12,6 +13,7 @@ mod bound_locks;
 mod buffers;
 mod caller;
 mod claim;
+mod compression;
 pub mod config;
 mod connection;
 mod dispatch;
@@ -32,7 +34,6 @@ mod server;
 mod session;
 mod state;
 mod streaks;
-#[cfg_attr(not(test), expect(dead_code, reason = "a compression does not ask for summaries of models yet"))]
 mod summarizer;
 pub mod transport;
 

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use herma_context::EngineState;
 use herma_protocol::context::Settings;
 use herma_protocol::session::Snapshot;
+
+use crate::compression::kept::Kept;
+use crate::state::State;
 
 /// Sessions that are kept in memory; past it those that nobody uses right now
 /// are read from the archive again when they are asked for.
@@ -27,8 +29,8 @@ pub(crate) struct Session {
     snapshot: RwLock<Arc<Snapshot>>,
     /// What `context.configure` said so far.
     pub settings: Mutex<Settings>,
-    /// What the engine remembers.
-    pub engine: Mutex<EngineState>,
+    /// What its engine remembers.
+    kept: Mutex<Kept>,
     /// Held while its settings are read, changed and kept.
     pub configuring: tokio::sync::Mutex<()>,
     /// Held while it is being compressed.
@@ -39,13 +41,20 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(id: String, profile: String, snapshot: Snapshot, settings: Settings, generation: u64) -> Self {
+    pub(crate) fn new(
+        id: String,
+        profile: String,
+        snapshot: Snapshot,
+        settings: Settings,
+        generation: u64,
+        kept: Kept,
+    ) -> Self {
         Self {
             id,
             profile,
             snapshot: RwLock::new(Arc::new(snapshot)),
             settings: Mutex::new(settings),
-            engine: Mutex::default(),
+            kept: Mutex::new(kept),
             configuring: tokio::sync::Mutex::default(),
             compressing: Arc::default(),
             generation: AtomicU64::new(generation),
@@ -81,8 +90,19 @@ impl Session {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn engine(&self) -> std::sync::MutexGuard<'_, EngineState> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the archive note what the engine remembers; nobody waits for it. The summary
+    /// is noted with the compression that it belongs to.
+    pub(crate) fn keep(self: &Arc<Self>, state: &State) {
+        let session = Arc::clone(self);
+        state.archive.tell_if_in_use(move |archive| {
+            // What it is by then: a later change must not be overtaken by an earlier one.
+            let figures = session.kept().figures();
+            archive.save_engine_state(&session.id, &figures)
+        });
     }
 }
 

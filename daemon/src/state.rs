@@ -17,6 +17,7 @@ use crate::approvals::Approvals;
 use crate::archivist::Archivist;
 use crate::bound_locks::BoundLocks;
 use crate::buffers::Buffers;
+use crate::compression::Compressions;
 use crate::config::Config;
 use crate::events::Events;
 use crate::fail::{self, Outcome};
@@ -59,8 +60,8 @@ pub(crate) struct State {
     /// Somebody should look whether outputs must go.
     pub over_quota: Notify,
     pub archive: Archivist,
+    pub compressions: Compressions,
     pub librarian: Arc<Librarian>,
-    #[expect(dead_code, reason = "a compression does not ask for summaries of models yet")]
     pub summarizers: Summarizers,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
@@ -107,6 +108,7 @@ impl State {
                 handler::keep_again(&in_use, archive);
                 told.begin_anew();
             }),
+            compressions: Compressions::default(),
             librarian,
             summarizers: Summarizers::new(&config.summarizer),
             connections: AtomicUsize::new(0),

@@ -11,7 +11,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// Fields that differ from one process to the next.
-const VOLATILE: [&str; 12] = [
+const VOLATILE: [&str; 13] = [
     "pid",
     "uptime_s",
     "rss_bytes",
@@ -24,6 +24,7 @@ const VOLATILE: [&str; 12] = [
     "ended_at",
     "last_active",
     "expired_at",
+    "ticket",
 ];
 
 /// A conversation with a daemon, and what it answered so far.
@@ -79,7 +80,13 @@ fn blank(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(blank),
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
-                if VOLATILE.contains(&name.as_str()) { *field = json!("…") } else { blank(field) }
+                // In edits `at` is a position, in rules a time.
+                let is_time = name == "at" && field.is_f64();
+                if is_time || VOLATILE.contains(&name.as_str()) {
+                    *field = json!("…");
+                } else {
+                    blank(field);
+                }
             }
         }
         _ => {}

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
+mod ahead;
 mod approval;
 mod archive_damage;
 mod archive_faults;
@@ -14,8 +15,10 @@ mod beside_hermes;
 mod both_codecs;
 mod chain;
 mod cli;
+mod client_summarizer;
 mod clock;
 mod compression;
+mod constraints;
 mod crash;
 mod events;
 mod faults;
@@ -30,6 +33,7 @@ mod profiles;
 mod provider_errors;
 mod recall;
 mod retention;
+mod running;
 mod sessions;
 mod severity;
 mod snapshots;

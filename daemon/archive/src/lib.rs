@@ -8,6 +8,9 @@
 
 pub mod browse;
 pub mod chain;
+pub mod compression;
+pub mod constraint;
+pub mod engine;
 mod error;
 pub mod handle;
 pub mod index;

@@ -18,8 +18,8 @@ pub struct Removed {
 }
 
 impl Archive {
-    /// Removes a session with its messages, compressions, usage, locks, and what
-    /// the index has of it. Its bytes are overwritten in the file, and the
+    /// Removes a session with its messages, compressions, usage, locks, rules, the
+    /// engine's memory, and what the index has of it. Its bytes are overwritten in the file, and the
     /// write-ahead log is emptied unless a reader is in the way for seconds. Its
     /// children stay, without a known parent. An unknown session is no error.
     ///
@@ -62,7 +62,7 @@ fn remove(connection: &mut Connection, id: &str) -> Result<Removed, ArchiveError
         removed.output_handles.push(handle);
         was_indexed = true;
     }
-    for table in ["compression", "usage", "lock"] {
+    for table in ["compression", "usage", "lock", "engine", "user_rule"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
     }
     transaction.execute("DELETE FROM session WHERE id = ?1", [id])?;

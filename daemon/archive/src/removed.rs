@@ -77,32 +77,36 @@ impl Archive {
 
     fn keep(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let generation = transcript::generation_of(&transaction, removal.session)?;
-        let key = transcript::session_key(&transaction, removal.session)?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO compression (handle, session, generation, time, summary) VALUES (?1,?2,?3,?4,?5)",
-            )?
-            .execute(params![removal.handle, removal.session, removal.generation, removal.time, removal.summary])?;
-        let move_to = Move { transaction: &transaction, removal, key, generation };
-        let length = transcript::next_position(&transaction, key)?;
-        let kept = move_to.kept(length)?;
-        let mut size = Size::default();
-        let new = move_to.remove(length, &kept, &mut size)?;
-        move_to.remove_others(&kept, &mut size)?;
-        move_to.renumber(&kept)?;
-        move_to.insert(&new, length)?;
-        transaction
-            .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3 WHERE handle = ?1")?
-            .execute(params![removal.handle, size.messages, size.chars])?;
-        transaction
-            .prepare_cached(
-                "UPDATE session SET generation = ?2, last_active = max(coalesce(last_active, ?3), ?3) WHERE id = ?1",
-            )?
-            .execute(params![removal.session, removal.generation, removal.time])?;
+        keep_in(&transaction, removal)?;
         transaction.commit()?;
         Ok(())
     }
+}
+
+/// Does [`Archive::keep_removed`] as a part of a larger change.
+pub(crate) fn keep_in(transaction: &Transaction<'_>, removal: &Removal<'_>) -> Result<(), ArchiveError> {
+    let generation = transcript::generation_of(transaction, removal.session)?;
+    let key = transcript::session_key(transaction, removal.session)?;
+    transaction
+        .prepare_cached("INSERT INTO compression (handle, session, generation, time, summary) VALUES (?1,?2,?3,?4,?5)")?
+        .execute(params![removal.handle, removal.session, removal.generation, removal.time, removal.summary])?;
+    let move_to = Move { transaction, removal, key, generation };
+    let length = transcript::next_position(transaction, key)?;
+    let kept = move_to.kept(length)?;
+    let mut size = Size::default();
+    let new = move_to.remove(length, &kept, &mut size)?;
+    move_to.remove_others(&kept, &mut size)?;
+    move_to.renumber(&kept)?;
+    move_to.insert(&new, length)?;
+    transaction
+        .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3 WHERE handle = ?1")?
+        .execute(params![removal.handle, size.messages, size.chars])?;
+    transaction
+        .prepare_cached(
+            "UPDATE session SET generation = ?2, last_active = max(coalesce(last_active, ?3), ?3) WHERE id = ?1",
+        )?
+        .execute(params![removal.session, removal.generation, removal.time])?;
+    Ok(())
 }
 
 impl Reader {

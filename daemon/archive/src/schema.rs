@@ -4,6 +4,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::ArchiveError;
 
+mod engine;
 mod second;
 mod windows;
 
@@ -54,6 +55,7 @@ const STEPS: &[Step] = &[
     ),
     Step::Code(second::TABLES, second::move_removed),
     Step::Sql(windows::TABLES),
+    Step::Sql(engine::TABLES),
 ];
 
 /// The newest version.

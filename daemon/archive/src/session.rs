@@ -1,6 +1,6 @@
 //! Sessions and what was frozen for them.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::transcript::wide;
 use crate::{Archive, ArchiveError, Reader};
@@ -108,26 +108,7 @@ impl Archive {
     /// # Errors
     /// One of that id exists, or a failure of the database.
     pub fn create_session(&self, row: &SessionRow) -> Result<(), ArchiveError> {
-        let query =
-            format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
-        self.connection().prepare_cached(&query)?.execute(params![
-            row.id,
-            row.profile,
-            row.agent,
-            row.parent,
-            row.title,
-            row.generation,
-            row.settings,
-            row.snapshot.memory,
-            row.snapshot.user,
-            row.snapshot.sha256,
-            row.snapshot.memory_revision,
-            row.snapshot.user_revision,
-            row.started_at,
-            row.ended_at,
-            row.end_reason
-        ])?;
-        Ok(())
+        insert(self.connection(), row)
     }
 
     /// Opens a closed session again; its snapshot stays.
@@ -194,6 +175,28 @@ impl Archive {
         self.connection().prepare_cached(query)?.execute(values)?;
         Ok(())
     }
+}
+
+pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
+    let query = format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+    connection.prepare_cached(&query)?.execute(params![
+        row.id,
+        row.profile,
+        row.agent,
+        row.parent,
+        row.title,
+        row.generation,
+        row.settings,
+        row.snapshot.memory,
+        row.snapshot.user,
+        row.snapshot.sha256,
+        row.snapshot.memory_revision,
+        row.snapshot.user_revision,
+        row.started_at,
+        row.ended_at,
+        row.end_reason
+    ])?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -67,13 +67,17 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn transcript(&self, session: &str) -> Result<Vec<String>, ArchiveError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
-             AND compression IS NULL ORDER BY position",
-        )?;
-        let rows = query.query_map([session], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        bodies(&self.connection, session)
     }
+}
+
+pub(crate) fn bodies(connection: &Connection, session: &str) -> Result<Vec<String>, ArchiveError> {
+    let mut query = connection.prepare_cached(
+        "SELECT body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
+         AND compression IS NULL ORDER BY position",
+    )?;
+    let rows = query.query_map([session], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// A message that is about to become a row.

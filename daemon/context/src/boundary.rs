@@ -34,6 +34,13 @@ pub fn head_end(messages: &[Message], head_size: usize) -> usize {
     from + tools.count()
 }
 
+/// Whether anything stands between head and tail, before any pruning.
+pub fn has_content(messages: &[Message], settings: &Settings) -> bool {
+    let head_end = head_end(messages, head_size(messages, settings));
+    let budget = settings.budgets().tail_token_budget;
+    head_end < messages.len() && head_end < tail_cut(messages, head_end, budget, settings.protect_last_n).cut
+}
+
 /// The tail cut of a list whose head ends at `head_end`.
 pub fn tail_cut(messages: &[Message], head_end: usize, budget: u64, protect_last_n: usize) -> TailCut {
     let n = messages.len();

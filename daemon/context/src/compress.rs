@@ -2,6 +2,8 @@
 //! assembles.
 
 mod assemble;
+mod fitted;
+mod later;
 mod layout;
 mod prepared;
 mod sections;

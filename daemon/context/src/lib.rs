@@ -13,6 +13,8 @@
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
+//! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
+//!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
@@ -30,15 +32,19 @@ mod text;
 
 pub mod anchors;
 pub mod boundary;
+pub mod breaker;
 pub mod cache_control;
+pub mod check;
 pub mod compress;
 pub mod constants;
 pub mod constraints;
 pub mod extractive;
+pub mod fit;
 pub mod focus;
 pub mod handoff;
 pub mod images;
 pub mod manual;
+pub mod outcome;
 pub mod pairs;
 pub mod plan;
 pub mod pressure;

@@ -25,8 +25,12 @@ static MEDIA_REFERENCE: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"MEDI
 
 /// All turns, blocks joined by a blank line.
 pub fn serialize(turns: &[Message], redaction: Redaction) -> String {
-    let blocks: Vec<String> = turns.iter().map(|turn| block(turn, redaction)).collect();
-    blocks.join("\n\n")
+    blocks(turns, redaction).join("\n\n")
+}
+
+/// All turns, a block for each.
+pub fn blocks(turns: &[Message], redaction: Redaction) -> Vec<String> {
+    turns.iter().map(|turn| block(turn, redaction)).collect()
 }
 
 fn block(turn: &Message, redaction: Redaction) -> String {

@@ -1,5 +1,7 @@
 //! What an engine remembers of a session between two compressions.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Settings, Usage, pressure};
 
 /// How many weak runs in a row make [`EngineState::should_compress`] say no.
@@ -9,8 +11,10 @@ const DEFER_SLACK: u64 = 4_096;
 /// The same as a share of the threshold; the larger of the two counts.
 const DEFER_SHARE: f64 = 0.05;
 
-/// The state of one session's engine. Times are the caller's business.
-#[derive(Clone, Debug, PartialEq)]
+/// The state of one session's engine. Times are the caller's business. It can be kept as JSON:
+/// what is absent there has its default, and what is not known is passed over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct EngineState {
     /// Prompt tokens of the last call; -1 after a compression: unknown.
     pub last_prompt_tokens: i64,
@@ -50,7 +54,7 @@ pub struct EngineState {
 }
 
 /// A summary model that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuxFailure {
     /// The model's name.
     pub model: String,
@@ -124,6 +128,32 @@ impl EngineState {
         let level = pressure::level(prompt, window);
         let before = std::mem::replace(&mut self.pressure_level, level);
         (level > before).then(|| pressure::warning(level, prompt, window))
+    }
+
+    /// Takes what a run that began earlier leaves: its figures and its summary. What calls reported
+    /// since then stays.
+    pub fn take_run(&mut self, run: Self) {
+        let Self {
+            compression_count,
+            previous_summary,
+            savings_pct,
+            ineffective_count,
+            last_error,
+            dropped,
+            fallback,
+            aborted,
+            aux_failure,
+            ..
+        } = run;
+        self.compression_count = compression_count;
+        self.previous_summary = previous_summary;
+        self.savings_pct = savings_pct;
+        self.ineffective_count = ineffective_count;
+        self.last_error = last_error;
+        self.dropped = dropped;
+        self.fallback = fallback;
+        self.aborted = aborted;
+        self.aux_failure = aux_failure;
     }
 
     /// What the host of C16 does after a compression: the prompt is unknown until the next call.

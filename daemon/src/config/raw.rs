@@ -11,8 +11,14 @@ use herma_protocol::limits;
 use herma_spill::Size;
 use serde::Deserialize;
 
-use super::{Config, ConfigError, LogFormat, StoreLimits, units};
+use super::{CompressionMode, Config, ConfigError, LogFormat, StoreLimits, units};
 use crate::state::is_profile;
+
+/// The only engine of this version.
+const ENGINE: &str = "compressor";
+
+/// The largest rate limit: a breaker remembers so many runs.
+const MAX_PER_HOUR: u32 = 1_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -101,10 +107,23 @@ enum CharsOrInfinite {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Context {
+    enabled: Option<bool>,
+    engine: Option<String>,
     threshold: Option<f64>,
     target_ratio: Option<f64>,
     protect_first_n: Option<u64>,
     protect_last_n: Option<u64>,
+    mode: Option<Mode>,
+    abort_on_summary_failure: Option<bool>,
+    max_per_hour: Option<u32>,
+    min_new_text: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    InPlace,
+    Continue,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -206,6 +225,24 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
     }
     context.protect_first_n = from.protect_first_n.unwrap_or(context.protect_first_n);
     context.protect_last_n = from.protect_last_n.unwrap_or(context.protect_last_n);
+    context.enabled = from.enabled.unwrap_or(context.enabled);
+    if from.engine.as_ref().is_some_and(|engine| engine != ENGINE) {
+        return Err(wrong("context.engine", &format!("must be \"{ENGINE}\"")));
+    }
+    context.mode = match from.mode {
+        None => context.mode,
+        Some(Mode::InPlace) => CompressionMode::InPlace,
+        Some(Mode::Continue) => CompressionMode::Continue,
+    };
+    context.abort_on_summary_failure = from.abort_on_summary_failure.unwrap_or(context.abort_on_summary_failure);
+    context.max_per_hour = from.max_per_hour.unwrap_or(context.max_per_hour);
+    if context.max_per_hour > MAX_PER_HOUR {
+        return Err(wrong("context.max_per_hour", "must be at most 1,000; 0 is no limit"));
+    }
+    context.min_new_text = from.min_new_text.unwrap_or(context.min_new_text);
+    if !(0.0..=1.0).contains(&context.min_new_text) {
+        return Err(wrong("context.min_new_text", "must be at least 0 and at most 1"));
+    }
 
     config.summarizer = raw.summarizer.check(&wrong)?;
 

@@ -1,17 +1,19 @@
-//! `context.*`: settings, estimates and the dry run. Compressing has a file of
-//! its own.
+//! `context.*`: settings, estimates and the dry run. The rest has files of its own.
 
+mod ahead;
+mod answer;
 mod cache_control;
+mod check;
 mod compress;
 mod manual;
 mod provider_error;
+mod report;
 mod usage;
 
 use std::sync::Arc;
 
-use herma_context::{
-    CompressRequest, EngineState, Focus, Message, Plan, PlanRequest, RawSettings, Settings, Today, tokens,
-};
+use herma_context::breaker::State as BreakerState;
+use herma_context::{CompressRequest, Focus, Gain, Message, Plan, PlanRequest, RawSettings, Settings, Today, tokens};
 use herma_protocol::context::{
     AuxFailure, Breaker, ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams,
     PlanResult, Settings as WireSettings, StatusParams, StatusResult,
@@ -19,24 +21,27 @@ use herma_protocol::context::{
 use herma_protocol::value::TextOrOff;
 use herma_protocol::{ErrorKind, Json, RpcError};
 
+pub(super) use ahead::compact_ahead;
 pub(super) use cache_control::cache_control;
-pub(super) use compress::compress;
+pub(super) use check::{check, check_in_memory, reset};
+pub(super) use compress::{compress, resume};
 pub(super) use manual::manual;
 pub(super) use provider_error::{classify_error, with_window};
 pub(super) use usage::record_usage;
 
 use super::{blocking, check_names, narrow, session, wide};
 use crate::caller::Caller;
+use crate::compression::chain::Chain;
+use crate::compression::counting::Counting;
+use crate::compression::{collect, due};
 use crate::config::Config;
 use crate::fail::{self, Outcome};
 use crate::session::Session;
-use crate::state::State;
+use crate::state::{State, unix_now};
+use crate::summarizer::Kind;
 
 /// The only engine of this version.
 const ENGINE: &str = "compressor";
-
-/// The only summarizer of this version.
-const SUMMARIZER: &str = "extractive";
 
 pub(super) async fn configure(state: &State, caller: &Caller, params: ConfigureParams) -> Outcome<StatusResult> {
     check_names(&[
@@ -47,14 +52,28 @@ pub(super) async fn configure(state: &State, caller: &Caller, params: ConfigureP
         ("api_mode", params.api_mode.as_ref()),
     ])?;
     check_engine(params.engine.as_deref())?;
-    check_summarizer(params.summarizer.as_deref())?;
+    summarizer(state, params.summarizer.as_deref())?;
     let session = session::ensure(state, caller, &params.session).await?;
     let _alone = session.configuring.lock().await;
-    let (before, named) = (session.settings(), params.context_length);
+    let (before, named, names_a_model) = (session.settings(), params.context_length, params.summary_model.is_some());
     let merged = with_window(state, &before, named, laid_over(before.clone(), params.into())).await?;
     checked(&merged, &state.config)?;
-    session::save_settings(state, &session, merged).await?;
-    status_of(&session, &state.config)
+    session::save_settings(state, &session, merged.clone()).await?;
+    if merged != before {
+        state.compressions.forget(&session.id);
+    }
+    if names_a_model || merged.model != before.model {
+        {
+            let mut kept = session.kept();
+            kept.uses_main &= !names_a_model;
+            // Another model counts in its own way.
+            if merged.model != before.model {
+                kept.counting = Counting::default();
+            }
+        }
+        session.keep(state);
+    }
+    status_of(&session, state)
 }
 
 pub(super) fn status_in_memory(
@@ -63,12 +82,12 @@ pub(super) fn status_in_memory(
     params: &StatusParams,
 ) -> Option<Outcome<StatusResult>> {
     let session = state.sessions.get(&params.session)?;
-    Some(session::check_profile(&session, profile).and_then(|()| status_of(&session, &state.config)))
+    Some(session::check_profile(&session, profile).and_then(|()| status_of(&session, state)))
 }
 
 pub(super) async fn status(state: &State, caller: &Caller, params: &StatusParams) -> Outcome<StatusResult> {
     let session = session::ensure(state, caller, &params.session).await?;
-    status_of(&session, &state.config)
+    status_of(&session, state)
 }
 
 pub(super) fn constants() -> ConstantsResult {
@@ -105,16 +124,20 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
     }
     let messages = parse(messages);
     let system = params.system_prompt.unwrap_or_default();
-    let tools = params.tools.filter(|tools| !tools.is_empty()).map(|tools| {
-        let texts: Vec<&str> = tools.iter().map(Json::get).collect();
-        format!("[{}]", texts.join(", "))
-    });
+    let tools = tools_text(params.tools);
     let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
     Ok(EstimateResult {
         tokens: tokens::estimate_request(Some(&system), &messages, tools.as_deref()),
         own: tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(&system) + own_tools,
         budget_chars: messages.iter().map(|message| wide(tokens::budget_chars(message))).sum(),
     })
+}
+
+/// The list of tools as one JSON text, unless it is empty.
+fn tools_text(tools: Option<Vec<Json>>) -> Option<String> {
+    let tools = tools.filter(|tools| !tools.is_empty())?;
+    let texts: Vec<&str> = tools.iter().map(Json::get).collect();
+    Some(format!("[{}]", texts.join(", ")))
 }
 
 pub(super) async fn plan(state: &State, caller: &Caller, params: PlanParams) -> Outcome<PlanResult> {
@@ -188,7 +211,7 @@ fn checked(said: &WireSettings, configured: &Config) -> Outcome<Settings> {
         protect_first_n: said.protect_first_n.or(Some(configured.context.protect_first_n)).map(narrow),
         protect_last_n: said.protect_last_n.or(Some(configured.context.protect_last_n)).map(narrow),
         summary_model: said.summary_model.clone(),
-        abort_on_summary_failure: said.abort_on_summary_failure,
+        abort_on_summary_failure: said.abort_on_summary_failure.or(Some(configured.context.abort_on_summary_failure)),
         redact: said.redact.or(Some(configured.redact)),
     }
     .check()
@@ -206,10 +229,22 @@ fn check_engine(engine: Option<&str>) -> Outcome<()> {
     }
 }
 
-fn check_summarizer(summarizer: Option<&str>) -> Outcome<()> {
-    match summarizer {
-        None | Some(SUMMARIZER) => Ok(()),
-        Some(other) => Err(fail::invalid("summarizer", format!("{other:?} is not in use; there is {SUMMARIZER:?}"))),
+/// The summarizer of a name that can be used.
+fn summarizer(state: &State, name: Option<&str>) -> Outcome<Option<Kind>> {
+    let Some(name) = name else { return Ok(None) };
+    let usable: Vec<&str> =
+        Kind::ALL.into_iter().filter(|kind| state.summarizers.is_configured(*kind)).map(Kind::name).collect();
+    match Kind::parse(name) {
+        Some(kind) if state.summarizers.is_configured(kind) => Ok(Some(kind)),
+        Some(_) => {
+            let words =
+                format!("{name:?} is not in use, for [summarizer.{name}] is not configured; there are {usable:?}");
+            Err(fail::invalid("summarizer", words))
+        }
+        None => {
+            let shown: String = name.chars().take(64).collect();
+            Err(fail::invalid("summarizer", format!("{shown:?} is none; there are {usable:?}")))
+        }
     }
 }
 
@@ -231,9 +266,8 @@ fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     }
 }
 
-/// The messages as the engine sees them; that they are JSON was checked when they came.
 fn parse(messages: Vec<Json>) -> Vec<Message> {
-    messages.into_iter().map(|message| Message::of_json(message.into_text())).collect()
+    collect::parse(messages.into_iter().map(Json::into_text))
 }
 
 fn wire_message(message: &Message) -> Outcome<Json> {
@@ -243,10 +277,14 @@ fn wire_message(message: &Message) -> Outcome<Json> {
     })
 }
 
-fn status_of(session: &Session, configured: &Config) -> Outcome<StatusResult> {
-    let settings = session_settings(session, configured)?;
+fn status_of(session: &Session, state: &State) -> Outcome<StatusResult> {
+    let settings = session_settings(session, &state.config)?;
     let budgets = settings.budgets();
-    let engine: EngineState = session.engine().clone();
+    let chain = Chain::new(state, session, None);
+    let (kept, now) = (session.kept().clone(), unix_now());
+    let (breaker, wait_s) = due::breaker(&state.config.context, &settings, &kept, now);
+    let cooldown_s = due::cooldown_s(&kept, chain.kinds(), now);
+    let engine = kept.engine;
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     Ok(StatusResult {
         engine: ENGINE.into(),
@@ -270,7 +308,7 @@ fn status_of(session: &Session, configured: &Config) -> Outcome<StatusResult> {
         awaiting_real_usage: engine.awaiting_real_usage,
         generation: session.generation(),
         previous_summary: engine.previous_summary,
-        summary_model: settings.summary_model,
+        summary_model: settings.summary_model.filter(|_| !kept.uses_main),
         last_error: engine.last_error,
         dropped: wide(engine.dropped),
         fallback: engine.fallback,
@@ -278,19 +316,31 @@ fn status_of(session: &Session, configured: &Config) -> Outcome<StatusResult> {
         aux_failure: engine.aux_failure.map(|failure| AuxFailure { model: failure.model, error: failure.error }),
         savings_pct: engine.savings_pct,
         ineffective_count: u64::from(engine.ineffective_count),
-        cooldown_s: 0.0,
-        breaker: Breaker::Closed,
-        wait_s: 0.0,
+        cooldown_s,
+        breaker: match breaker {
+            BreakerState::Closed => Breaker::Closed,
+            BreakerState::Open => Breaker::Open,
+            BreakerState::HalfOpen => Breaker::HalfOpen,
+        },
+        wait_s,
     })
 }
 
-/// What a compression is asked for, apart from the messages.
+/// What a compression is asked for, apart from the messages and the rules.
 fn request(
     focus_param: Option<TextOrOff>,
     today_param: Option<TextOrOff>,
     current: Option<i64>,
+    gain: Gain,
 ) -> Outcome<CompressRequest> {
-    Ok(CompressRequest { focus: focus(focus_param), today: today(today_param)?, current_tokens: current, ..CompressRequest::default() })
+    Ok(CompressRequest {
+        focus: focus(focus_param),
+        today: today(today_param)?,
+        current_tokens: current,
+        constraints: Vec::new(),
+        now: unix_now(),
+        gain,
+    })
 }
 
 /// Shared by the files of this resource.

@@ -12,6 +12,7 @@ use herma_protocol::{Method, limits, version};
 use super::{check_name, memory, wide};
 use crate::fail::{self, Outcome};
 use crate::state::State;
+use crate::summarizer::Kind;
 
 /// Milliseconds that a shutdown waits when the caller doesn't say.
 const DRAIN_MS: u64 = 10_000;
@@ -100,6 +101,12 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
         stores,
         outputs: OutputCounts { files, bytes: spilled, quota: state.config.retention.quota },
         archive: ArchiveStatus { state: state.archive.state(), bytes: state.archive.bytes() },
-        summarizer: SummarizerStatus { kind: "extractive".into(), state: "ok".into() },
+        summarizer: summarizer(state),
     })
+}
+
+/// The first one of the chain: what is asked unless a session says otherwise.
+fn summarizer(state: &State) -> SummarizerStatus {
+    let kind = state.summarizers.chain().first().copied().unwrap_or(Kind::Extractive);
+    SummarizerStatus { kind: kind.name().into(), state: state.compressions.health.state(kind) }
 }

@@ -7,8 +7,9 @@ mod usage;
 
 use std::sync::Arc;
 
-use herma_archive::Archive;
+use herma_archive::engine::EngineRow;
 use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::{Archive, ArchiveError, Reader};
 use herma_memory::{Target, render};
 use herma_protocol::context::Settings;
 use herma_protocol::session::{
@@ -24,6 +25,7 @@ pub(super) use usage::usage;
 
 use super::{check_name, check_names, context};
 use crate::caller::Caller;
+use crate::compression::kept::Kept;
 use crate::fail::{self, Outcome};
 use crate::session::{Session, Sessions};
 use crate::state::{DEFAULT_PROFILE, State, unix_now};
@@ -123,6 +125,7 @@ pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -
     };
     state.archive.note(close).await?;
     state.sessions.forget(&session.id);
+    state.compressions.forget(&session.id);
     Ok(CloseResult {})
 }
 
@@ -141,7 +144,7 @@ pub(super) async fn known(state: &State, caller: &Caller, id: &str) -> Outcome<S
     check_id(id)?;
     let profile = match state.sessions.get(id) {
         Some(session) => session.profile.clone(),
-        None => kept(state, id.to_owned()).await?.ok_or_else(|| no_session(id))?.profile,
+        None => kept(state, id.to_owned()).await?.ok_or_else(|| no_session(id))?.0.profile,
     };
     check_row_profile(id, &profile, caller.profile.as_deref())?;
     Ok(id.to_owned())
@@ -201,13 +204,13 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
             let wanted = id.to_owned();
             match kept(state, wanted).await? {
                 None => return Ok(None),
-                Some(row) => {
+                Some((row, engine)) => {
                     // Its agent did not notice that the daemon was killed.
                     if row.end_reason.as_deref() == Some(CRASH) {
                         let id = row.id.clone();
                         state.archive.tell(move |archive| archive.reopen_session(&id));
                     }
-                    state.sessions.insert(from_row(row))
+                    state.sessions.insert(from_row(row, engine))
                 }
             }
         }
@@ -220,15 +223,20 @@ async fn find(state: &State, caller: &Caller, id: &str) -> Outcome<Option<Arc<Se
     Ok(Some(session))
 }
 
-/// What the archive has of a session; nothing when there is no archive.
-async fn kept(state: &State, id: String) -> Outcome<Option<SessionRow>> {
+/// What the archive has of a session and its engine; nothing when there is no archive.
+async fn kept(state: &State, id: String) -> Outcome<Option<(SessionRow, Option<EngineRow>)>> {
     if state.archive.is_in_use() {
-        return state.archive.call(move |archive| archive.reader().session(&id)).await;
+        return state.archive.call(move |archive| row_of(archive.reader(), &id)).await;
     }
-    match state.archive.read(move |reader| reader.session(&id)).await {
+    match state.archive.read(move |reader| row_of(reader, &id)).await {
         Err(error) if error.kind == ErrorKind::Unavailable => Ok(None),
         found => found,
     }
+}
+
+fn row_of(reader: &Reader, id: &str) -> Result<Option<(SessionRow, Option<EngineRow>)>, ArchiveError> {
+    let Some(row) = reader.session(id)? else { return Ok(None) };
+    Ok(Some((row, reader.engine(id)?)))
 }
 
 /// Freezes both stores and keeps the session. True when another connection was
@@ -255,22 +263,22 @@ async fn create(state: &State, caller: &Caller, params: OpenParams) -> Outcome<(
     };
     if !state.archive.is_in_use() {
         tracing::warn!("a session is only kept until the daemon ends: the archive is {}", state.archive.state());
-        return Ok((state.sessions.insert(from_row(row)), false));
+        return Ok((state.sessions.insert(from_row(row, None)), false));
     }
-    let (row, existed) = state
+    let (row, engine, existed) = state
         .archive
-        .call(move |archive| match archive.reader().session(&row.id)? {
-            Some(first) => Ok((first, true)),
-            None => archive.create_session(&row).map(|()| (row, false)),
+        .call(move |archive| match row_of(archive.reader(), &row.id)? {
+            Some((first, engine)) => Ok((first, engine, true)),
+            None => archive.create_session(&row).map(|()| (row, None, false)),
         })
         .await?;
-    let session = state.sessions.insert(from_row(row));
+    let session = state.sessions.insert(from_row(row, engine));
     check_profile(&session, caller.profile.as_deref())?;
     Ok((session, existed))
 }
 
 /// The blocks of a profile's stores as they are now.
-async fn freeze(state: &State, profile: &str) -> Outcome<SnapshotRow> {
+pub(crate) async fn freeze(state: &State, profile: &str) -> Outcome<SnapshotRow> {
     let memory = state.store(profile, Target::Memory)?.view().await?;
     let user = state.store(profile, Target::User)?.view().await?;
     let blocks = [&memory, &user].map(|view| render::block(view.target, &view.shown, view.limit));
@@ -309,7 +317,9 @@ pub(crate) fn keep_again(sessions: &Sessions, archive: &mut Archive) {
             ended_at: None,
             end_reason: None,
         };
-        if let Err(error) = archive.create_session(&row) {
+        let engine = session.kept().row();
+        let kept = archive.create_session(&row).and_then(|()| archive.save_engine(&row.id, &engine));
+        if let Err(error) = kept {
             tracing::error!("a session that is in use could not be kept again: {error}");
         }
     }
@@ -321,10 +331,15 @@ fn hash(blocks: &[Option<String>; 2]) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn from_row(row: SessionRow) -> Session {
+fn from_row(row: SessionRow, engine: Option<EngineRow>) -> Session {
+    from_continuation(row, engine.map(Kept::read).unwrap_or_default())
+}
+
+/// A session that goes on with what another one's engine remembers.
+pub(crate) fn from_continuation(row: SessionRow, kept: Kept) -> Session {
     let snapshot = wire_snapshot(row.snapshot);
     let settings = row.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    Session::new(row.id, row.profile, snapshot, settings, row.generation)
+    Session::new(row.id, row.profile, snapshot, settings, row.generation, kept)
 }
 
 fn wire_snapshot(row: SnapshotRow) -> Snapshot {

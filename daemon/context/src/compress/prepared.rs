@@ -38,8 +38,8 @@ pub struct Prepared {
     pub(super) state: EngineState,
     pub(super) redaction: Redaction,
     pub(super) current_tokens: Option<i64>,
-    summary_model: Option<String>,
-    today: Option<Today>,
+    pub(super) summary_model: Option<String>,
+    pub(super) today: Option<Today>,
     reserved_chars: usize,
     pub(super) material: Material,
     /// Chars that the whole handoff may take.

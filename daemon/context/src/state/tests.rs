@@ -174,3 +174,27 @@ fn the_percentage_shown_stays_between_nothing_and_all() {
         assert!((state.usage_percent(window) - expect).abs() < 1e-9, "{last} of {window}");
     }
 }
+
+#[test]
+fn a_run_leaves_what_calls_reported_meanwhile() {
+    let run = EngineState {
+        compression_count: 3,
+        previous_summary: Some("body".into()),
+        fallback: true,
+        last_real_prompt_tokens: 5,
+        ..EngineState::default()
+    };
+    let mut state = EngineState { last_real_prompt_tokens: 9, pressure_level: 65, ..EngineState::default() };
+    state.take_run(run.clone());
+    let expected = EngineState { last_real_prompt_tokens: 9, pressure_level: 65, ..run };
+    assert_eq!(state, expected);
+}
+
+#[test]
+fn a_kept_state_comes_back_and_other_versions_can_be_read() {
+    let state = EngineState { last_prompt_tokens: -1, savings_pct: 12.5, ..EngineState::default() };
+    let text = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<EngineState>(&text).unwrap(), state);
+    let other: EngineState = serde_json::from_str(r#"{"compression_count": 2, "later": [1]}"#).unwrap();
+    assert_eq!(other, EngineState { compression_count: 2, ..EngineState::default() });
+}

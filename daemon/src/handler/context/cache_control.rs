@@ -14,7 +14,7 @@ pub(in crate::handler) async fn cache_control(params: CacheControlParams) -> Out
     };
     let tools = if params.native == Some(true) { ToolMarks::Native } else { ToolMarks::None };
     blocking("context.cache_control", move || {
-        let marked = cache_control::marked(&parse(params.messages)?, ttl, tools);
+        let marked = cache_control::marked(&parse(params.messages), ttl, tools);
         Ok(CacheControlResult { messages: marked.iter().map(wire_message).collect::<Outcome<_>>()? })
     })
     .await

@@ -1,25 +1,35 @@
-//! `context.compress`: prepare, write the summary, archive what leaves, answer.
+//! `context.compress` and `context.resume`: what was asked, and what is answered.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_archive::removed::{After, Removal};
-use herma_archive::{Archive, ArchiveError};
-use herma_context::{
-    ArchiveNote, CompressRequest, Declined, EngineState, Message, Removed, Settings, Slot, Summary, prepare, tokens,
-};
+use herma_context::outcome::{CallFailure, FailureKind as Known};
+use herma_context::{Declined, Gain, Message, tokens};
 use herma_protocol::context::{
-    Archived, CompressParams, CompressResult, Compressed, Edits, Insert, Mode, Replace, ReplyForm, Report,
+    CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, Report, ResumeError,
+    ResumeParams, SummaryRequest,
 };
+use herma_protocol::notification::CompressionDone;
 use herma_protocol::{ErrorKind, Json, RpcError};
-use herma_spill::name;
+use serde_json::json;
+use tokio::sync::OwnedMutexGuard;
 
-use super::{SUMMARIZER, Shared, check_summarizer, parse, request, session_settings, wire_message};
+use super::answer::{answer, unchanged};
+use super::report::Frame;
+use super::{Shared, request, session_settings, summarizer};
 use crate::caller::Caller;
+use crate::compression::chain::{self, Chain, Step};
+use crate::compression::commit::{self, Done};
+use crate::compression::job::{Account, Begun, Job, Text, Wish, begin};
+use crate::compression::{collect, rules};
+use crate::config::CompressionMode;
 use crate::fail::{self, Outcome};
-use crate::handler::{blocking, session, wide};
+use crate::handler::{blocking, session};
 use crate::session::Session;
-use crate::state::unix_now;
+use crate::state::{State, unix_now};
+
+/// What a summary is for, in the request that an agent gets.
+const TASK: &str = "compression";
 
 pub(in crate::handler) async fn compress(
     state: &Shared,
@@ -27,265 +37,169 @@ pub(in crate::handler) async fn compress(
     params: CompressParams,
 ) -> Outcome<CompressResult> {
     let started = Instant::now();
-    check_summarizer(params.summarizer.as_deref())?;
-    if params.mode == Some(Mode::Continue) {
-        return Err(fail::invalid("mode", "\"continue\" is not served by this version; leave it out"));
-    }
-    let request = request(params.focus, params.today, params.current_tokens)?;
+    let asked = summarizer(state, params.summarizer.as_deref())?;
+    let mut request = request(params.focus, params.today, params.current_tokens, Gain::Any)?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
-    let running = Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
-        RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
-    })?;
-    let messages = match params.messages {
-        Some(messages) => messages,
-        None => transcript(state, &session).await?,
-    };
+    let running = alone(&session)?;
+    // An earlier one that still waits for its summary was about another list.
+    state.compressions.tickets.void(&session.id);
+    let chain = Chain::new(state, &session, asked);
+    if params.force == Some(true) {
+        let mut kept = session.kept();
+        chain.kinds().iter().for_each(|kind| kept.cooldowns.clear(kind.name()));
+    }
+    let mode = params.mode.map_or(state.config.context.mode, domain_mode);
     let form = params.reply.unwrap_or(ReplyForm::Messages);
-    let work = Work { settings, state: session.engine().clone(), request, generation: session.generation() + 1 };
-    let id = session.id.clone();
-    let done = blocking("context.compress", move || work.run(&parse(messages), &id)).await?;
-    let (compressed, input, handle, generation) = match done {
-        Done::Declined { why, input } => return declined(&session, why, &input, form, started),
-        Done::Compressed { compressed, input, handle, generation } => (compressed, input, handle, generation),
-    };
-    let mut engine = compressed.state.clone();
-    engine.record_compression(compressed.numbers.tokens_after);
-    let commit = {
-        let (state, session, engine) = (Arc::clone(state), Arc::clone(&session), engine.clone());
-        let (input, handle) = (Arc::clone(&input), handle.clone());
-        let (removed, slots) = (compressed.removed.clone(), compressed.slots.clone());
-        let summary = engine.previous_summary.clone().unwrap_or_default();
-        // A task of its own: once the archive was asked, session and archive must
-        // agree on the generation, whether the caller still waits or not.
-        tokio::spawn(async move {
-            archive(&state, &session, Leaving { removed, slots, summary, input, handle, generation }).await?;
-            session.set_generation(generation);
-            *session.engine() = engine;
-            drop(running);
-            Ok(())
-        })
-    };
-    commit.await.unwrap_or_else(|_| Err(fail::internal("context.compress")))?;
-    let (messages, edits) = blocking("context.compress", {
-        let (slots, input) = (compressed.slots, Arc::clone(&input));
-        move || answer(&slots, &input, form)
-    })
-    .await?;
-    let numbers = compressed.numbers;
-    let report = Report {
-        compressed: true,
-        messages_before: wide(numbers.messages_before),
-        messages_after: wide(numbers.messages_after),
-        chars_before: wide(numbers.chars_before),
-        chars_after: wide(numbers.chars_after),
-        tokens_before: numbers.tokens_before,
-        tokens_after: numbers.tokens_after,
-        head: wide(numbers.head),
-        tail: wide(numbers.tail),
-        pruned: wide(numbers.pruned),
-        archived: Some(Archived { handle, messages: wide(compressed.removed.len()) }),
-        dropped: wide(numbers.dropped),
-        warnings: warnings(&engine),
-        ..report(&session, &engine, started)
-    };
-    Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
-}
-
-/// Everything that the engine needs, so that it can run on another thread.
-struct Work {
-    settings: Settings,
-    state: EngineState,
-    request: CompressRequest,
-    generation: u64,
-}
-
-/// What the engine came to.
-enum Done {
-    Declined { why: Declined, input: Arc<[Message]> },
-    Compressed { compressed: Box<herma_context::Compressed>, input: Arc<[Message]>, handle: String, generation: u64 },
-}
-
-impl Work {
-    fn run(self, messages: &[Message], session: &str) -> Outcome<Done> {
-        let input: Arc<[Message]> = messages.into();
-        let prepared = match prepare(messages, &self.settings, &self.state, &self.request) {
-            Ok(prepared) => prepared,
-            Err(why) => return Ok(Done::Declined { why, input }),
-        };
-        let handle = format!("cmp_{}_{}", &name::hex(session.as_bytes())[..12], self.generation);
-        let summary = Summary { body: prepared.extractive_summary(None), sections: Vec::new() };
-        let note = ArchiveNote { handle: handle.clone(), messages: prepared.dropped() };
-        let compressed = Box::new(prepared.finish(summary, note));
-        Ok(Done::Compressed { compressed, input, handle, generation: self.generation })
+    let texts = collect::texts(state, &session, params.messages).await?;
+    request.constraints = rules::load(state, &session).await?;
+    let current = request.current_tokens;
+    let kinds = chain.kinds().to_vec();
+    match begin(state, &session, settings, texts, Wish { request, chain, mode, form, started }).await? {
+        Begun::Declined { why, input } => {
+            let why = declined(state, &session, why, &input, current);
+            let frame = Frame { session: &session, kept: &session.kept().clone(), chain: &kinds, started };
+            let report = frame.unchanged(why, &input, &Account::default());
+            come_back(state, input, form, report).await
+        }
+        Begun::Ready(job, text) => finish(state, *job, text, running).await,
+        Begun::Job(job) => go_on(state, job, running).await,
     }
 }
 
-/// The input comes back, and the report says why.
-fn declined(
-    session: &Session,
-    why: Declined,
-    input: &[Message],
-    form: ReplyForm,
-    started: Instant,
+pub(in crate::handler) async fn resume(
+    state: &Shared,
+    caller: &Caller,
+    params: ResumeParams,
 ) -> Outcome<CompressResult> {
-    let (count, estimate) = (wide(input.len()), tokens::Measure::of_all(input));
-    let mut engine = session.engine();
-    why.note(&mut engine);
-    let report = Report {
-        compressed: false,
-        reason: Some(why.to_string()),
-        messages_before: count,
-        messages_after: count,
-        chars_before: wide(estimate.chars),
-        chars_after: wide(estimate.chars),
-        tokens_before: estimate.tokens(),
-        tokens_after: estimate.tokens(),
-        ..report(session, &engine, started)
+    let ResumeParams { ticket, summary, error } = params;
+    let reply = match (summary, error) {
+        (Some(summary), None) => Ok(summary),
+        (None, Some(error)) => Err(call_failure(error)),
+        _ => return Err(fail::invalid("summary", "give either a summary or an error")),
     };
-    drop(engine);
-    let kept: Vec<Slot> = (0..input.len()).map(Slot::Kept).collect();
-    let (messages, edits) = answer(&kept, input, form)?;
+    let tickets = &state.compressions.tickets;
+    let session = tickets.session(&ticket).ok_or_else(|| no_ticket(&ticket))?;
+    session::check_profile(&session, caller.profile.as_deref())?;
+    let running = alone(&session)?;
+    let mut job = tickets.take(&ticket).ok_or_else(|| no_ticket(&ticket))?;
+    match reply {
+        Ok(summary) => match chain::answered(state, &mut job, summary).await? {
+            Some(text) => finish(state, *job, text, running).await,
+            None => go_on(state, job, running).await,
+        },
+        Err(failure) => {
+            chain::unanswered(state, &mut job, &failure);
+            go_on(state, job, running).await
+        }
+    }
+}
+
+/// Has the summary written and finishes, or lets the run wait for the agent.
+async fn go_on(state: &Shared, mut job: Box<Job>, running: OwnedMutexGuard<()>) -> Outcome<CompressResult> {
+    match chain::write(state, &mut job).await? {
+        Step::Written(text) => finish(state, *job, text, running).await,
+        Step::GivesUp => given_up(state, *job).await,
+        Step::Asks(request) => {
+            let message = Json::from_value(&json!({ "role": "user", "content": request.prompt }))
+                .map_err(|_| fail::internal("context.compress"))?;
+            let request = SummaryRequest {
+                task: TASK.into(),
+                model: request.model,
+                messages: vec![message],
+                max_tokens: request.max_tokens,
+            };
+            let ticket = state.compressions.tickets.put(job);
+            Ok(CompressResult::NeedsSummary(NeedsSummary { ticket, request }))
+        }
+    }
+}
+
+async fn finish(state: &Shared, job: Job, text: Text, running: OwnedMutexGuard<()>) -> Outcome<CompressResult> {
+    let (form, started, chain) = (job.form, job.started, job.chain.kinds().to_vec());
+    let done: Done = commit::commit(state, job, text, running).await?;
+    let (compressed, input) = (Arc::clone(&done.compressed), Arc::clone(&done.input));
+    let (messages, edits) = blocking("context.compress", move || answer(&compressed.slots, &input, form)).await?;
+    let (session, kept) = (Arc::clone(&done.session), done.kept.clone());
+    let report = Frame { session: &session, kept: &kept, chain: &chain, started }.done(done);
+    tell_done(state, &report);
     Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
 }
 
-fn report(session: &Session, engine: &EngineState, started: Instant) -> Report {
-    Report {
-        generation: session.generation(),
-        session: session.id.clone(),
-        summarizer: SUMMARIZER.into(),
-        fallback: engine.fallback,
-        aborted: engine.aborted,
-        error: engine.last_error.clone(),
-        savings_pct: engine.savings_pct,
-        ineffective_count: u64::from(engine.ineffective_count),
-        compression_count: engine.compression_count,
-        elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
-        ..Report::default()
-    }
-}
-
-fn warnings(engine: &EngineState) -> Vec<String> {
-    if engine.compression_count < 2 {
-        return Vec::new();
-    }
-    vec![format!(
-        "this conversation was compressed {} times; accuracy may fall, and a new session with the open points would help",
-        engine.compression_count
-    )]
-}
-
-/// What was appended to the session so far.
-async fn transcript(state: &Shared, session: &Session) -> Outcome<Vec<Json>> {
-    let id = session.id.clone();
-    let bodies = state.archive.read(move |reader| reader.transcript(&id)).await?;
-    if bodies.is_empty() {
-        let words = "the list is needed, for nothing was appended to this session with session.append";
-        return Err(fail::invalid("messages", words));
-    }
-    bodies.into_iter().map(|body| Json::parse(body).map_err(|_| fail::internal("a transcript"))).collect()
-}
-
-/// What a compression takes out of a list, and what the list is then.
-struct Leaving {
-    removed: Vec<Removed>,
-    slots: Vec<Slot>,
-    summary: String,
-    input: Arc<[Message]>,
-    handle: String,
-    generation: u64,
-}
-
-/// Keeps what leaves the list before anybody gets the new one.
-async fn archive(state: &Shared, session: &Session, leaving: Leaving) -> Outcome<()> {
-    let id = session.id.clone();
-    let keep = move |archive: &mut Archive| {
-        let Leaving { removed, slots, summary, input, handle, generation } = leaving;
-        let indexes = removed.into_iter().map(Removed::index);
-        let messages: Vec<(u64, &str)> =
-            indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
-        let after: Vec<After<'_>> = slots
-            .iter()
-            .map(|slot| match slot {
-                Slot::Kept(at) => After::Kept(wide(*at)),
-                Slot::Replaced { message, .. } | Slot::Inserted(message) => After::New(message.raw()),
-            })
-            .collect();
-        let transcript = keep_up(archive, &id, generation.saturating_sub(1), &input)?;
-        // What was appended while it was being compressed goes on behind the new list.
-        let rest = wide(input.len())..transcript.unwrap_or_default();
-        let after: Vec<After<'_>> = after.into_iter().chain(rest.map(After::Kept)).collect();
-        archive.keep_removed(&Removal {
-            handle: &handle,
-            session: &id,
-            generation,
-            time: unix_now(),
-            summary: &summary,
-            messages: &messages,
-            after: transcript.is_some().then_some(&after),
-        })
+/// Nobody wrote a summary: the input comes back, and nothing is archived.
+async fn given_up(state: &Shared, job: Job) -> Outcome<CompressResult> {
+    let kept = {
+        let mut kept = job.session.kept();
+        kept.engine.begin_run();
+        kept.engine.aborted = true;
+        kept.engine.last_error.clone_from(&job.account.error);
+        kept.engine.aux_failure.clone_from(&job.account.aux_failure);
+        kept.clone()
     };
-    state.archive.call(keep).await
+    job.session.keep(state);
+    let input: Arc<[Message]> = job.prepared.input().into();
+    let frame = Frame { session: &job.session, kept: &kept, chain: job.chain.kinds(), started: job.started };
+    let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
+    let report = frame.unchanged(why.into(), &input, &job.account);
+    come_back(state, input, job.form, report).await
 }
 
-/// Appends to a session's transcript what the list has beyond it, and answers how long it
-/// is then; `None` when the list is another one.
-fn keep_up(archive: &mut Archive, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
-    let kept = archive.reader().transcript(id)?;
-    if !kept.iter().zip(input).all(|(kept, message)| kept == message.raw()) {
-        return Ok(None);
-    }
-    if !kept.is_empty() && kept.len() < input.len() {
-        let rest: Vec<&str> = input[kept.len()..].iter().map(Message::raw).collect();
-        archive.append(id, generation, wide(kept.len()), &rest, unix_now())?;
-    }
-    Ok(Some(wide(kept.len().max(input.len()))))
-}
-
-type Answer = (Option<Vec<Json>>, Option<Edits>);
-
-fn answer(slots: &[Slot], input: &[Message], form: ReplyForm) -> Outcome<Answer> {
-    match form {
-        ReplyForm::Messages => {
-            let messages = slots.iter().map(|slot| match slot {
-                Slot::Kept(index) => {
-                    input.get(*index).ok_or_else(|| fail::internal("context.compress")).and_then(wire_message)
-                }
-                Slot::Replaced { message, .. } | Slot::Inserted(message) => wire_message(message),
-            });
-            Ok((Some(messages.collect::<Outcome<_>>()?), None))
+/// Notes that there was nothing to do, and says why.
+fn declined(state: &State, session: &Arc<Session>, why: Declined, input: &[Message], current: Option<i64>) -> String {
+    {
+        let mut kept = session.kept();
+        why.note(&mut kept.engine);
+        if why != Declined::TooFew {
+            let estimate = tokens::estimate_messages(input);
+            let tokens = herma_context::savings::size_before(current, &kept.engine, estimate);
+            kept.breaker.note_nothing(tokens, unix_now());
         }
-        ReplyForm::Edits => edits(slots, input.len()).map(|edits| (None, Some(edits))),
+    }
+    session.keep(state);
+    why.to_string()
+}
+
+async fn come_back(state: &State, input: Arc<[Message]>, form: ReplyForm, report: Report) -> Outcome<CompressResult> {
+    let (messages, edits) = blocking("context.compress", move || unchanged(&input, form)).await?;
+    tell_done(state, &report);
+    Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
+}
+
+fn tell_done(state: &State, report: &Report) {
+    let (session, report) = (report.session.clone(), report.clone());
+    state.events.compression_done(CompressionDone { session, report });
+}
+
+/// The only compression of a session.
+fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
+    Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
+        RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
+    })
+}
+
+fn no_ticket(ticket: &str) -> RpcError {
+    let shown: String = ticket.chars().take(64).collect();
+    let words = format!(
+        "there is no ticket {shown:?}: it was used, it is older than 30 minutes, its session was compressed, reset, \
+         configured anew or closed since, or too many runs wait; ask context.compress again"
+    );
+    RpcError::new(ErrorKind::NotFound, words)
+}
+
+const fn domain_mode(mode: Mode) -> CompressionMode {
+    match mode {
+        Mode::InPlace => CompressionMode::InPlace,
+        Mode::Continue => CompressionMode::Continue,
     }
 }
 
-/// The same list as differences. An inserted message comes before the next one
-/// that stays.
-fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
-    let mut edits = Edits::default();
-    let mut next = 0;
-    let mut waiting = Vec::new();
-    for slot in slots {
-        let index = match slot {
-            Slot::Inserted(message) => {
-                waiting.push(wire_message(message)?);
-                continue;
-            }
-            Slot::Kept(index) => *index,
-            Slot::Replaced { index, message } => {
-                edits.replace.push(Replace { index: wide(*index), message: wire_message(message)? });
-                *index
-            }
-        };
-        let at = wide(index);
-        edits.insert.extend(waiting.drain(..).map(|message| Insert { at, message }));
-        match edits.keep.last_mut() {
-            Some(range) if range.1 == at => range.1 = at + 1,
-            _ => edits.keep.push((at, at + 1)),
-        }
-        next = index + 1;
-    }
-    let at = wide(next.max(length));
-    edits.insert.extend(waiting.into_iter().map(|message| Insert { at, message }));
-    Ok(edits)
+fn call_failure(error: ResumeError) -> CallFailure {
+    let kind = error.kind.map(|kind| match kind {
+        FailureKind::NoProvider => Known::NoProvider,
+        FailureKind::Json => Known::Json,
+        FailureKind::Connection => Known::Connection,
+        FailureKind::Timeout => Known::Timeout,
+        FailureKind::Other => Known::Other,
+    });
+    CallFailure { status: error.status, kind, text: error.text }
 }

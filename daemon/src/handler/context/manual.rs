@@ -42,7 +42,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             tokens_before: None,
             tokens_after: None,
         } => {
-            let history = parse(history)?;
+            let history = parse(history);
             let (head, tail) = manual::split(&history, keep);
             Ok(ManualResult::Split { head: wire(head)?, tail: wire(tail)? })
         }
@@ -56,7 +56,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             after: None,
             tokens_before: None,
             tokens_after: None,
-        } => Ok(ManualResult::Rejoined { messages: wire(&manual::rejoin(&parse(head)?, &parse(tail)?))? }),
+        } => Ok(ManualResult::Rejoined { messages: wire(&manual::rejoin(&parse(head), &parse(tail)))? }),
         ManualParams {
             text: None,
             history: None,
@@ -69,7 +69,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             tokens_after: Some(tokens_after),
         } => {
             let manual::Feedback { noop, headline, token_line, note } =
-                manual::feedback(&parse(before)?, &parse(after)?, tokens_before, tokens_after);
+                manual::feedback(&parse(before), &parse(after), tokens_before, tokens_after);
             Ok(ManualResult::Feedback { noop, headline, token_line, note })
         }
         _ => Err(fail::invalid("text", QUESTIONS)),

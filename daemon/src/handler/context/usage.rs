@@ -1,13 +1,16 @@
 //! `context.record_usage`.
 
+use herma_archive::Archive;
 use herma_archive::usage::{Buckets as Row, UsageRow};
 use herma_context::pressure;
 use herma_context::usage::{self, Usage};
 use herma_protocol::context::usage::{Buckets, RecordUsageParams, RecordUsageResult};
 use serde_json::Value;
 
+use super::check::decided;
 use super::session_settings;
 use crate::caller::Caller;
+use crate::compression::due::Prompt;
 use crate::fail::Outcome;
 use crate::handler::{check_names, session};
 use crate::state::{State, unix_now};
@@ -30,28 +33,41 @@ pub(in crate::handler) async fn record_usage(
     let Some(id) = &params.session else { return Ok(result) };
     let session = session::ensure(state, caller, id).await?;
     let model = params.model.or_else(|| session.settings().model);
-    let (id, provider, row) = (session.id.clone(), params.provider, archived(&used));
-    state
-        .archive
-        .note(move |archive| {
+    // A session without a window has no threshold.
+    let settings = match session.settings().context_length {
+        Some(_) => Some(session_settings(&session, &state.config)?),
+        None => None,
+    };
+    if let Some(settings) = &settings {
+        result.warning = {
+            let mut kept = session.kept();
+            kept.counting.reported(used.prompt());
+            if used.prompt() > 0 {
+                kept.streak.end();
+            }
+            kept.engine.record_usage(&used, settings)
+        };
+        let last = session.kept().engine.last_prompt_tokens;
+        let prompt = u64::try_from(last).map_or(Prompt::Unknown, Prompt::Counted);
+        result.should_compress = Some(decided(state, &session, settings, prompt).compress);
+        result.pressure = Some(pressure::pressure(used.prompt(), settings.context_length));
+    }
+    let (provider, row) = (params.provider, archived(&used));
+    let note = move |archive: &mut Archive| {
+        let figures = settings.is_some().then(|| session.kept().figures());
+        archive.together(|archive| {
             archive.record_usage(&UsageRow {
-                session: Some(&id),
+                session: Some(&session.id),
                 time: unix_now(),
                 model: model.as_deref(),
                 agent: None,
                 provider: provider.as_deref(),
                 buckets: row,
-            })
+            })?;
+            figures.map_or(Ok(()), |figures| archive.save_engine_state(&session.id, &figures))
         })
-        .await?;
-    // A session without a window has no threshold.
-    if session.settings().context_length.is_some() {
-        let settings = session_settings(&session, &state.config)?;
-        let mut engine = session.engine();
-        result.warning = engine.record_usage(&used, &settings);
-        result.should_compress = Some(engine.should_compress(&settings, None));
-        result.pressure = Some(pressure::pressure(used.prompt(), settings.context_length));
-    }
+    };
+    state.archive.note(note).await?;
     Ok(result)
 }
 

@@ -72,6 +72,7 @@ pub(in crate::handler) async fn remove(
             Ok(removed)
         };
         let archived = state.archive.call(forget).await?;
+        state.compressions.forget(&id);
         let shared = Arc::clone(&state);
         let gone = blocking("session.remove", move || {
             shared.outputs.remove_session(&id, unix_now()).map_err(|error| fail::disk(&error))

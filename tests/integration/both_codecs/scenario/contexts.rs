@@ -32,11 +32,21 @@ pub(super) fn resume(talk: &mut Talk) {
         json!({ "ticket": "none", "error": { "text": "late", "status": 504, "kind": "timeout" } }),
     );
     talk.ask("context.resume", json!({ "ticket": "none" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000, "summarizer": "client" }));
+    for reply in [json!({ "summary": "## Goal\nWritten by the agent." }), json!({ "error": { "text": "late" } })] {
+        let params = json!({ "session": "s", "messages": conversation(), "force": true });
+        let asked = talk.ask("context.compress", params);
+        let mut params = reply;
+        params["ticket"] = asked["needs_summary"]["ticket"].clone();
+        talk.ask("context.resume", params);
+    }
 }
 
 pub(super) fn compact_ahead(talk: &mut Talk) {
     talk.ask("context.compact_ahead", json!({ "session": "s" }));
     talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("context.compact_ahead", json!({ "session": "s", "focus": false }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
     talk.ask("context.compact_ahead", json!({ "session": "s", "focus": false }));
 }
 

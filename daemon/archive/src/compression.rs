@@ -1,0 +1,139 @@
+//! A whole compression as one change: what left the list, what the engine remembers,
+//! the rules, and the session that goes on where there is to be a new one.
+
+use rusqlite::{Transaction, TransactionBehavior, params};
+
+use crate::constraint::{self, ConstraintRow};
+use crate::engine::{self, EngineRow};
+use crate::removed::{self, Removal};
+use crate::session::{SessionRow, SnapshotRow};
+use crate::transcript::{self, NewMessage, Rows};
+use crate::{Archive, ArchiveError};
+
+/// Why a session ends that another one goes on for.
+const END_REASON: &str = "compression";
+
+/// What stands between the id of the first session of a chain and the number of a later
+/// one.
+const MARK: &str = "-c";
+
+/// Most chars of an id, as long as any id may be.
+const ID_CHARS: usize = 1024;
+
+/// Chars of an id that are left for the mark and the number.
+const NUMBER_CHARS: usize = 24;
+
+/// What changes with a compression beside the list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// What the engine remembers from now on; as before when absent.
+    pub engine: Option<&'a EngineRow>,
+    /// Rules that are new or changed.
+    pub constraints: &'a [ConstraintRow],
+    /// What is frozen for the session that goes on; without it the same one does.
+    pub continuation: Option<&'a SnapshotRow>,
+}
+
+impl Archive {
+    /// Keeps a compression whole, or nothing of it. With a continuation the session,
+    /// unless it ended before, ends with the reason `compression`, and a new one begins at generation 0 with
+    /// the new list, the rules, the engine's memory and the next title; it is answered.
+    ///
+    /// Its id is that of the first one of the chain with `-c` and a number from 2 on:
+    /// `s`, `s-c2`, `s-c3`; numbers in use are left out.
+    ///
+    /// # Errors
+    /// As [`Archive::keep_removed`].
+    pub fn keep_compression(
+        &mut self,
+        removal: &Removal<'_>,
+        beside: &Beside<'_>,
+    ) -> Result<Option<SessionRow>, ArchiveError> {
+        let going_on = match beside.continuation {
+            Some(snapshot) => Some(self.continuation(removal, snapshot)?),
+            None => None,
+        };
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        removed::keep_in(&transaction, removal)?;
+        if let Some(row) = beside.engine {
+            engine::save(&transaction, removal.session, row)?;
+        }
+        constraint::save(&transaction, removal.session, beside.constraints)?;
+        if let Some(row) = &going_on {
+            go_on(&transaction, removal, row)?;
+        }
+        transaction.commit()?;
+        Ok(going_on)
+    }
+
+    /// The session that goes on for another one. Nobody else writes, so its id is still
+    /// free when it is kept.
+    fn continuation(&self, removal: &Removal<'_>, snapshot: &SnapshotRow) -> Result<SessionRow, ArchiveError> {
+        let none = || ArchiveError::NoSession { session: removal.session.to_owned() };
+        let before = self.reader().session(removal.session)?.ok_or_else(none)?;
+        let title = before.title.map(|title| self.reader().next_title(&title)).transpose()?;
+        Ok(SessionRow {
+            id: self.next_id(&before.id)?,
+            parent: Some(before.id),
+            title,
+            generation: 0,
+            snapshot: snapshot.clone(),
+            started_at: removal.time,
+            ended_at: None,
+            end_reason: None,
+            ..before
+        })
+    }
+
+    fn next_id(&self, id: &str) -> Result<String, ArchiveError> {
+        let (base, number) = match id.rsplit_once(MARK) {
+            Some((base, number)) if !base.is_empty() => match number.parse::<u32>() {
+                Ok(number) if number >= 2 => (base, u64::from(number)),
+                _ => (id, 1),
+            },
+            _ => (id, 1),
+        };
+        let base: String = base.chars().take(ID_CHARS - NUMBER_CHARS).collect();
+        let mut known = self.connection().prepare_cached("SELECT 1 FROM session WHERE id = ?1")?;
+        let mut number = number;
+        loop {
+            number = number.saturating_add(1);
+            let next = format!("{base}{MARK}{number}");
+            if !known.exists([&next])? {
+                return Ok(next);
+            }
+        }
+    }
+}
+
+fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow) -> Result<(), ArchiveError> {
+    transaction
+        .prepare_cached("UPDATE session SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL")?
+        .execute(params![removal.session, removal.time, END_REASON])?;
+    crate::session::insert(transaction, row)?;
+    for copy in [
+        "INSERT INTO engine (session, state, summary) SELECT ?2, state, summary FROM engine WHERE session = ?1",
+        "INSERT INTO user_rule (session, id, text, scope, source, at, state)
+         SELECT ?2, id, text, scope, source, at, state FROM user_rule WHERE session = ?1",
+    ] {
+        transaction.prepare_cached(copy)?.execute([removal.session, &row.id])?;
+    }
+    copy_transcript(transaction, removal, row)
+}
+
+fn copy_transcript(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow) -> Result<(), ArchiveError> {
+    let bodies = transcript::bodies(transaction, removal.session)?;
+    if bodies.is_empty() {
+        return Ok(());
+    }
+    let key = transcript::session_key(transaction, &row.id)?;
+    let first = transcript::take_ids(transaction, bodies.len())?;
+    let mut rows = Rows::new(transaction, &row.id, key)?;
+    for (position, (id, body)) in (0..).zip((first..).zip(&bodies)) {
+        rows.insert(&NewMessage { id, generation: 0, position, time: removal.time, compression: None, body })?;
+    }
+    rows.count(removal.time)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Whether a session may compress again: a half-open breaker and a rate limit.
+//!
+//! The breaker opens when compressing gains nothing, the rate limit holds back a session that
+//! gains something all the time. Both are advice for automatic runs; a person's own is not asked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::share;
+
+/// Savings in percent below which a run counts as weak (C28).
+const WEAK_PCT: f64 = 10.0;
+/// Weak runs in a row that open the breaker.
+const WEAK_RUNS: u32 = 2;
+/// Growth since the breaker opened that lets one run through, as a share of the window.
+const REOPEN_GROWTH: f64 = 0.10;
+/// Seconds after which one run is let through anyway.
+const REOPEN_S: f64 = 600.0;
+/// Seconds over which runs are counted.
+const RATE_S: f64 = 3_600.0;
+/// Runs that are remembered, and so the largest rate limit that has an effect.
+const RUNS_KEPT: usize = 1_000;
+/// Share of the window from which on waiting for new text would let it overflow.
+const OVERFLOWING: f64 = 0.95;
+
+/// What a session remembers of its runs, across restarts too. Times are Unix seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Breaker {
+    /// Weak runs in a row.
+    pub weak_runs: u32,
+    /// When the breaker opened or, after a weak run in the half-open state, opened again.
+    pub opened_at: Option<f64>,
+    /// Tokens of the context at that time.
+    pub opened_tokens: u64,
+    /// When runs went through, oldest first: those of an hour, at most 1,000.
+    pub runs: Vec<f64>,
+    /// Tokens of the context right after the last run.
+    pub tokens_after_last_run: Option<u64>,
+}
+
+/// What is configured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Tokens of the window; 0 if it is not known, which leaves only the rules about time.
+    pub window: u64,
+    /// Runs in any hour; 0 for no limit.
+    pub max_per_hour: u32,
+    /// New text that must come between two runs, as a share of the window.
+    pub min_new_text: f64,
+}
+
+impl Limits {
+    /// The default limits of a window: 6 runs an hour, 2 % of new text.
+    pub fn of_window(window: u64) -> Self {
+        Self { window, max_per_hour: 6, min_new_text: 0.02 }
+    }
+
+    fn is_overflowing(&self, tokens: u64) -> bool {
+        self.window > 0 && tokens >= share(self.window, OVERFLOWING)
+    }
+}
+
+/// Where the breaker stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Runs go through.
+    Closed,
+    /// No run goes through.
+    Open,
+    /// One run goes through; it decides what comes next.
+    HalfOpen,
+}
+
+impl State {
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half_open",
+        }
+    }
+}
+
+/// Whether a run may start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// It may; in the half-open state too.
+    Allowed,
+    /// The last runs gained nothing.
+    BreakerOpen {
+        /// Seconds until one run is let through, unless the context grows before that.
+        wait_s: f64,
+    },
+    /// There were too many runs, or the last one is too near.
+    RateLimited {
+        /// Seconds until the hour has room for a run; 0 if only new text is missing.
+        wait_s: f64,
+        /// Tokens of new text that are missing; 0 if only time is.
+        missing_tokens: u64,
+    },
+}
+
+impl Breaker {
+    /// Whether a run may start with so many tokens in the context. A window that is about to
+    /// overflow need not wait for new text.
+    pub fn verdict(&self, limits: &Limits, tokens: u64, now: f64) -> Verdict {
+        if self.state(limits, tokens, now) == State::Open {
+            return Verdict::BreakerOpen { wait_s: self.wait_s(now) };
+        }
+        let wait_s = self.rate_wait_s(limits, now);
+        let missing_tokens = match limits.is_overflowing(tokens) {
+            true => 0,
+            false => self.missing_tokens(limits, tokens),
+        };
+        match wait_s > 0.0 || missing_tokens > 0 {
+            true => Verdict::RateLimited { wait_s, missing_tokens },
+            false => Verdict::Allowed,
+        }
+    }
+
+    /// Where the breaker stands with so many tokens in the context.
+    pub fn state(&self, limits: &Limits, tokens: u64, now: f64) -> State {
+        if self.opened_at.is_none() {
+            return State::Closed;
+        }
+        let growth = share(limits.window, REOPEN_GROWTH);
+        let has_grown = limits.window > 0 && tokens >= self.opened_tokens.saturating_add(growth);
+        match has_grown || self.wait_s(now) <= 0.0 {
+            true => State::HalfOpen,
+            false => State::Open,
+        }
+    }
+
+    /// Seconds until an open breaker lets one run through by time alone; 0 if it is not open. A
+    /// clock that was set back ends the wait.
+    pub fn wait_s(&self, now: f64) -> f64 {
+        self.opened_at.map_or(0.0, |opened| left(opened, REOPEN_S, now))
+    }
+
+    /// Counts a run that went through: what it saved in percent of the size before, and the tokens
+    /// of the context after it.
+    pub fn note_run(&mut self, saved_pct: f64, tokens_after: u64, now: f64) {
+        self.tokens_after_last_run = Some(tokens_after);
+        self.runs.retain(|&run| left(run, RATE_S, now) > 0.0);
+        let surplus = (self.runs.len() + 1).saturating_sub(RUNS_KEPT);
+        self.runs.drain(..surplus);
+        self.runs.push(now);
+        match saved_pct >= WEAK_PCT {
+            true => self.close(),
+            false => self.note_weak(tokens_after, now),
+        }
+    }
+
+    /// Counts a run that found nothing to replace. It is weak, but takes no room in the hour.
+    pub fn note_nothing(&mut self, tokens: u64, now: f64) {
+        self.note_weak(tokens, now);
+    }
+
+    fn note_weak(&mut self, tokens: u64, now: f64) {
+        self.weak_runs = self.weak_runs.saturating_add(1);
+        if self.weak_runs >= WEAK_RUNS {
+            self.opened_at = Some(now);
+            self.opened_tokens = tokens;
+        }
+    }
+
+    fn close(&mut self) {
+        self.weak_runs = 0;
+        self.opened_at = None;
+        self.opened_tokens = 0;
+    }
+
+    /// Seconds until an hour back from then holds fewer runs than the limit.
+    fn rate_wait_s(&self, limits: &Limits, now: f64) -> f64 {
+        let most = usize::try_from(limits.max_per_hour).unwrap_or(usize::MAX).min(RUNS_KEPT);
+        let mut waits: Vec<f64> = self.runs.iter().map(|&run| left(run, RATE_S, now)).filter(|&s| s > 0.0).collect();
+        if most == 0 || waits.len() < most {
+            return 0.0;
+        }
+        waits.sort_by(f64::total_cmp);
+        waits.get(waits.len() - most).copied().unwrap_or(0.0)
+    }
+
+    fn missing_tokens(&self, limits: &Limits, tokens: u64) -> u64 {
+        let Some(after) = self.tokens_after_last_run else {
+            return 0;
+        };
+        share(limits.window, limits.min_new_text).saturating_sub(tokens.saturating_sub(after))
+    }
+}
+
+/// Seconds that are left of a span which began at `since`; 0 too if that lies in the future, as it
+/// does after a clock was set back.
+fn left(since: f64, span_s: f64, now: f64) -> f64 {
+    let passed = now - since;
+    match (0.0..span_s).contains(&passed) {
+        true => span_s - passed,
+        false => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Whether a summary is written in the user's language.
+//!
+//! Scripts tell most of it, a few frequent words the rest. Only prose counts: code, paths and
+//! headings are English in any language. In doubt there is no mismatch.
+
+use super::script::Script;
+use super::sections;
+use crate::handoff;
+use crate::message::{Message, Role};
+
+/// Weight of a word; that of a letter where words do not stand apart is 1.
+const WORD: u64 = 2;
+/// Weight that the user's prose must have.
+const LEAST_OF_USER: u64 = 40;
+/// Weight that the summary's prose must have.
+const LEAST_OF_BODY: u64 = 120;
+/// Weight up to which one message counts: what is pasted is long.
+const MOST_OF_MESSAGE: u64 = 120;
+/// Messages of the user that are read, newest first.
+const MOST_MESSAGES: usize = 200;
+/// Percent of the user's prose that must be in one script.
+const SURE_OF_USER: u64 = 80;
+/// Percent of the summary's prose that must be in one script.
+const SURE_OF_BODY: u64 = 70;
+/// Percent of the summary's prose in the user's script from which on it may be the user's language.
+const TRACE: u64 = 15;
+/// Percent of kana from which on Han characters are Japanese.
+const JAPANESE: u64 = 10;
+/// Frequent words that must be found before they tell a language.
+const LEAST_HITS: u64 = 6;
+/// Percent of the words that must be frequent ones.
+const LEAST_HIT_PERCENT: u64 = 8;
+/// How many times the hits of the next language the best one must have.
+const LEAD: u64 = 2;
+
+/// Languages with frequent words that most others do not have.
+const LANGUAGES: [(&str, &str); 6] = [
+    ("English", "the and is of to that with for it this was you are not have please should what how"),
+    ("German", "der die das und ist nicht ein eine mit für auf ich wird auch sich den dem von zu bitte wie"),
+    ("French", "le les des est et une dans pour pas que qui sur avec je du nous vous ce cette au"),
+    ("Spanish", "el los las es una en por para con que se del está pero y como más no lo cuando"),
+    ("Portuguese", "os uma em por para com que não do da está mas e ao como mais na no você isso"),
+    ("Italian", "il lo gli è una di per con che non della sono nel questo ma anche come più si alla"),
+];
+
+/// The user's language and the summary's, if they clearly differ.
+pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, &'static str)> {
+    let mut user = Profile::default();
+    let said = turns.iter().rev().filter(|turn| *turn.role() == Role::User && !handoff::is_handoff(turn));
+    for turn in said.take(MOST_MESSAGES) {
+        user.read(&turn.text(), MOST_OF_MESSAGE);
+    }
+    let mut own = Profile::default();
+    own.read(body, u64::MAX);
+    let (expected, got) = (user.script()?, own.script()?);
+    let is_long = user.total() >= LEAST_OF_USER && own.total() >= LEAST_OF_BODY;
+    let is_sure = user.percent(expected) >= SURE_OF_USER && own.percent(got) >= SURE_OF_BODY;
+    if !is_long || !is_sure {
+        return None;
+    }
+    if expected != got {
+        let is_clear = own.percent(expected) < TRACE && !are_kin(expected, got);
+        return is_clear.then(|| (user.name(expected), own.name(got)));
+    }
+    let (expected, got) = (user.latin_language()?, own.latin_language()?);
+    (expected != got).then_some((expected, got))
+}
+
+/// Chinese and Japanese share so many characters that short texts of one pass for the other.
+fn are_kin(a: Script, b: Script) -> bool {
+    [a, b].iter().all(|script| matches!(script, Script::Han | Script::Kana))
+}
+
+/// What a text is made of.
+#[derive(Default)]
+struct Profile {
+    scripts: [u64; Script::COUNT],
+    latin_words: u64,
+    hits: [u64; LANGUAGES.len()],
+}
+
+impl Profile {
+    /// Adds the prose of a text, until that weighs `most`.
+    fn read(&mut self, text: &str, most: u64) {
+        let end = self.total().saturating_add(most);
+        let mut in_code = false;
+        for line in text.lines() {
+            if line.trim_start().starts_with("```") {
+                in_code = !in_code;
+                continue;
+            }
+            if in_code || sections::is_heading(line) {
+                continue;
+            }
+            // Every second piece stands between backticks.
+            for word in line.split('`').step_by(2).flat_map(str::split_whitespace) {
+                if self.total() >= end {
+                    return;
+                }
+                self.read_word(word);
+            }
+        }
+    }
+
+    fn read_word(&mut self, word: &str) {
+        let mut spaced = word;
+        if !word.is_ascii() {
+            let unspaced = |c: char| Script::of(c).filter(|script| !script.has_spaces());
+            word.chars().filter_map(unspaced).for_each(|script| self.scripts[script as usize] += 1);
+            let pieces = word.split(|c| unspaced(c).is_some());
+            spaced = pieces.max_by_key(|piece| piece.len()).unwrap_or("");
+        }
+        let letters = spaced.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_prose = letters.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'));
+        let Some(script) = letters.chars().find_map(Script::of).filter(|_| is_prose) else {
+            return;
+        };
+        self.scripts[script as usize] += WORD;
+        if script == Script::Latin {
+            self.latin_words += 1;
+            let lower = letters.to_lowercase();
+            for (hits, (_, words)) in self.hits.iter_mut().zip(LANGUAGES) {
+                *hits += u64::from(words.split(' ').any(|word| word == lower));
+            }
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.scripts.iter().sum()
+    }
+
+    /// Weight of a script; kana and the Han characters beside them are one.
+    fn weight(&self, script: Script) -> u64 {
+        let [han, kana] = [Script::Han, Script::Kana].map(|script| self.scripts[script as usize]);
+        let is_japanese = kana * 100 >= (han + kana) * JAPANESE && kana > 0;
+        match (script, is_japanese) {
+            (Script::Kana, true) | (Script::Han, false) => han + kana,
+            (Script::Kana, false) | (Script::Han, true) => 0,
+            _ => self.scripts[script as usize],
+        }
+    }
+
+    fn percent(&self, script: Script) -> u64 {
+        self.weight(script) * 100 / self.total().max(1)
+    }
+
+    /// The script of most of the text; none of an empty one.
+    fn script(&self) -> Option<Script> {
+        let heaviest = SCRIPTS.into_iter().max_by_key(|script| self.weight(*script))?;
+        (self.weight(heaviest) > 0).then_some(heaviest)
+    }
+
+    fn name(&self, script: Script) -> &'static str {
+        match script {
+            Script::Latin => self.latin_language().unwrap_or(script.language()),
+            _ => script.language(),
+        }
+    }
+
+    /// The language of what is in the Latin script, if its frequent words tell it.
+    fn latin_language(&self) -> Option<&'static str> {
+        let (best, most) = self.hits.iter().enumerate().max_by_key(|(_, hits)| **hits)?;
+        let others = self.hits.iter().enumerate().filter(|(at, _)| *at != best);
+        let next = others.map(|(_, hits)| *hits).max().unwrap_or(0);
+        let is_clear =
+            *most >= LEAST_HITS && *most >= next * LEAD && most * 100 >= self.latin_words * LEAST_HIT_PERCENT;
+        LANGUAGES.get(best).filter(|_| is_clear).map(|(name, _)| *name)
+    }
+}
+
+/// All scripts.
+const SCRIPTS: [Script; Script::COUNT] = [
+    Script::Latin,
+    Script::Cyrillic,
+    Script::Greek,
+    Script::Hebrew,
+    Script::Arabic,
+    Script::Devanagari,
+    Script::Thai,
+    Script::Hangul,
+    Script::Han,
+    Script::Kana,
+];
+
+#[cfg(test)]
+mod tests;

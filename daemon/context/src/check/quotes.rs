@@ -1,0 +1,230 @@
+//! What a summary says in quotation marks that the user said.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::sections;
+use super::user_words::UserWords;
+
+/// What stands behind a quotation that nobody said.
+const MARK: &str = " [unverified]";
+/// Quotations that are looked up; those beyond count as unverified.
+const MOST_LOOKED_UP: usize = 200;
+/// What a quotation must weigh to be one; less is a name or a word.
+const LEAST_WEIGHT: usize = 10;
+/// Opening marks and what closes each.
+const PAIRS: [(char, &[char]); 9] = [
+    ('\'', &['\'']),
+    ('"', &['"']),
+    ('“', &['”']),
+    ('„', &['“', '”']),
+    ('‘', &['’']),
+    ('«', &['»']),
+    ('‹', &['›']),
+    ('「', &['」']),
+    ('『', &['』']),
+];
+/// Marks that stand within words too, or open and close alike.
+const AMBIGUOUS: [char; 4] = ['\'', '"', '‘', '’'];
+/// The first char of the scripts that write no space between words.
+const FIRST_UNSPACED: char = '\u{2E80}';
+
+/// How a sentence says that its words are the user's.
+static ATTRIBUTION: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?x) \b[Tt]he\x20user\b | (?:^|[\s(*_\[])User\b
+        | \b[Uu]ser(?:'s|’s)?\x20(?:asked|asks|said|says|wrote|writes|wants|wanted|requested|requests|told|replied|answered|insisted|words)\b
+        | (?i:пользовател|utilisat(?:eur|rice)|usuari[oa]|usuári[oa]|\butente|\be?l['’]utente|benutzer|\bnutzer|用户|用戶|使用者|ユーザ|사용자|المستخدم|उपयोगकर्ता)",
+    )
+});
+
+/// A quotation of the user, in bytes of the text it stands in.
+pub(super) struct Quote {
+    /// Without its marks.
+    pub(super) words: Range<usize>,
+    /// Where the closing mark ends.
+    end: usize,
+    /// Whether it is marked as unverified.
+    pub(super) is_marked: bool,
+}
+
+/// A text with the marks that it needs.
+pub(super) struct Marked {
+    pub(super) text: String,
+    /// What is marked, in order.
+    pub(super) unverified: Vec<String>,
+}
+
+/// Marks the quotations of the user that do not occur in the user's words.
+pub(super) fn marked(text: &str, said: &UserWords) -> Marked {
+    let mut marked = Marked { text: String::with_capacity(text.len()), unverified: Vec::new() };
+    let mut copied = 0;
+    for (number, quote) in quotes(text).iter().enumerate() {
+        let words = text.get(quote.words.clone()).unwrap_or("");
+        let is_known = !quote.is_marked && number < MOST_LOOKED_UP && said.has(words);
+        if is_known {
+            continue;
+        }
+        marked.unverified.push(words.to_owned());
+        if !quote.is_marked {
+            marked.text.push_str(text.get(copied..quote.end).unwrap_or(""));
+            marked.text.push_str(MARK);
+            copied = quote.end;
+        }
+    }
+    marked.text.push_str(text.get(copied..).unwrap_or(""));
+    marked
+}
+
+/// The text without the quotations that are marked.
+pub(super) fn without_marked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for quote in quotes(text).iter().filter(|quote| quote.is_marked) {
+        out.push_str(text.get(copied..quote.words.start).unwrap_or(""));
+        copied = quote.words.end;
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out
+}
+
+/// All quotations of the user: those in the sections of what the user asked for, and elsewhere
+/// those on a line that says so.
+pub(super) fn quotes(text: &str) -> Vec<Quote> {
+    let mut all = Vec::new();
+    let mut heading = "";
+    let mut paragraph = 0..0;
+    for line in text.split_inclusive('\n') {
+        let end = paragraph.end + line.len();
+        if begins_paragraph(line) {
+            in_paragraph(text, paragraph.clone(), Whose::below(heading), &mut all);
+            paragraph.start = paragraph.end;
+        }
+        if sections::is_heading(line) {
+            heading = line;
+            paragraph.start = end;
+        }
+        paragraph.end = end;
+    }
+    in_paragraph(text, paragraph, Whose::below(heading), &mut all);
+    all
+}
+
+/// Whether no quotation goes on from the line before this one.
+fn begins_paragraph(line: &str) -> bool {
+    let line = line.trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.is_empty()
+        || sections::is_heading(line)
+        || line.starts_with("- ")
+        || line.starts_with("* ")
+        || (number.len() < line.len() && number.starts_with(". "))
+}
+
+/// Which quotations of a section are the user's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// All: the section is about what the user asked for.
+    Users,
+    /// Those that are said to be.
+    AsSaid,
+}
+
+impl Whose {
+    fn below(heading: &str) -> Self {
+        match sections::is_asked(heading) {
+            true => Self::Users,
+            false => Self::AsSaid,
+        }
+    }
+}
+
+fn in_paragraph(text: &str, range: Range<usize>, whose: Whose, all: &mut Vec<Quote>) {
+    let part = text.get(range.clone()).unwrap_or("");
+    let says_so: Vec<Range<usize>> = ATTRIBUTION.find_iter(part).map(|found| found.range()).collect();
+    if whose == Whose::AsSaid && says_so.is_empty() {
+        return;
+    }
+    let closing = closing_marks(part);
+    let newlines: Vec<usize> = memchr::memchr_iter(b'\n', part.as_bytes()).collect();
+    let mut done = 0;
+    let mut previous = None;
+    for (at, mark) in part.char_indices() {
+        let before = previous.replace(mark);
+        if at < done {
+            continue;
+        }
+        let inside = at + mark.len_utf8();
+        let Some((close, end)) = pair_end(part, mark, before, inside, &closing) else {
+            continue;
+        };
+        done = end;
+        let is_users = whose == Whose::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
+        if is_users && weight(part.get(inside..close).unwrap_or("")) >= LEAST_WEIGHT {
+            let is_marked = part.get(end..).is_some_and(|rest| rest.starts_with(MARK));
+            let words = range.start + inside..range.start + close;
+            all.push(Quote { words, end: range.start + end, is_marked });
+        }
+    }
+}
+
+/// Where the quotation closes that `mark` opens, if it opens one: the closing mark's two ends.
+fn pair_end(
+    part: &str,
+    mark: char,
+    before: Option<char>,
+    inside: usize,
+    closing: &HashMap<char, Vec<usize>>,
+) -> Option<(usize, usize)> {
+    let (_, closers) = PAIRS.iter().find(|(open, _)| *open == mark)?;
+    let next = part.get(inside..)?.chars().next()?;
+    if AMBIGUOUS.contains(&mark) && (before.is_some_and(is_letter) || next.is_whitespace()) {
+        return None;
+    }
+    let first_of = |closer: &char| {
+        let places = closing.get(closer)?;
+        let close = places.get(places.partition_point(|&place| place <= inside))?;
+        Some((*close, close + closer.len_utf8()))
+    };
+    closers.iter().filter_map(first_of).min()
+}
+
+/// Where each mark stands that may close a quotation, in order.
+fn closing_marks(part: &str) -> HashMap<char, Vec<usize>> {
+    let mut places: HashMap<char, Vec<usize>> = HashMap::new();
+    let mut before = ' ';
+    let mut rest = part.char_indices().peekable();
+    while let Some((at, mark)) = rest.next() {
+        let next = rest.peek().map_or(' ', |(_, next)| *next);
+        let closes = PAIRS.iter().any(|(_, closers)| closers.contains(&mark));
+        if closes && !(AMBIGUOUS.contains(&mark) && (before.is_whitespace() || is_letter(next))) {
+            places.entry(mark).or_default().push(at);
+        }
+        before = mark;
+    }
+    places
+}
+
+/// Whether the lines on which a quotation stands say that it is the user's, outside of it.
+fn is_attributed(length: usize, newlines: &[usize], quote: Range<usize>, says_so: &[Range<usize>]) -> bool {
+    let above = newlines.partition_point(|&newline| newline < quote.start);
+    let line = above.checked_sub(1).and_then(|at| newlines.get(at)).map_or(0, |newline| newline + 1);
+    let below = newlines.partition_point(|&newline| newline < quote.end);
+    let line_end = newlines.get(below).copied().unwrap_or(length);
+    let from = says_so.partition_point(|found| found.start < line);
+    let before = says_so.get(from).is_some_and(|found| found.end <= quote.start);
+    let behind = says_so.partition_point(|found| found.start < quote.end);
+    before || says_so.get(behind).is_some_and(|found| found.end <= line_end)
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() && c < FIRST_UNSPACED
+}
+
+/// Letters of a quotation; those of scripts with many letters a word count once, others twice.
+fn weight(words: &str) -> usize {
+    words.chars().map(|c| if c < FIRST_UNSPACED { 1 } else { 2 }).sum()
+}

@@ -1,0 +1,30 @@
+//! The headings of a summary, and what stands below them.
+
+use super::threats;
+use crate::compress::SectionKind;
+use crate::constants::{PENDING_HEADING, TASK_HEADING};
+
+/// The heading of the user's rules in the prompt's template.
+const CONSTRAINTS_HEADING: &str = "## Constraints & Preferences";
+
+/// Whether a line is a heading.
+pub(super) fn is_heading(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('#') && line.trim_start_matches('#').starts_with(' ')
+}
+
+/// Whether what stands quoted below a heading is the user's without saying so.
+pub(super) fn is_asked(heading: &str) -> bool {
+    [TASK_HEADING, PENDING_HEADING].contains(&heading.trim())
+}
+
+/// Whether what stands below a heading are the user's words, quoted or not.
+pub(super) fn is_users(heading: &str) -> bool {
+    let own = [SectionKind::UserMessages.heading(), SectionKind::Constraints.heading(), CONSTRAINTS_HEADING];
+    is_asked(heading) || own.contains(&heading.trim())
+}
+
+/// Whether a text has but headings, and notes about what was taken out of it.
+pub(super) fn is_bare(body: &str) -> bool {
+    body.lines().all(|line| line.trim().is_empty() || is_heading(line) || threats::is_note(line.trim()))
+}

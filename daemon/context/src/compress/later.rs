@@ -1,0 +1,81 @@
+//! What was prepared earlier is finished for a list that has grown since.
+
+use super::Prepared;
+use crate::message::Message;
+use crate::tokens::Measure;
+use crate::{CompressRequest, EngineState};
+
+impl Prepared {
+    /// Takes messages that came after the prepared ones: they go into the tail as they are. What
+    /// the request says of the size counts, and what the session remembers by now; head, middle
+    /// and what a summary covers stay as they were decided.
+    #[must_use]
+    pub fn continued(mut self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
+        for message in &more {
+            let measure = Measure::of(message);
+            self.layout.before = self.layout.before.plus(measure);
+            self.layout.measures.push(measure);
+        }
+        self.layout.pruned.extend(more.iter().cloned());
+        self.input.extend(more);
+        self.state = state.clone();
+        self.state.begin_run();
+        self.current_tokens = request.current_tokens;
+        self
+    }
+
+    /// Chars of the messages that the handoff replaces, as the estimate counts them.
+    pub fn replaced_chars(&self) -> usize {
+        Measure::of_all(self.input.get(self.middle()).unwrap_or_default()).chars
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::{ArchiveNote, Compressed, Settings, Summary, prepare};
+
+    fn list(count: usize) -> Vec<Message> {
+        let said = |at: usize| {
+            let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+            Message::parse(format!(r#"{{"role":"{role}","content":"{at} {}"}}"#, "words ".repeat(80))).unwrap()
+        };
+        (0..count).map(said).collect()
+    }
+
+    fn finished(prepared: Prepared) -> Compressed {
+        let note = ArchiveNote { handle: "h".into(), messages: prepared.dropped() };
+        prepared.finish(Summary { body: "what was done".into(), sections: Vec::new() }, note)
+    }
+
+    #[test]
+    fn later_messages_are_the_end_of_the_new_list() {
+        let settings = Settings::of_window(9_000).unwrap();
+        let (all, now) = (list(90), EngineState { compression_count: 4, ..EngineState::default() });
+        let request = CompressRequest { current_tokens: Some(77), ..CompressRequest::default() };
+        let prepare = |count: usize| prepare(&all[..count], &settings, &EngineState::default(), &request).unwrap();
+        let early = finished(prepare(80));
+        let late = finished(prepare(80).continued(all[80..].to_vec(), &now, &request));
+        let texts = |compressed: &Compressed| -> Vec<String> {
+            compressed.messages(&all).map(|message| message.raw().to_owned()).collect()
+        };
+        let expected: Vec<String> =
+            texts(&early).into_iter().chain(all[80..].iter().map(|message| message.raw().to_owned())).collect();
+        assert_eq!(texts(&late), expected);
+        assert_eq!(late.state.compression_count, 5);
+        assert_eq!((late.numbers.messages_before, late.numbers.tokens_before), (90, 77));
+        assert_eq!(late.numbers.tail, early.numbers.tail + 10);
+        let removed = |compressed: &Compressed| compressed.removed.iter().map(|one| one.index()).collect::<Vec<_>>();
+        assert_eq!(removed(&late), removed(&early));
+    }
+
+    #[test]
+    fn the_replaced_chars_are_those_of_the_middle() {
+        let settings = Settings::of_window(9_000).unwrap();
+        let all = list(90);
+        let prepared = prepare(&all, &settings, &EngineState::default(), &CompressRequest::default()).unwrap();
+        assert_eq!(prepared.replaced_chars(), Measure::of_all(&all[prepared.middle()]).chars);
+    }
+}

@@ -1,0 +1,74 @@
+//! Cutting the middle out of a text that takes too many tokens.
+
+use std::borrow::Cow;
+
+use crate::text::{head, tail};
+use crate::tokens::own_estimate_text;
+
+/// What stands for the middle.
+const CUT: &str = " [… cut …] ";
+/// The most chars that one token stands for in the estimate.
+const CHARS_PER_TOKEN: u64 = 4;
+/// Parts of the room for the beginning of the text; the end has one.
+const HEAD_PARTS: u64 = 2;
+
+/// The text, or its beginning and end, within so many tokens of the estimate.
+pub(super) fn shortened(text: &str, tokens: u64) -> Cow<'_, str> {
+    if own_estimate_text(text) <= tokens {
+        return Cow::Borrowed(text);
+    }
+    // Each of the three pieces is rounded up on its own, so their sum is an upper bound.
+    let room = tokens.saturating_sub(own_estimate_text(CUT));
+    let end = room / (HEAD_PARTS + 1);
+    if end == 0 {
+        return Cow::Borrowed(beginning(text, tokens));
+    }
+    Cow::Owned(format!("{}{CUT}{}", beginning(text, room - end), ending(text, end)))
+}
+
+/// The longest beginning that takes no more than `tokens`.
+fn beginning(text: &str, tokens: u64) -> &str {
+    let candidate = head(text, most_chars(tokens));
+    let chars = longest(candidate.chars().count(), |chars| own_estimate_text(head(candidate, chars)) <= tokens);
+    head(candidate, chars)
+}
+
+/// The longest end that takes no more than `tokens`.
+fn ending(text: &str, tokens: u64) -> &str {
+    let candidate = tail(text, most_chars(tokens));
+    let chars = longest(candidate.chars().count(), |chars| own_estimate_text(tail(candidate, chars)) <= tokens);
+    tail(candidate, chars)
+}
+
+fn most_chars(tokens: u64) -> usize {
+    usize::try_from(tokens.saturating_mul(CHARS_PER_TOKEN)).unwrap_or(usize::MAX)
+}
+
+/// The largest count up to `most` that passes; what passes at one count passes at smaller ones.
+fn longest(most: usize, passes: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = high - (high - low) / 2;
+        match passes(middle) {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_stay() {
+        let text = format!("begin {} end", "x".repeat(1_000));
+        let short = shortened(&text, 40);
+        assert!(short.starts_with("begin ") && short.ends_with(" end") && short.contains(CUT), "{short}");
+        assert!((36..=40).contains(&own_estimate_text(&short)), "{}", own_estimate_text(&short));
+        assert_eq!(shortened("abcd", 1), "abcd");
+        assert_eq!(shortened("abcdefgh", 1), "abcd");
+        assert_eq!(shortened("漢字", 0), "");
+    }
+}

@@ -1,0 +1,79 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use super::*;
+use crate::config::Config;
+
+const NOW: f64 = 1_000_000.0;
+const CHAIN: [Kind; 1] = [Kind::OpenAi];
+
+fn config() -> ContextConfig {
+    Config::for_home("/h".into(), "/h/s".into()).context
+}
+
+fn settings() -> Settings {
+    Settings::of_window(200_000).unwrap()
+}
+
+fn decided(kept: &mut Kept, prompt: Prompt) -> (bool, Reason, f64) {
+    let due = due(&config(), &settings(), &CHAIN, kept, prompt, NOW);
+    (due.compress, due.reason, due.wait_s)
+}
+
+fn estimated(tokens: u64) -> Prompt {
+    Prompt::Estimated { tokens, rough: tokens, has_content: true }
+}
+
+#[test]
+fn the_threshold_decides_where_nothing_holds_back() {
+    for (prompt, compress, reason) in [
+        (Prompt::Unknown, false, Reason::BelowThreshold),
+        (Prompt::Counted(99_999), false, Reason::BelowThreshold),
+        (Prompt::Counted(100_000), true, Reason::OverThreshold),
+        (estimated(100_000), true, Reason::OverThreshold),
+        (Prompt::Estimated { tokens: 100_000, rough: 1, has_content: false }, false, Reason::NothingToCompress),
+    ] {
+        assert_eq!(decided(&mut Kept::default(), prompt), (compress, reason, 0.0), "{prompt:?}");
+    }
+}
+
+#[test]
+fn each_reason_to_wait_is_told_with_its_time() {
+    let mut weak = Kept::default();
+    weak.breaker.note_nothing(100_000, NOW);
+    weak.breaker.note_nothing(100_000, NOW);
+    let mut frequent = Kept::default();
+    for run in 0..6 {
+        frequent.breaker.note_run(50.0, 10_000, NOW - 600.0 + f64::from(run));
+    }
+    let mut failed = Kept::default();
+    failed.cooldowns.start("openai", 60, NOW);
+    for (mut kept, reason, wait_s) in
+        [(weak, Reason::BreakerOpen, 600.0), (frequent, Reason::RateLimited, 3000.0), (failed, Reason::Cooldown, 60.0)]
+    {
+        assert_eq!(decided(&mut kept, Prompt::Counted(110_000)), (false, reason, wait_s));
+        assert_eq!(decided(&mut kept, Prompt::Counted(10)), (false, Reason::BelowThreshold, 0.0));
+        let off = ContextConfig { enabled: false, ..config() };
+        let due = due(&off, &settings(), &CHAIN, &mut kept, Prompt::Counted(10), NOW);
+        assert_eq!((due.compress, due.reason), (false, Reason::Disabled));
+    }
+}
+
+#[test]
+fn a_cooldown_holds_back_only_while_nobody_can_write_and_the_window_holds() {
+    let mut kept = Kept::default();
+    kept.cooldowns.start("openai", 60, NOW);
+    assert_eq!(decided(&mut kept, Prompt::Counted(191_000)).1, Reason::OverThreshold);
+    let chain = [Kind::OpenAi, Kind::Extractive];
+    let due = due(&config(), &settings(), &chain, &mut kept, Prompt::Counted(110_000), NOW);
+    assert!(due.compress);
+}
+
+#[test]
+fn an_estimate_waits_for_the_provider_s_own_count() {
+    let mut kept = Kept::default();
+    kept.engine.last_real_prompt_tokens = 90_000;
+    kept.engine.last_rough_tokens_when_real_prompt_fit = 101_000;
+    let due = due(&config(), &settings(), &CHAIN, &mut kept, estimated(103_000), NOW);
+    assert_eq!((due.compress, due.defer, due.reason), (false, true, Reason::OverThreshold));
+    assert_eq!(kept.engine.last_rough_tokens_when_real_prompt_fit, 103_000);
+}

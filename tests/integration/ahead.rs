@@ -1,0 +1,119 @@
+//! Summaries that are written while nobody waits.
+
+use herma_tests::{Daemon, Home, Raw, eventually};
+use serde_json::{Value, json};
+
+fn said(at: usize) -> Value {
+    let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+    json!({ "role": role, "content": format!("message {at} {}", "of the conversation ".repeat(60)) })
+}
+
+fn conversation(count: usize) -> Vec<Value> {
+    (0..count).map(said).collect()
+}
+
+fn append(raw: &mut Raw, from: usize, to: usize) {
+    let messages = &conversation(to)[from..];
+    let params = json!({ "session": "s", "generation": 0, "position": from, "messages": messages });
+    raw.result("session.append", &params);
+}
+
+fn ahead(raw: &mut Raw) -> Value {
+    raw.result("context.compact_ahead", &json!({ "session": "s" }))
+}
+
+/// A session with so many messages, for which a summary is ready.
+fn ready(raw: &mut Raw, count: usize) {
+    raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
+    append(raw, 0, count);
+    let started = ahead(raw);
+    assert_eq!(started["state"], "started", "{started}");
+    let job = eventually("the summary", || {
+        let job = ahead(raw);
+        (job["state"] == "ready").then_some(job)
+    });
+    assert_eq!(job["job"], started["job"]);
+}
+
+/// Whether the messages before the tail are the newest of those that were there ahead.
+fn tail(done: &Value) -> u64 {
+    done["report"]["tail"].as_u64().unwrap()
+}
+
+fn compress(raw: &mut Raw, more: &Value) -> Value {
+    let mut params = json!({ "session": "s" });
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    raw.result("context.compress", &params)
+}
+
+#[test]
+fn what_was_made_ahead_is_used_for_a_list_that_only_grew() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    ready(&mut raw, 100);
+    append(&mut raw, 100, 106);
+    let done = compress(&mut raw, &json!({}));
+    let report = &done["report"];
+    assert_eq!((&report["compressed"], &report["generation"]), (&json!(true), &json!(1)), "{report}");
+    assert_eq!(report["messages_before"], 106);
+    let messages = done["messages"].as_array().unwrap();
+    assert_eq!(messages[messages.len() - 6..], conversation(106)[100..]);
+    assert_eq!(report["head"].as_u64().unwrap() + report["dropped"].as_u64().unwrap() + tail(&done), 106);
+    // Done afresh the tail has the same weight, so it is shorter.
+    let fresh = {
+        let other = Home::new();
+        let daemon = Daemon::start(&other);
+        let mut raw = daemon.raw();
+        raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
+        compress(&mut raw, &json!({ "messages": conversation(106) }))
+    };
+    assert_eq!(tail(&done), tail(&fresh) + 6, "{report}");
+    let roles: Vec<&Value> = messages.iter().map(|message| &message["role"]).collect();
+    assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
+    let described = raw.result("recall.describe", &json!({ "session": "s" }));
+    assert_eq!(described["compressions"][0]["messages"], report["archived"]["messages"]);
+    // What was made ahead went with the generation.
+    let state = ahead(&mut raw)["state"].clone();
+    assert!(state == "started" || state == "nothing", "{state}");
+}
+
+#[test]
+fn it_is_not_used_for_another_list_or_another_wish() {
+    let mut changed = conversation(106);
+    changed[2] = said(4);
+    for (what, more) in [
+        ("a changed list", json!({ "messages": changed })),
+        ("a shorter list", json!({ "messages": conversation(96) })),
+        ("a focus", json!({ "messages": conversation(106), "focus": "the socket" })),
+    ] {
+        let home = Home::new();
+        let daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        ready(&mut raw, 100);
+        let done = compress(&mut raw, &more);
+        let fresh = {
+            let other = Home::new();
+            let daemon = Daemon::start(&other);
+            let mut raw = daemon.raw();
+            raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
+            compress(&mut raw, &more)
+        };
+        assert_eq!(tail(&done), tail(&fresh), "{what}");
+        assert_eq!(done["messages"], fresh["messages"], "{what}");
+    }
+}
+
+#[test]
+fn there_may_be_nothing_to_make_ahead() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
+    assert_eq!(ahead(&mut raw), json!({ "job": "", "state": "nothing" }));
+    append(&mut raw, 0, 4);
+    assert_eq!(ahead(&mut raw)["state"], "nothing");
+    append(&mut raw, 4, 100);
+    raw.result("context.configure", &json!({ "session": "s", "summarizer": "client" }));
+    assert_eq!(ahead(&mut raw)["state"], "nothing", "only the agent can write it");
+}
