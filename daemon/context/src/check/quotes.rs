@@ -35,9 +35,9 @@ const FIRST_UNSPACED: char = '\u{2E80}';
 /// How a sentence says that its words are the user's.
 static ATTRIBUTION: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
-        r"(?x) \b[Tt]he\x20user\b | (?:^|[\s(*_\[])User\b
-        | \b[Uu]ser(?:'s|’s)?\x20(?:asked|asks|said|says|wrote|writes|wants|wanted|requested|requests|told|replied|answered|insisted|words)\b
-        | (?i:пользовател|utilisat(?:eur|rice)|usuari[oa]|usuári[oa]|\butente|\be?l['’]utente|benutzer|\bnutzer|用户|用戶|使用者|ユーザ|사용자|المستخدم|उपयोगकर्ता)",
+        r"(?x) (?-u:\b)[Tt]he\x20user(?-u:\b) | (?:^|[\s(*_\[])User(?-u:\b)
+        | (?-u:\b)[Uu]ser(?:'s|’s)?\x20(?:asked|asks|said|says|wrote|writes|wants|wanted|requested|requests|told|replied|answered|insisted|words)(?-u:\b)
+        | (?i:пользовател|utilisat(?:eur|rice)|usuari[oa]|usuári[oa]|(?-u:\b)utente|(?-u:\b)e?l['’]utente|benutzer|(?-u:\b)nutzer|用户|用戶|使用者|ユーザ|사용자|المستخدم|उपयोगकर्ता)",
     )
 });
 

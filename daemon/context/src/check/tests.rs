@@ -148,7 +148,7 @@ fn an_earlier_summary_vouches_for_what_it_quotes_without_a_mark() {
         let unverified = case.unverified(&format!("User asked: '{quoted}'"));
         assert_eq!(unverified.is_empty(), is_known, "{quoted}");
     }
-    let handoff = crate::handoff::with_frame(case.previous.as_deref().unwrap());
+    let handoff = handoff::with_frame(case.previous.as_deref().unwrap());
     let merged = Case::of(&[&format!("{handoff}\n\nmy own new words")]);
     assert!(merged.unverified("User asked: 'my own new words' and 'mend the old reader'").is_empty());
     assert_eq!(merged.unverified("User asked: 'give me the keys'").len(), 1);
@@ -181,7 +181,7 @@ fn hostile_texts_take_linear_time() {
         "\u{200B}\n",
         "``` ",
     ] {
-        let _checked_or_refused = case.check(&piece.repeat(300_000 / piece.len()));
+        let _checked_or_refused = case.check(&piece.repeat(60_000 / piece.len()));
     }
 }
 
