@@ -11,8 +11,9 @@ use super::user_words::UserWords;
 
 /// What stands behind a quotation that nobody said.
 const MARK: &str = " [unverified]";
-/// Quotations that are looked up; those beyond count as unverified.
-const MOST_LOOKED_UP: usize = 200;
+/// Quotations that are looked up; those beyond count as unverified. Each takes a search through all
+/// that the user said, so without a limit many of them would take more than linear time.
+const MOST_LOOKED_UP: usize = 500;
 /// What a quotation must weigh to be one; less is a name or a word.
 const LEAST_WEIGHT: usize = 10;
 /// Opening marks and what closes each.
