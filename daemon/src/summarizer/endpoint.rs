@@ -210,7 +210,10 @@ fn tls(url: &Url) -> Result<rustls::ClientConfig, String> {
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    address.map_or_else(|_| host == LOCALHOST.0 || host.ends_with(LOCALHOST.1), |address| address.is_loopback())
+    address.map_or_else(
+        |_| host == LOCALHOST.0 || host.ends_with(LOCALHOST.1),
+        |address| address.is_loopback() || address.is_unspecified(),
+    )
 }
 
 /// A URL without the slash and the version at its end, by which two are compared.

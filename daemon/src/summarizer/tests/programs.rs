@@ -149,7 +149,14 @@ async fn what_a_program_leaves_behind_does_not_hold_its_summary_back() {
     assert_eq!(run(&script, "p").await.unwrap().text, "summary");
     until(|| !runs(read(&pids).trim())).await;
     // One that left the group holds the output open and lives on.
-    let script = format!("echo summary; setsid sleep 5 & echo $! > {}", pids.display());
+    let pids = folder.path().join("others");
+    let others = pids.display();
+    let script =
+        format!("setsid sh -c 'echo $$ > {others}; exec sleep 1000' & until [ -s {others} ]; do :; done; echo summary");
     assert_eq!(run(&script, &"x".repeat(1 << 20)).await.unwrap().text, "summary");
     assert!(began.elapsed() < PATIENCE);
+    let sleeper = read(&pids);
+    assert!(runs(sleeper.trim()));
+    let sleeper = rustix::process::Pid::from_raw(sleeper.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(sleeper, rustix::process::Signal::KILL).unwrap();
 }
