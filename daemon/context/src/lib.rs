@@ -14,7 +14,7 @@
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
-//!   [`extractive`], [`pairs`], [`images`], [`focus`], [`savings`]
+//!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
 mod hash;
 mod json;

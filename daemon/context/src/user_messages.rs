@@ -9,6 +9,8 @@ mod render;
 pub(crate) use render::parse;
 pub use render::{Rendered, render};
 
+use std::sync::OnceLock;
+
 use crate::handoff;
 use crate::message::{Message, Role};
 use crate::redaction::Redaction;
@@ -24,6 +26,8 @@ pub struct Said {
     pub texts: Vec<String>,
     /// How many older ones an earlier handoff had no room for.
     pub hidden: usize,
+    /// What of each text asks for something, once that was needed.
+    cores: OnceLock<Vec<core::Core>>,
 }
 
 /// The user messages of the turns, and then those that an earlier handoff quoted, each once.
@@ -32,7 +36,7 @@ pub fn gather(turns: &[&Message], carried: Said, redaction: Redaction) -> Said {
     let mut seen = std::collections::HashSet::new();
     let new = users.map(|turn| quoted(&turn.text(), redaction));
     let texts = new.chain(carried.texts).filter(|text| !text.is_empty() && seen.insert(text.clone())).collect();
-    Said { texts, hidden: carried.hidden }
+    Said { texts, hidden: carried.hidden, ..Said::default() }
 }
 
 fn quoted(text: &str, redaction: Redaction) -> String {

@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Message, PlanRequest, RawSettings, Removed,
-    Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, handoff, pairs, plan, prepare,
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, PlanRequest, RawSettings,
+    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff, pairs,
+    plan, prepare,
 };
 use serde_json::{Value, json};
 
@@ -291,4 +292,95 @@ fn the_callers_figure_counts_as_the_size_before() {
     let done = prepared.finish(summary("x"), note());
     assert_eq!(done.numbers.tokens_before, 1_000_000);
     assert!(done.numbers.savings_pct > 99.0);
+}
+
+/// A chat with facts in it.
+fn told(turns: usize) -> Vec<Value> {
+    let mut list = chat(turns);
+    list[7] = say("user", "Never push to main. Please look at the importer.");
+    list[8] = say("assistant", "We decided to keep SQLite because it needs no server.");
+    list.insert(9, json!({"role": "assistant", "content": null, "tool_calls": [{"id": "t", "function": {"name": "terminal", "arguments": "{\"command\": \"make -C lab flash\"}"}}]}));
+    let output = format!(
+        "{}\nlock manager: gave up on shard 17 (errno 11)\n{}",
+        "step done\n".repeat(200),
+        "step done\n".repeat(200)
+    );
+    list.insert(
+        10,
+        json!({"role": "tool", "tool_call_id": "t", "content": json!({"output": output, "exit_code": 2}).to_string()}),
+    );
+    list
+}
+
+const FACTS: [&str; 5] = [
+    "Never push to main.",
+    "Please look at the importer.",
+    "We decided to keep SQLite because it needs no server.",
+    "lock manager: gave up on shard 17 (errno 11)",
+    "make -C lab flash -> exit 2",
+];
+
+#[test]
+fn facts_outlive_five_compressions_whoever_writes_the_summary() {
+    for own in [true, false] {
+        let settings = settings(40_000, 3, 20);
+        let mut list = messages(&told(60));
+        let mut state = EngineState::default();
+        for run in 0..5 {
+            let prepared = prepare(&list, &settings, &state, &CompressRequest::default()).ok().unwrap();
+            let body = if own { prepared.extractive_summary(None) } else { format!("## Goal\nrun {run}") };
+            let note = ArchiveNote { handle: format!("cmp_{run}"), messages: prepared.dropped() };
+            let limit = prepared.handoff_chars();
+            let done = prepared.finish(summary(&body), note);
+            assert!(done.handoff.chars().count() <= limit, "{} of {limit}", done.handoff.chars().count());
+            for fact in FACTS {
+                assert!(done.handoff.contains(fact), "{fact} after run {run}: {}", done.handoff);
+            }
+            assert!(done.numbers.constraints == 1 && done.numbers.anchors >= 3);
+            assert!(!done.state.previous_summary.clone().unwrap().contains("## Exact References"));
+            list = done.messages(&list).cloned().collect();
+            list.extend(messages(&chat(60)[1..]));
+            state = done.state;
+        }
+        let text: String = list.iter().map(Message::text).collect();
+        assert!(text.contains("Earlier ones: cmp_3, cmp_2, cmp_1, cmp_0."));
+    }
+}
+
+#[test]
+fn a_summary_that_is_too_long_makes_room_for_what_herma_appends() {
+    let list = messages(&told(60));
+    let prepared =
+        prepare(&list, &settings(40_000, 3, 20), &EngineState::default(), &CompressRequest::default()).ok().unwrap();
+    let limit = prepared.handoff_chars();
+    let done = prepared.finish(summary(&"a line of a long summary\n".repeat(9_000)), note());
+    assert!(done.handoff.chars().count() <= limit);
+    for fact in FACTS {
+        assert!(done.handoff.contains(fact), "{fact}");
+    }
+}
+
+#[test]
+fn rules_that_a_person_removed_stay_out() {
+    let list = messages(&told(60));
+    let settings = settings(40_000, 3, 20);
+    let prepared = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).ok().unwrap();
+    let update = prepared.constraints().clone();
+    assert!(update.changed && update.constraints.len() == 1);
+    let mut known = update.constraints;
+    known[0].state = constraints::State::Removed;
+    let request = CompressRequest { constraints: known, now: 5.0, ..CompressRequest::default() };
+    let done = prepare(&list, &settings, &EngineState::default(), &request).ok().unwrap().finish(summary("x"), note());
+    assert!(!done.constraints.changed && done.numbers.constraints == 0);
+    assert!(!done.handoff.contains("## Standing Constraints"));
+}
+
+#[test]
+fn where_a_gain_is_required_a_short_middle_is_declined() {
+    let list = messages(&chat(20)[..9]);
+    let settings = settings(1_000, 3, 20);
+    let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
+    let declined = prepare(&list, &settings, &EngineState::default(), &request).err();
+    assert_eq!(declined, Some(Declined::NoGain));
+    assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }

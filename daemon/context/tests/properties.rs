@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::{
-    ArchiveNote, CompressRequest, EngineState, Message, PlanRequest, RawSettings, Removed, Settings, Slot, Summary,
-    boundary, handoff, pairs, plan, prepare,
+    ArchiveNote, CompressRequest, EngineState, Gain, Message, PlanRequest, RawSettings, Removed, Settings, Slot,
+    Summary, boundary, constraints, handoff, pairs, plan, prepare, tokens,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,6 +16,13 @@ fn text() -> impl Strategy<Value = String> {
         Just(handoff::with_frame("## Goal\nan older record")),
         Just(format!("{}\n\nand my own words", handoff::with_frame("older"))),
         Just("error: failed at /tmp/x \u{0} \"quoted\" \\ ".to_owned()),
+        (0_usize..9).prop_map(|n| format!("Never touch file {n}. Please look at #{n}00 and https://x.example/{n}.")),
+        Just("You may now touch file 3 again.".to_owned()),
+        Just("Next task: something else. Don't push yet.".to_owned()),
+        Just(handoff::with_frame(
+            "record\n\n## Exact References\nPaths:\n/old/path\n\n## Earlier User Messages (verbatim)\n- an old ask\n(and 3 more user messages)\n\n## Standing Constraints\n- Never an old thing.\n\n## Archived Messages\nThe 3 messages that this record replaces are kept word for word in the archive, under the handle cmp_old."
+        )),
+        "(\\{\"a\": \"|\\\\n|#[0-9]{2}|/a/b|`x y`|é|\\\\|\"|, ){0,40}",
     ]
 }
 
@@ -125,6 +132,38 @@ proptest! {
     }
 
     #[test]
+    fn with_a_gain_required_no_list_grows(list in list(), settings in settings(), body in text()) {
+        let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
+        let before = tokens::estimate_messages(&list);
+        for own in [false, true] {
+            let Ok(prepared) = prepare(&list, &settings, &EngineState::default(), &request) else { return Ok(()) };
+            let body = if own { body.repeat(20) } else { prepared.extractive_summary(None) };
+            let note = ArchiveNote { handle: "h".to_owned(), messages: prepared.dropped() };
+            let done = prepared.finish(Summary { body, sections: vec![] }, note);
+            let after = tokens::estimate_messages(done.messages(&list));
+            prop_assert!(after <= before, "{} to {}", before, after);
+        }
+    }
+
+    #[test]
+    fn no_rule_is_lost_and_known_ones_change_once(list in list(), settings in settings()) {
+        let found = constraints::update(&[], &list, 1.0).constraints;
+        let again = constraints::update(&found, &list, 2.0);
+        prop_assert_eq!(&again.constraints.iter().map(|rule| &rule.id).collect::<Vec<_>>(), &found.iter().map(|rule| &rule.id).collect::<Vec<_>>());
+        let Ok(prepared) = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()) else { return Ok(()) };
+        let rules = prepared.constraints().constraints.clone();
+        for rule in &found {
+            prop_assert!(rules.iter().any(|known| known.id == rule.id));
+        }
+        let body = prepared.extractive_summary(None);
+        let done = prepared.finish(Summary { body, sections: vec![] }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
+        let active = rules.iter().filter(|rule| rule.state == constraints::State::Active);
+        for rule in active.take(done.numbers.constraints) {
+            prop_assert!(done.numbers.constraints < rules.len() || done.handoff.contains(&rule.text));
+        }
+    }
+
+    #[test]
     fn a_plan_has_an_answer(list in list(), settings in settings()) {
         let planned = plan(&list, &settings, &PlanRequest::default());
         prop_assert!(planned.start <= list.len() && planned.end <= list.len());
@@ -139,9 +178,10 @@ proptest! {
         for _ in 0..4 {
             let Ok(prepared) = prepare(&list, &settings, &state, &CompressRequest::default()) else { break };
             let body = prepared.extractive_summary(Some("no model"));
+            let limit = prepared.handoff_chars();
             let done = prepared.finish(Summary { body, sections: vec![] }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
             let new: Vec<Message> = done.messages(&list).cloned().collect();
-            prop_assert!(done.handoff.chars().count() <= 8_000);
+            prop_assert!(limit <= 40_000 && done.handoff.chars().count() <= limit.max(5_000));
             list = new;
             state = done.state;
         }
@@ -150,7 +190,7 @@ proptest! {
     #[test]
     fn hostile_text_never_panics(raw in "\\PC{0,60}") {
         if let Ok(message) = Message::parse(raw) {
-            let _tokens = herma_context::tokens::estimate_messages([&message]);
+            let _tokens = tokens::estimate_messages([&message]);
             let _text = message.text().into_owned();
         }
     }

@@ -23,6 +23,8 @@ const URL: f64 = 0.9;
 const MAX_COMMAND_CHARS: usize = 300;
 /// Longer strings are no paths and no addresses, in chars.
 const MAX_PLACE_CHARS: usize = 260;
+/// Bytes of arguments that are parsed; in longer ones the names are not what matters.
+const MAX_ARGUMENTS_BYTES: usize = 4_096;
 /// Bytes at each end of a result that are searched for an exit code.
 const EXIT_BYTES: usize = 240;
 
@@ -71,11 +73,14 @@ pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
     for (at, turn) in turns.iter().enumerate().rev() {
         for (index, call) in turn.tool_calls().iter().enumerate() {
             let arguments = turn.arguments(call);
+            if arguments.len() > MAX_ARGUMENTS_BYTES {
+                continue;
+            }
             let Ok(named) = serde_json::from_str::<Named<'_>>(&arguments) else { continue };
             let recency = rank::recency(at, turns.len());
             if let Some(text) = Text::plain(named.command).filter(|text| !longer_than(text, MAX_COMMAND_CHARS)) {
                 let result = results.get(&(at, index)).and_then(|&at| turns.get(at));
-                ran.push(Ran { at, text, exit: result.and_then(|result| exit_code(&result.text())) });
+                ran.push(Ran { at, text, exit: result.and_then(|result| exit_code(result.raw())) });
             }
             let mut place = |kind, text: Option<String>, worth: f64| {
                 if let Some(text) = text.filter(|text| !longer_than(text, MAX_PLACE_CHARS) && !text.contains('\n')) {
@@ -124,10 +129,14 @@ fn exit_code(text: &str) -> Option<String> {
     let tail = text.get(text.ceil_char_boundary(text.len().saturating_sub(EXIT_BYTES))..)?;
     let head = text.get(..text.floor_char_boundary(EXIT_BYTES))?;
     [tail, head].into_iter().find_map(|end| {
+        let bytes = end.as_bytes();
+        if memchr::memmem::find(bytes, b"xit").is_none() && memchr::memmem::find(bytes, b"code").is_none() {
+            return None;
+        }
         let lower = end.to_ascii_lowercase();
-        ["exit_code\":", "exit code", "exit status", "exitcode\":", "returncode\":"].iter().find_map(|name| {
+        ["exit_code", "exit code", "exit status", "exitcode", "returncode"].iter().find_map(|name| {
             let from = lower.find(name)? + name.len();
-            let rest = lower.get(from..)?.trim_start_matches([' ', ':', '=', '"']);
+            let rest = lower.get(from..)?.trim_start_matches([' ', ':', '=', '"', '\\']);
             let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '-').take(6).collect();
             Some(digits).filter(|digits| !digits.is_empty())
         })

@@ -8,7 +8,8 @@ use super::rank::{self, Anchor};
 use super::shape::{self, Counts};
 use super::snippet::{snippet, unescaped};
 use super::{Kind, calls};
-use crate::message::{Message, Role};
+use crate::json;
+use crate::message::{Content, Message, Role};
 use crate::redaction::Redaction;
 use crate::sentences::sentences;
 
@@ -23,11 +24,11 @@ const PRINTED: f64 = 0.85;
 const GIVEN: f64 = 0.75;
 /// Bytes of outputs and arguments that are read line by line, newest first. It bounds the time:
 /// in a longer conversation only the ends of older outputs are read.
-const SCAN_BYTES: usize = 6 << 20;
+const SCAN_BYTES: usize = 4 << 20;
 /// Bytes of one text that are read.
 const TEXT_BYTES: usize = 128 << 10;
-/// Bytes at each end of an output that is too old to be read whole.
-const END_BYTES: usize = 512;
+/// Chars of an output that is read when it is too old to be read whole.
+const OLD_CHARS: usize = 600;
 /// Lines of one shape that are kept for a look, the newest ones.
 const KEPT_OF_SHAPE: u32 = 10;
 /// A shape that is more common than this is noise.
@@ -63,6 +64,7 @@ pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction
 /// A line of an output that may be looked at.
 struct Line {
     text: String,
+    form: Form,
     shape: u64,
     worth: f64,
 }
@@ -87,11 +89,15 @@ impl Gatherer {
     fn turn(&mut self, at: usize, turn: &Message) {
         let recency = rank::recency(at, self.count);
         match turn.role() {
+            Role::Tool if self.read >= SCAN_BYTES => self.old_output(turn, PRINTED * recency),
             Role::Tool => self.output(&turn.text(), PRINTED * recency),
             Role::User => self.prose(&turn.text(), ASKED * recency),
             _ => self.prose(&turn.text(), SAID * recency),
         }
         for call in turn.tool_calls() {
+            if self.read >= SCAN_BYTES {
+                break;
+            }
             self.output(&turn.arguments(call), GIVEN * recency);
         }
     }
@@ -104,7 +110,7 @@ impl Gatherer {
             if line.starts_with("```") {
                 fenced = !fenced;
             } else if fenced {
-                self.line(line, worth);
+                self.line(line, Form::Plain, worth);
             } else {
                 sentences(line).into_iter().for_each(|sentence| self.sentence(sentence, worth));
             }
@@ -118,44 +124,44 @@ impl Gatherer {
         self.sayings.push(Saying { anchor: Anchor { kind: sight.kind, text, score: worth * sight.strength }, shape });
     }
 
-    fn output(&mut self, text: &str, worth: f64) {
-        let whole = match self.read < SCAN_BYTES {
-            true => TEXT_BYTES,
-            false => 2 * END_BYTES,
-        };
-        self.read += text.len().min(whole);
-        let nested = matches!(text.as_bytes().first(), Some(b'{' | b'['));
-        if text.len() <= whole {
-            return self.lines(text, nested, worth);
+    fn old_output(&mut self, turn: &Message, worth: f64) {
+        if let Content::Text(span) = turn.content() {
+            let text = json::decode_head(turn.slice(*span), OLD_CHARS);
+            self.lines(&text, Form::of(&text), worth);
         }
-        let head = text.floor_char_boundary(whole / 2);
-        let tail = text.ceil_char_boundary(text.len() - whole / 2);
-        self.lines(text.get(tail..).unwrap_or(""), nested, worth);
-        self.lines(text.get(..head).unwrap_or(""), nested, worth);
+    }
+
+    fn output(&mut self, text: &str, worth: f64) {
+        self.read += text.len().min(TEXT_BYTES);
+        let form = Form::of(text);
+        if text.len() <= TEXT_BYTES {
+            return self.lines(text, form, worth);
+        }
+        let head = text.floor_char_boundary(TEXT_BYTES / 2);
+        let tail = text.ceil_char_boundary(text.len() - TEXT_BYTES / 2);
+        self.lines(text.get(tail..).unwrap_or(""), form, worth);
+        self.lines(text.get(..head).unwrap_or(""), form, worth);
     }
 
     /// Lines end at a line feed; within JSON also at one that is written as an escape.
-    fn lines(&mut self, text: &str, nested: bool, worth: f64) {
+    fn lines(&mut self, text: &str, form: Form, worth: f64) {
         let bytes = text.as_bytes();
         let mut start = 0;
-        for at in memchr::memchr2_iter(b'\n', if nested { b'\\' } else { b'\n' }, bytes) {
+        for at in memchr::memchr2_iter(b'\n', if form == Form::Json { b'\\' } else { b'\n' }, bytes) {
             let escape = bytes.get(at) == Some(&b'\\');
             if at < start || (escape && bytes.get(at + 1) != Some(&b'n')) || (escape && is_escaped(bytes, at)) {
                 continue;
             }
-            self.fields(text.get(start..at).unwrap_or(""), nested, worth);
+            self.fields(text.get(start..at).unwrap_or(""), form, worth);
             start = at + if escape { 2 } else { 1 };
         }
-        self.fields(text.get(start..).unwrap_or(""), nested, worth);
+        self.fields(text.get(start..).unwrap_or(""), form, worth);
     }
 
     /// The line, or if it is long and of JSON, its fields.
-    fn fields(&mut self, line: &str, nested: bool, worth: f64) {
-        if !nested {
-            return self.line(line, worth);
-        }
-        if line.len() <= LONG_LINE {
-            return self.line(&unescaped(line), worth);
+    fn fields(&mut self, line: &str, form: Form, worth: f64) {
+        if form == Form::Plain || line.len() <= LONG_LINE {
+            return self.line(line, form, worth);
         }
         let bytes = line.as_bytes();
         let mut start = 0;
@@ -165,14 +171,14 @@ impl Gatherer {
             if matches!(before, Some(b'"' | b'}' | b']' | b'0'..=b'9' | b'e' | b'l'))
                 && matches!(next, Some(b'"' | b'{' | b'['))
             {
-                self.line(&unescaped(line.get(start..at).unwrap_or("").trim_start()), worth);
+                self.line(line.get(start..at).unwrap_or("").trim_start(), form, worth);
                 start = at + 1;
             }
         }
-        self.line(&unescaped(line.get(start..).unwrap_or("").trim_start()), worth);
+        self.line(line.get(start..).unwrap_or("").trim_start(), form, worth);
     }
 
-    fn line(&mut self, line: &str, worth: f64) {
+    fn line(&mut self, line: &str, form: Form, worth: f64) {
         if line.len() < MIN_LINE {
             return;
         }
@@ -180,7 +186,7 @@ impl Gatherer {
         let count = self.shapes.entry(shape).or_default();
         *count += 1;
         if *count <= KEPT_OF_SHAPE && self.lines.len() < MAX_LINES {
-            self.lines.push(Line { text: line.to_owned(), shape, worth });
+            self.lines.push(Line { text: line.to_owned(), form, shape, worth });
         }
     }
 
@@ -200,11 +206,32 @@ impl Gatherer {
             if count > MAX_OF_SHAPE {
                 return None;
             }
-            let sight = kind_of(&line.text, Prose::No)?;
-            let text = snippet(&line.text, sight.kind, &sight.span);
+            let plain = match line.form {
+                Form::Plain => Cow::Borrowed(line.text.as_str()),
+                Form::Json => unescaped(&line.text),
+            };
+            let sight = kind_of(&plain, Prose::No)?;
+            let text = snippet(&plain, sight.kind, &sight.span);
             Some(Anchor { kind: sight.kind, text, score: line.worth * sight.strength * rank::rarity(count) })
         }));
         found
+    }
+}
+
+/// How a text is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// Its strings have escapes.
+    Json,
+}
+
+impl Form {
+    fn of(text: &str) -> Self {
+        match text.as_bytes().first() {
+            Some(b'{' | b'[') => Self::Json,
+            _ => Self::Plain,
+        }
     }
 }
 

@@ -50,6 +50,14 @@ fn what_stands_out_in_a_log_is_found_deep_inside() {
 }
 
 #[test]
+fn backslashes_of_plain_text_stay() {
+    let list =
+        [result("a", r"cannot open C:\temp\new.log"), result("b", r#"{"out": "cannot open \"x\" in C:\\tmp.d"}"#)];
+    let found = index(&list, 500);
+    assert!(found.contains(r"C:\temp\new.log") && found.contains(r#"cannot open "x" in C:\tmp.d"#), "{found}");
+}
+
+#[test]
 fn commands_come_with_their_exit_codes() {
     let list = [
         call_of("a", "terminal", r#"{"command": "terraform apply -auto-approve"}"#),

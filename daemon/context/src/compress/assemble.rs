@@ -1,12 +1,13 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
 use super::sections::Sections;
-use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Slot, Summary};
+use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, Slot, Summary};
 use crate::handoff::{self, Placement};
 use crate::images;
 use crate::json::{self, Splice};
 use crate::message::{Content, Message, Role};
 use crate::pairs::{self, Entry};
+use crate::request::Gain;
 use crate::savings;
 use crate::text::{head, longer_than};
 use crate::tokens::Measure;
@@ -14,6 +15,10 @@ use crate::tokens::Measure;
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
 
+/// How often a handoff is shortened so that the list gains.
+const FITTING_TRIES: usize = 4;
+/// Chars that a token of the estimate stands for.
+const CHARS_PER_TOKEN: usize = 4;
 /// The mark of a summary that was too long.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -43,17 +48,49 @@ impl Entry for Placed {
     }
 }
 
-pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -> Compressed {
+/// The new list with its handoff in place.
+struct Assembled {
+    list: Vec<Placed>,
+    /// The summary's own text.
+    body: String,
+    /// The whole handoff.
+    text: String,
+    appended: Sections,
+    after: Measure,
+}
+
+fn assembled(prepared: &Prepared, summary: &Summary, note: &ArchiveNote) -> Assembled {
     let body = handoff::defused(&prepared.redaction.apply(handoff::strip(&summary.body)));
-    let appended = appended(&prepared, &body, summary, note);
+    let appended = appended(prepared, &body, &summary.sections, note);
     let body = bounded(body, prepared.body_limit(&appended));
     let text = handoff_text(&body, &appended);
-    let tail_start = prepared.layout.tail_start();
     // Pairs first: they may change who the handoff's neighbours are.
-    let mut list = pairs::sanitise(joined(&prepared, tail_start));
+    let mut list = pairs::sanitise(joined(prepared, prepared.layout.tail_start()));
     place(&mut list, &text);
     strip_images(&mut list);
     let after = Measure::of_all(list.iter().map(|placed| &placed.message));
+    Assembled { list, body, text, appended, after }
+}
+
+/// The list, with a handoff short enough where a gain is required.
+fn fitting(prepared: &mut Prepared, summary: &Summary, note: &ArchiveNote) -> Assembled {
+    let before = prepared.layout.before.tokens();
+    let mut made = assembled(prepared, summary, note);
+    for _ in 0..FITTING_TRIES {
+        let excess = made.after.tokens().saturating_sub(before);
+        if prepared.gain == Gain::Any || excess == 0 {
+            break;
+        }
+        let chars = usize::try_from(excess).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
+        prepared.limit = prepared.limit.saturating_sub(chars);
+        made = assembled(prepared, summary, note);
+    }
+    made
+}
+
+pub(super) fn finish(mut prepared: Prepared, summary: &Summary, note: &ArchiveNote) -> Compressed {
+    let Assembled { list, body, text, appended, after } = fitting(&mut prepared, summary, note);
+    let tail_start = prepared.layout.tail_start();
     let estimate = prepared.layout.before.tokens();
     let before = savings::size_before(prepared.current_tokens, &prepared.state, estimate);
     let pct = savings::savings_pct(before, after.tokens());
@@ -84,12 +121,12 @@ pub(super) fn finish(prepared: Prepared, summary: Summary, note: &ArchiveNote) -
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.
-fn appended(prepared: &Prepared, body: &str, summary: Summary, note: &ArchiveNote) -> Sections {
+fn appended(prepared: &Prepared, body: &str, own: &[Section], note: &ArchiveNote) -> Sections {
     let mut appended = prepared.appended(note, body.chars().count());
-    for own in summary.sections {
+    for own in own {
         match appended.list.iter_mut().find(|section| section.kind == own.kind) {
-            Some(section) => *section = own,
-            None => appended.list.push(own),
+            Some(section) => *section = own.clone(),
+            None => appended.list.push(own.clone()),
         }
     }
     appended.list.retain(|section| !section.text.trim().is_empty());

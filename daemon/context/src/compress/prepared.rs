@@ -20,7 +20,7 @@ const CHARS_PER_TOKEN: u64 = 4;
 /// The least that a handoff is given, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
 /// The shortest handoff that says anything, in chars.
-const SHORTEST_CHARS: usize = 2_000;
+const SHORTEST_CHARS: usize = 2_400;
 /// Chars that a handoff takes in the list besides its text, and what repairs of pairs may add.
 const MESSAGE_CHARS: usize = 400;
 /// The least of the limit for the whole, in chars, where the budget is smaller.
@@ -44,6 +44,7 @@ pub struct Prepared {
     pub(super) material: Material,
     /// Chars that the whole handoff may take.
     pub(super) limit: usize,
+    pub(super) gain: Gain,
 }
 
 /// Decides what a compression of the list would replace, and declines if that is nothing.
@@ -81,7 +82,11 @@ pub fn prepare(
         redaction,
     };
     let material = sources.gather();
-    let limit = budget_chars(&brief).min(gain).max(MIN_HANDOFF_CHARS);
+    let least = match request.gain {
+        Gain::Any => MIN_HANDOFF_CHARS,
+        Gain::Required => 0,
+    };
+    let limit = budget_chars(&brief).min(gain).max(least);
     let mut state = state.clone();
     state.begin_run();
     let own_model = settings.summary_model.as_ref();
@@ -97,6 +102,7 @@ pub fn prepare(
         reserved_chars: 0,
         material,
         limit,
+        gain: request.gain,
     })
 }
 
@@ -195,7 +201,7 @@ impl Prepared {
 
     /// Puts the new list together around a summary.
     pub fn finish(self, summary: Summary, note: ArchiveNote) -> Compressed {
-        assemble::finish(self, summary, &note)
+        assemble::finish(self, &summary, &note)
     }
 
     /// The messages that were prepared.

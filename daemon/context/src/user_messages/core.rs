@@ -1,5 +1,6 @@
 //! What of a message asks for something.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -51,16 +52,25 @@ static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// How much each sentence of a message asks.
-pub(super) struct Core<'a> {
-    /// Weight and sentence, in the order of the text.
-    sentences: Vec<(u32, &'a str)>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Core {
+    /// Weight and place of each sentence, in the order of the text.
+    sentences: Vec<(u32, Range<usize>)>,
 }
 
-impl<'a> Core<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+impl Core {
+    pub(super) fn of(text: &str) -> Self {
         let all = text.lines().filter(|line| !line.trim().is_empty()).flat_map(sentences);
-        let sentences = all.enumerate().map(|(at, sentence)| (weight(sentence, at), sentence)).collect();
+        let place = |sentence: &str| {
+            let start = sentence.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+            start..start + sentence.len()
+        };
+        let sentences = all.enumerate().map(|(at, sentence)| (weight(sentence, at), place(sentence))).collect();
         Self { sentences }
+    }
+
+    fn sentence<'a>(&self, text: &'a str, at: usize) -> &'a str {
+        self.sentences.get(at).and_then(|(_, place)| text.get(place.clone())).unwrap_or("")
     }
 
     /// The weight of what asks most.
@@ -70,7 +80,7 @@ impl<'a> Core<'a> {
 
     /// The sentences of at least this weight within a number of chars, in their order, on one
     /// line; what is left out between them is marked.
-    pub(super) fn shortened(&self, least: u32, chars: usize) -> String {
+    pub(super) fn shortened(&self, text: &str, least: u32, chars: usize) -> String {
         let mut order: Vec<usize> = (0..self.sentences.len()).collect();
         let heavy = |at: &usize| self.sentences.get(*at).map_or(0, |(weight, _)| *weight);
         order.retain(|at| heavy(at) >= least);
@@ -78,7 +88,7 @@ impl<'a> Core<'a> {
         let mut room = chars;
         let mut taken: Vec<usize> = Vec::new();
         for at in order {
-            let Some((_, sentence)) = self.sentences.get(at) else { continue };
+            let sentence = self.sentence(text, at);
             let cost = sentence.chars().count().min(SENTENCE_CHARS) + MARK.chars().count() + 2;
             if cost <= room {
                 room -= cost;
@@ -89,7 +99,7 @@ impl<'a> Core<'a> {
         let mut out = String::new();
         let mut next = 0;
         for at in taken {
-            let Some((_, sentence)) = self.sentences.get(at) else { continue };
+            let sentence = self.sentence(text, at);
             if at > next {
                 out.push_str(if out.is_empty() { MARK } else { " …" });
             }
@@ -146,6 +156,6 @@ fn is_specific(sentence: &str) -> bool {
 }
 
 /// Whether a message says nothing that could be asked for again.
-pub(super) fn is_empty_talk(core: &Core<'_>) -> bool {
+pub(super) fn is_empty_talk(core: &Core) -> bool {
     core.weight() == 0
 }

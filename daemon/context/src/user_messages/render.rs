@@ -54,8 +54,8 @@ pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
     let whole = whole.count();
     let (newest, older) = said.texts.split_at(whole);
     let taken: usize = newest.iter().map(|text| cost(text)).sum();
-    let cores: Vec<Core<'_>> = older.iter().map(|text| Core::of(text)).collect();
-    let shortened = fitted(older, &cores, room - taken);
+    let cores = said.cores.get_or_init(|| said.texts.iter().map(|text| Core::of(text)).collect());
+    let shortened = fitted(older, cores.get(whole..).unwrap_or(&[]), room - taken);
     let items: Vec<&str> = newest
         .iter()
         .map(String::as_str)
@@ -66,7 +66,7 @@ pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
 }
 
 /// The older messages, each as long as the room for all of them allows; an empty text has none.
-fn fitted(texts: &[String], cores: &[Core<'_>], room: usize) -> Vec<String> {
+fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     let mut short: Vec<String> = Vec::new();
     for (least, chars) in STEPS {
         short = cores
@@ -74,7 +74,7 @@ fn fitted(texts: &[String], cores: &[Core<'_>], room: usize) -> Vec<String> {
             .zip(texts)
             .map(|(core, text)| match text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
                 true if least <= 1 => text.clone(),
-                _ => core.shortened(least.max(1), chars),
+                _ => core.shortened(text, least.max(1), chars),
             })
             .collect();
         let sum: usize =

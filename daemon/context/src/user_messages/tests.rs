@@ -51,7 +51,7 @@ fn none_is_dropped_silently() {
 
 #[test]
 fn an_earlier_handoff_goes_on_behind_the_new_messages() {
-    let carried = Said { texts: vec!["old one".to_owned(), "new".to_owned()], hidden: 3 };
+    let carried = Said { texts: vec!["old one".to_owned(), "new".to_owned()], hidden: 3, ..Said::default() };
     let list = [say("user", "new")];
     let said = gather(&[&list[0]], carried, Redaction::On);
     assert_eq!(said.texts, ["new", "old one"]);
