@@ -11,7 +11,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// Fields that differ from one process to the next.
-const VOLATILE: [&str; 13] = [
+const VOLATILE: [&str; 15] = [
     "pid",
     "uptime_s",
     "rss_bytes",
@@ -24,7 +24,9 @@ const VOLATILE: [&str; 13] = [
     "ended_at",
     "last_active",
     "expired_at",
+    "cooldown_s",
     "ticket",
+    "wait_s",
 ];
 
 /// A conversation with a daemon, and what it answered so far.

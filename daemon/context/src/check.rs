@@ -12,7 +12,6 @@ mod boundaries;
 mod language;
 mod quotes;
 mod script;
-mod secrets;
 mod sections;
 mod threats;
 mod user_words;
@@ -21,10 +20,12 @@ use herma_guard::Policy;
 
 use crate::handoff;
 use crate::message::Message;
+use crate::redaction::Redaction;
 use crate::text::thousands;
 
 /// How often the repairs are repeated until they change nothing any more. One repair seldom makes
-/// work for another; a text that needs more rounds was made to.
+/// work for another (a masked secret can look like one that is masked shorter); a text that needs
+/// more rounds was made to.
 const MOST_ROUNDS: usize = 6;
 
 /// What is known of the turns that a summary covers.
@@ -124,8 +125,11 @@ impl Checked {
     fn repair(&mut self, policy: &Policy, said: &user_words::UserWords) -> Round {
         let before = std::mem::take(&mut self.body);
         let text = boundaries::defused(&before, &mut self.warnings);
-        let text = secrets::masked(&text, &mut self.warnings);
-        let text = threats::replaced(&text, policy, &mut self.warnings);
+        let masked = Redaction::On.apply(&text);
+        if masked != text {
+            self.warnings.push("secrets were masked".to_owned());
+        }
+        let text = threats::replaced(&masked, policy, &mut self.warnings);
         let marked = quotes::marked(text.trim(), said);
         self.body = marked.text;
         self.unverified = marked.unverified;

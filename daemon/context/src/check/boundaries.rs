@@ -33,7 +33,7 @@ const TAGS: [&str; 17] = [
 /// a tag only if it is written in one case: `Vec<User>` is a type.
 static TAG: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(\w?)<(\s*/?\s*(?:[A-Za-z]+:)?)([A-Za-z][A-Za-z_-]*)"));
 /// The marks by which chat templates set their own tokens.
-static TEMPLATE_TOKEN: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"<([|｜]\s*[A-Za-z_▁]|<\s*/?SYS>)"));
+static TEMPLATE_TOKEN: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"<([|｜][A-Za-z_▁]|<\s*/?SYS>)"));
 /// A role in brackets, as turns are serialised, and the instruction marks of chat templates.
 static BRACKETED: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(r"\[((?:USER|ASSISTANT|SYSTEM|MESSAGE|TOOL RESULT[^\[\]\n]{0,200})\]:|/?INST\]|Tool calls:)")
@@ -48,32 +48,19 @@ static ROLE: LazyLock<Regex> = LazyLock::new(|| {
 /// The text with all of these defused: lines of a handoff's frame dropped, tags escaped, brackets
 /// of roles turned round, roles at the beginning of a line made list items.
 pub(super) fn defused(text: &str, warnings: &mut Vec<String>) -> String {
-    let mut changed = 0;
-    let lines = text.trim().lines().count();
     let framed = handoff::defused(text);
-    changed += lines.saturating_sub(framed.lines().count());
-    let text = framed.replace(FAMILY, "(CONTEXT COMPACTION").replace(LEGACY, "(CONTEXT SUMMARY):");
-    changed += usize::from(text != framed);
-    let text = TAG.replace_all(&text, |tag: &Captures<'_>| match is_boundary(&tag[1], &tag[3]) {
-        true => {
-            changed += 1;
-            format!("{}&lt;{}{}", &tag[1], &tag[2], &tag[3])
-        }
+    let plain = framed.replace(FAMILY, "(CONTEXT COMPACTION").replace(LEGACY, "(CONTEXT SUMMARY):");
+    let untagged = TAG.replace_all(&plain, |tag: &Captures<'_>| match is_boundary(&tag[1], &tag[3]) {
+        true => format!("{}&lt;{}{}", &tag[1], &tag[2], &tag[3]),
         false => tag[0].to_owned(),
     });
-    let text = counted(&TEMPLATE_TOKEN, &text, "&lt;$1", &mut changed);
-    let text = counted(&BRACKETED, &text, "($1", &mut changed);
-    let text = counted(&ROLE, &text, "$1- $2", &mut changed);
-    if changed > 0 {
+    let untagged = TEMPLATE_TOKEN.replace_all(&untagged, "&lt;$1");
+    let unbracketed = BRACKETED.replace_all(&untagged, "($1");
+    let defused = ROLE.replace_all(&unbracketed, "$1- $2");
+    if defused != text.trim() {
         warnings.push("text that looks like a boundary, a role or a call was defused".to_owned());
     }
-    text
-}
-
-fn counted(pattern: &Regex, text: &str, with: &str, changed: &mut usize) -> String {
-    let new = pattern.replace_all(text, with);
-    *changed += usize::from(new != text);
-    new.into_owned()
+    defused.into_owned()
 }
 
 fn is_boundary(before: &str, name: &str) -> bool {

@@ -28,6 +28,8 @@ const TRACE: u64 = 15;
 const JAPANESE: u64 = 10;
 /// Frequent words that must be found before they tell a language.
 const LEAST_HITS: u64 = 6;
+/// How many different ones: one word alone may be frequent in a language that is not listed.
+const LEAST_DIFFERENT: u32 = 4;
 /// Percent of the words that must be frequent ones.
 const LEAST_HIT_PERCENT: u64 = 8;
 /// How many times the hits of the next language the best one must have.
@@ -75,8 +77,12 @@ fn are_kin(a: Script, b: Script) -> bool {
 #[derive(Default)]
 struct Profile {
     scripts: [u64; Script::COUNT],
+    /// Words in the Latin script.
     latin_words: u64,
+    /// How many of them are frequent words of each language.
     hits: [u64; LANGUAGES.len()],
+    /// Which of the frequent words of each language were found, a bit for each.
+    different: [u64; LANGUAGES.len()],
 }
 
 impl Profile {
@@ -119,8 +125,11 @@ impl Profile {
         if script == Script::Latin {
             self.latin_words += 1;
             let lower = letters.to_lowercase();
-            for (hits, (_, words)) in self.hits.iter_mut().zip(LANGUAGES) {
-                *hits += u64::from(words.split(' ').any(|word| word == lower));
+            for (at, (_, words)) in LANGUAGES.iter().enumerate() {
+                if let Some(place) = words.split(' ').position(|word| word == lower) {
+                    self.hits[at] += 1;
+                    self.different[at] |= 1 << place;
+                }
             }
         }
     }
@@ -162,8 +171,10 @@ impl Profile {
         let (best, most) = self.hits.iter().enumerate().max_by_key(|(_, hits)| **hits)?;
         let others = self.hits.iter().enumerate().filter(|(at, _)| *at != best);
         let next = others.map(|(_, hits)| *hits).max().unwrap_or(0);
-        let is_clear =
-            *most >= LEAST_HITS && *most >= next * LEAD && most * 100 >= self.latin_words * LEAST_HIT_PERCENT;
+        let is_clear = *most >= LEAST_HITS
+            && self.different[best].count_ones() >= LEAST_DIFFERENT
+            && *most >= next * LEAD
+            && most * 100 >= self.latin_words * LEAST_HIT_PERCENT;
         LANGUAGES.get(best).filter(|_| is_clear).map(|(name, _)| *name)
     }
 }

@@ -2,9 +2,10 @@
 
 use memchr::memmem::Finder;
 
-use super::{Span, quotes, secrets, sections};
+use super::{Span, quotes, sections};
 use crate::handoff;
 use crate::message::{Message, Role};
+use crate::redaction::Redaction;
 use crate::text::collapse;
 
 /// What a quotation may leave words out with, and what masks and placeholders look like in one.
@@ -45,7 +46,7 @@ impl UserWords {
     }
 
     fn add(&mut self, text: &str) {
-        let line = normalised(&secrets::settled(text));
+        let line = normalised(&Redaction::On.apply(text));
         if !line.is_empty() {
             self.0.push(line);
         }

@@ -42,6 +42,14 @@ fn long_blocks_are_shortened_before_any_is_left_out() {
 }
 
 #[test]
+fn blocks_that_fit_when_they_are_short_are_all_there() {
+    let all = vec![format!("[ASSISTANT]: {}", "x".repeat(400)); 100];
+    let room = SHORT_BLOCK * 100;
+    let fitted = fit(&all, room * 100 / USED_PERCENT + 1, 0, 0);
+    assert_eq!((fitted.omitted, fitted.text.split("\n\n").count()), (0, 100));
+}
+
+#[test]
 fn what_is_left_out_is_marked_and_spread_evenly() {
     let all = blocks(1_000, 1_000);
     let fitted = fit(&all, 30_000, 2_000, 1_000);

@@ -91,3 +91,10 @@ fn every_script_has_its_place() {
         assert_eq!(script as usize, place);
     }
 }
+
+#[test]
+fn every_frequent_word_has_its_bit() {
+    for (language, words) in LANGUAGES {
+        assert!(words.split(' ').count() <= 64, "{language}");
+    }
+}
