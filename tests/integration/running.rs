@@ -113,7 +113,7 @@ fn what_an_engine_remembers_survives_a_kill() {
     raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": 8700 } }));
     // Nothing between head and tail, twice: the breaker opens.
     for _ in 0..2 {
-        let list = talk::with_a_large_tail();
+        let list = talk::without_a_middle();
         let weak = raw.result("context.compress", &json!({ "session": "s", "messages": list }));
         assert_eq!(weak["report"]["compressed"], false, "{}", weak["report"]);
     }

@@ -8,7 +8,9 @@ use herma_guard::Policy;
 pub(super) fn checked(prepared: &Prepared, body: &str, policy: &Policy) -> Result<Checked, Refused> {
     let turns: Vec<&Message> = prepared.turns().collect();
     let previous = prepared.previous_summary();
-    let replaced_chars = prepared.replaced_chars() + previous.map_or(0, |text| text.chars().count());
+    let replaced = prepared.replaced_chars() + previous.map_or(0, |text| text.chars().count());
+    // What replaces a few short turns may be as long as any handoff may.
+    let replaced_chars = replaced.max(prepared.handoff_chars());
     let rules: Vec<&str> = prepared.constraints().constraints.iter().map(|rule| rule.text.as_str()).collect();
     check(body, &Span { turns: &turns, previous, constraints: &rules, replaced_chars, policy })
 }

@@ -21,9 +21,15 @@ pub(super) fn grown() -> Vec<Value> {
     conversation(90)
 }
 
-/// One whose few messages all belong to the head or the tail.
-pub(super) fn with_a_large_tail() -> Vec<Value> {
-    (0..9).map(|at| said(at, 3)).collect()
+/// One whose messages all belong to the head or the tail: behind the head there are only the
+/// results of its calls.
+pub(super) fn without_a_middle() -> Vec<Value> {
+    let ids = (0..8).map(|at| format!("call_{at}"));
+    let call = |id: &String| json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let calls: Vec<Value> = ids.clone().map(|id| call(&id)).collect();
+    let results = ids.map(|id| json!({ "role": "tool", "tool_call_id": id, "content": "done" }));
+    let head = [said(0, 3), said(1, 3), json!({ "role": "assistant", "content": null, "tool_calls": calls })];
+    head.into_iter().chain(results).collect()
 }
 
 /// Opens the session `s` with a small window.

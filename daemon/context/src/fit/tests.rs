@@ -5,7 +5,7 @@ use super::*;
 fn blocks(count: usize, chars: usize) -> Vec<String> {
     let block = |at: usize| {
         let label = if at % 10 == 3 { "[USER]" } else { "[TOOL RESULT x]" };
-        format!("{label}: #{at}# {}", "x".repeat(chars))
+        format!("{label}: #{at}# {}", "word ".repeat(chars / 5))
     };
     (0..count).map(block).collect()
 }
@@ -24,7 +24,7 @@ fn what_fits_is_not_touched() {
     for (window, answer, overhead, expect) in
         [(100, 0, 0, true), (100, 11, 0, false), (100, 5, 6, false), (99, 0, 0, false), (0, 5, 5, false)]
     {
-        assert_eq!(fits(&"x".repeat(360), window, answer, overhead), expect, "{window} {answer} {overhead}");
+        assert_eq!(fits(&"漢".repeat(115), window, answer, overhead), expect, "{window} {answer} {overhead}");
     }
 }
 

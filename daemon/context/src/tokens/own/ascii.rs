@@ -21,6 +21,9 @@ const SPACES: u64 = 260;
 const LINE: u64 = 470;
 /// The beginning of a run of signs; fitted 928.
 const SIGNS: u64 = 930;
+/// Each further space or sign of a run. Tokenizers have tokens for runs, the longest of about 64
+/// chars: 1,000 / 64.
+const RUN: u64 = 16;
 
 /// Letters of the alphabet, digits, and the bit that makes a letter small.
 const LETTERS: u8 = 26;
@@ -63,6 +66,7 @@ fn block(before: &[u8], now: &[u8]) -> u64 {
         + count(before, now, |before, now| is_space(now) & !is_space(before)) * SPACES
         + count(before, now, |_, now| now == b'\n') * LINE
         + count(before, now, |before, now| is_sign(now) & !is_sign(before)) * SIGNS
+        + count(before, now, |before, now| is_sign(now) & is_sign(before) | is_space(now) & is_space(before)) * RUN
 }
 
 #[inline(always)]
