@@ -8,7 +8,7 @@ mod usage;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use herma_client::protocol::context::{EstimateParams, StatusParams};
+use herma_client::protocol::context::{Breaker, EstimateParams, StatusParams, StatusResult};
 
 use super::exit::Failure;
 use super::{Session, compress, out};
@@ -65,19 +65,38 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Usage(arguments) => usage::run(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
-            out::show(session.common, &result, |result| {
-                out::columns(&[
-                    ("engine", result.engine.clone()),
-                    ("model", result.model.clone()),
-                    ("window", format!("{} tokens", out::thousands(result.context_length))),
-                    ("compresses at", format!("{} tokens", out::thousands(result.threshold_tokens))),
-                    ("tail", format!("{} tokens", out::thousands(result.tail_token_budget))),
-                    ("summary", format!("up to {} tokens", out::thousands(result.max_summary_tokens))),
-                    ("compressions", result.compression_count.to_string()),
-                    ("generation", result.generation.to_string()),
-                    ("saved last", format!("{:.0} %", result.savings_pct)),
-                ])
-            })
+            out::show(session.common, &result, status)
         }
     }
+}
+
+fn status(result: &StatusResult) -> String {
+    let tokens = |count: u64| format!("{} tokens", out::thousands(count));
+    let prompt = u64::try_from(result.last_prompt_tokens).map_or_else(
+        |_| "not known since the last compression".to_owned(),
+        |prompt| format!("{}, {:.0} % of the window", tokens(prompt), result.usage_percent),
+    );
+    let breaker = match result.breaker {
+        Breaker::Closed => "allowed".to_owned(),
+        Breaker::HalfOpen => "one run may try, after weak ones".to_owned(),
+        Breaker::Open => format!("not for {:.0} s: the last runs saved too little", result.wait_s),
+    };
+    let mut rows = vec![
+        ("engine", result.engine.clone()),
+        ("model", result.model.clone()),
+        ("window", tokens(result.context_length)),
+        ("last prompt", prompt),
+        ("compresses at", tokens(result.threshold_tokens)),
+        ("tail", tokens(result.tail_token_budget)),
+        ("summary", format!("up to {}", tokens(result.max_summary_tokens))),
+        ("compressions", result.compression_count.to_string()),
+        ("generation", result.generation.to_string()),
+        ("saved last", format!("{:.0} %", result.savings_pct)),
+        ("automatic runs", breaker),
+    ];
+    if result.cooldown_s > 0.0 {
+        rows.push(("summarizer", format!("failed a moment ago; asked again in {:.0} s", result.cooldown_s)));
+    }
+    rows.extend(result.last_error.iter().map(|error| ("last failure", error.clone())));
+    out::columns(&rows)
 }
