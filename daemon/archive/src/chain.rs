@@ -15,6 +15,11 @@ pub const LONGEST_RESUMPTION: usize = 32;
 /// Age at which a continuation that nobody used counts as forgotten, in seconds.
 pub const ORPHAN_AGE: f64 = 7.0 * 24.0 * 3600.0;
 
+/// The session that another one goes on for.
+const PREVIOUS: &str = "SELECT parent.id FROM session AS child JOIN session AS parent ON parent.id = child.parent
+                        WHERE child.id = ?1 AND parent.end_reason = 'compression'
+                        AND child.started_at >= parent.ended_at";
+
 impl Reader {
     /// The newest continuation of a session that ended by compression, and so on
     /// to the end of the chain; any other session, or an unknown one, is its own.
@@ -31,10 +36,20 @@ impl Reader {
     /// The session at the other end: the one that the chain of continuations began
     /// with.
     pub(crate) fn lineage_root(&self, id: &str) -> Result<String, ArchiveError> {
-        let previous = "SELECT parent.id FROM session AS child JOIN session AS parent ON parent.id = child.parent
-                        WHERE child.id = ?1 AND parent.end_reason = 'compression'
-                        AND child.started_at >= parent.ended_at";
-        self.follow(id, previous)
+        self.follow(id, PREVIOUS)
+    }
+
+    /// The session and those that it goes on for, nearest first.
+    pub(crate) fn lineage(&self, id: &str) -> Result<Vec<String>, ArchiveError> {
+        let mut previous = self.connection.prepare_cached(PREVIOUS)?;
+        let mut sessions = vec![id.to_owned()];
+        while let Some(at) = sessions.last().filter(|_| sessions.len() <= LONGEST_CHAIN) {
+            match previous.query_row([at], |row| row.get(0)).optional()? {
+                Some(before) => sessions.push(before),
+                None => break,
+            }
+        }
+        Ok(sessions)
     }
 
     fn follow(&self, id: &str, step: &str) -> Result<String, ArchiveError> {

@@ -122,7 +122,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The compressions of a session, oldest first.
+    /// The compressions of a session and of those that it goes on for, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -131,17 +131,23 @@ impl Reader {
             "SELECT generation, time, handle, messages, chars, summary FROM compression WHERE session = ?1
              ORDER BY generation",
         )?;
-        let rows = query.query_map([session], |row| {
-            Ok(Compression {
-                generation: row.get(0)?,
-                time: row.get(1)?,
-                handle: row.get(2)?,
-                messages: row.get(3)?,
-                chars: row.get(4)?,
-                summary: row.get(5)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let mut compressions = Vec::new();
+        for session in self.lineage(session)?.iter().rev() {
+            let rows = query.query_map([session], |row| {
+                Ok(Compression {
+                    generation: row.get(0)?,
+                    time: row.get(1)?,
+                    handle: row.get(2)?,
+                    messages: row.get(3)?,
+                    chars: row.get(4)?,
+                    summary: row.get(5)?,
+                })
+            })?;
+            for row in rows {
+                compressions.push(row?);
+            }
+        }
+        Ok(compressions)
     }
 }
 

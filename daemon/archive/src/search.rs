@@ -26,7 +26,7 @@ pub struct Search<'a> {
     /// and more also stand for longer ones, unless more than `limit` places have
     /// them as they are.
     pub query: &'a str,
-    /// Only of this session.
+    /// Only of this session and of those that it goes on for.
     pub session: Option<&'a str>,
     /// Only of this profile.
     pub profile: Option<&'a str>,
@@ -105,7 +105,8 @@ impl Reader {
         // One view of the file from the first statement to the last, whatever the
         // writer does meanwhile.
         let view = self.connection.unchecked_transaction()?;
-        let Some(filter) = Filter::of(&view, search)? else {
+        let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
+        let Some(filter) = Filter::of(&view, search, sessions.as_deref())? else {
             return Ok(Found::default());
         };
         let mut ranked = Vec::new();
@@ -137,11 +138,21 @@ struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// None when nothing can pass.
-    fn of(connection: &Connection, search: &'a Search<'a>) -> Result<Option<Self>, ArchiveError> {
+    fn of(
+        connection: &Connection,
+        search: &'a Search<'a>,
+        sessions: Option<&[String]>,
+    ) -> Result<Option<Self>, ArchiveError> {
         let mut filter = Self { scopes: Vec::new(), conditions: String::new(), values: Vec::new() };
-        if let Some(session) = search.session {
-            let Some(key) = find_session_key(connection, session)? else { return Ok(None) };
-            filter.scopes.push(format!("\"{}\"", session_token(key)));
+        if let Some(sessions) = sessions {
+            let mut tokens = Vec::new();
+            for session in sessions {
+                tokens.extend(find_session_key(connection, session)?.map(|key| format!("\"{}\"", session_token(key))));
+            }
+            if tokens.is_empty() {
+                return Ok(None);
+            }
+            filter.scopes.push(format!("({})", tokens.join(" OR ")));
         }
         if !filter.kinds(search.kinds) {
             return Ok(None);

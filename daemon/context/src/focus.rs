@@ -17,7 +17,9 @@ const FOCUS_CHARS: usize = 700;
 pub fn resolve(focus: &Focus, messages: &[Message], settings: &Settings) -> Option<String> {
     match focus {
         Focus::Off => None,
-        Focus::Topic(topic) if !topic.trim().is_empty() => Some(topic.trim().to_owned()),
+        Focus::Topic(topic) if !topic.trim().is_empty() => {
+            Some(Redaction::from(settings).apply(topic.trim()).into_owned())
+        }
         Focus::Auto | Focus::Topic(_) => auto(messages, Redaction::from(settings)),
     }
 }

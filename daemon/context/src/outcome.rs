@@ -50,6 +50,8 @@ const CONNECTION_TEXTS: [&str; 13] = [
 ];
 /// What the error says where no provider is configured.
 const NO_PROVIDER_ERROR: &str = "no provider configured for the summary";
+/// What the error says where the failed call said nothing.
+const NO_REASON: &str = "the call failed without a reason";
 /// What the error of an empty reply says.
 const EMPTY_REPLY: &str = "the model replied with an empty summary";
 
@@ -205,6 +207,9 @@ fn error_text(failure: &CallFailure, class: Class) -> String {
     let says_so = NO_PROVIDER_TEXTS.iter().any(|words| text.to_lowercase().contains(words));
     if class == Class::NoProvider && !says_so {
         return NO_PROVIDER_ERROR.to_owned();
+    }
+    if text.is_empty() {
+        return NO_REASON.to_owned();
     }
     let masked = Redaction::On.apply(text);
     match longer_than(&masked, ERROR_CHARS) {

@@ -176,11 +176,9 @@ fn a_last_question_right_behind_the_head_survives() {
     let list = messages(&list);
     let planned = plan(&list, &settings(1_000, 4, 20), &PlanRequest::default());
     assert_eq!((planned.start, planned.end), (5, 6));
-    let done = compress_with(&list, &settings(1_000, 4, 20), &EngineState::default(), "x");
-    let new: Vec<&Message> = done.messages(&list).collect();
-    let handoff = new.iter().position(|m| m.is_summary()).unwrap();
-    let task = new.iter().position(|m| m.text().ends_with("the task itself")).unwrap();
-    assert!(task >= handoff);
+    // It is kept, so nothing is left that a handoff could stand for.
+    let declined = prepare(&list, &settings(1_000, 4, 20), &EngineState::default(), &CompressRequest::default());
+    assert_eq!(declined.err(), Some(Declined::NothingBetween));
 }
 
 #[test]

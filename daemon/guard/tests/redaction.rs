@@ -134,6 +134,9 @@ fn secret_fields_of_json_are_masked() {
     check(r#"{"token" : "a\"b", "x": "y"}"#, r#"{"token": "***", "x": "y"}"#);
     check(r#"{"secret": "0123456789abcdefghij"}"#, r#"{"secret": "012345...ghij"}"#);
     check(r#"{"token":"a","secret":"b"}"#, r#"{"token": "***","secret": "***"}"#);
+    // JSON within a string of JSON.
+    check(r#"{\"password\": \"s3cr3tpw!!\"} "token" "#, r#"{\"password\": \"***\"} "token" "#);
+    unchanged(r#"{\"password": \"open"#);
     // A quote that both ends one field's value and begins the next one's name.
     check(r#""token":"a"token":"b""#, r#""token": "***"token":"b""#);
     for text in [

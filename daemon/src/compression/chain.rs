@@ -150,7 +150,10 @@ async fn request(state: &State, job: &mut Job, kind: Kind) -> Outcome<Option<Sum
     let prepared = Arc::clone(&job.prepared);
     let request = blocking("context.compress", move || {
         Ok(match window {
-            Some(window) => prepared.request_within(window),
+            // The agent knows its model; a window without any room is no reason not to ask it.
+            Some(window) => {
+                prepared.request_within(window).or_else(|| (kind == Kind::Client).then(|| (prepared.request(), 0)))
+            }
             None => Some((prepared.request(), 0)),
         })
     });

@@ -104,12 +104,15 @@ fn held_back(
         return Some((Reason::Disabled, 0.0));
     }
     let pause = cooldown_s(kept, chain, now);
-    if pause > 0.0 && pressure::pressure(tokens, settings.context_length) < OVERFLOWING {
+    let is_overflowing = pressure::pressure(tokens, settings.context_length) >= OVERFLOWING;
+    if pause > 0.0 && !is_overflowing {
         return Some((Reason::Cooldown, pause));
     }
     match kept.breaker.verdict(&limits(config, settings), tokens, now) {
         Verdict::Allowed => None,
         Verdict::BreakerOpen { wait_s } => Some((Reason::BreakerOpen, wait_s)),
+        // Waiting would only make the next call fail.
+        Verdict::RateLimited { .. } if is_overflowing => None,
         Verdict::RateLimited { wait_s, .. } => Some((Reason::RateLimited, wait_s)),
     }
 }

@@ -50,6 +50,11 @@ fn a_new_session_goes_on_with_everything_but_what_left_the_list() {
         assert!(snapshot["memory"].as_str().unwrap().contains("learnt meanwhile"), "{snapshot}");
         let described = raw.result("recall.describe", &json!({ "session": "s" }));
         assert_eq!(described["compressions"][0]["messages"], report["archived"]["messages"]);
+        let inherited = raw.result("recall.describe", &json!({ "session": "s-c2" }));
+        assert_eq!(inherited["compressions"], described["compressions"]);
+        let word = list[20]["content"].as_str().unwrap().split_whitespace().next().unwrap().to_owned();
+        let found = raw.result("recall.search", &json!({ "query": word, "session": "s-c2" }));
+        assert!(!found["hits"].as_array().unwrap().is_empty(), "{word}");
         // The new list is what the new session's transcript goes on from.
         let length = if is_appended { done["messages"].as_array().unwrap().len() } else { 0 };
         let params = json!({ "session": "s-c2", "generation": 0, "position": length, "messages": [list[0]] });

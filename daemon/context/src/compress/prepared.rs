@@ -59,7 +59,7 @@ pub fn prepare(
         return Err(Declined::TooFew);
     }
     let layout = Layout::of(messages, settings);
-    if layout.start >= layout.end {
+    if layout.start >= layout.tail_start() {
         return Err(Declined::NothingBetween);
     }
     let held = state.previous_summary.as_deref();

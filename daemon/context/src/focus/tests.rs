@@ -33,6 +33,8 @@ fn an_explicit_topic_wins_and_off_is_off() {
     let settings = settings(1_000, 3, 20);
     let topic = Focus::Topic(" the parser ".to_owned());
     assert_eq!(resolve(&topic, &messages, &settings).as_deref(), Some("the parser"));
+    let secret = resolve(&Focus::Topic("key ghp_0123456789abcdefghij".to_owned()), &messages, &settings);
+    assert_eq!(secret.as_deref(), Some("key ghp_01...ghij"));
     assert_eq!(resolve(&Focus::Off, &messages, &settings), None);
     assert!(resolve(&Focus::Auto, &messages, &settings).is_some());
     assert_eq!(resolve(&Focus::Auto, &list("sac"), &settings), None);

@@ -25,21 +25,26 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
     disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon))
 }
 
-/// The secret field round the `:` at byte `colon`.
+/// The secret field round the `:` at byte `colon`. JSON within a string of JSON has its quotes
+/// escaped.
 fn field(text: &str, colon: usize) -> Option<Edit> {
-    let name_end = text[..colon].trim_end().strip_suffix('"')?.len();
+    let before = text[..colon].trim_end().strip_suffix('"')?;
+    let (before, quote) = before.strip_suffix('\\').map_or((before, "\""), |before| (before, "\\\""));
+    let name_end = before.len();
     let name_start = run_start(text, name_end, is_field_byte);
     let name = &text[name_start..name_end];
     let is_secret = SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field));
-    if !is_secret || !text[..name_start].ends_with('"') {
+    if !is_secret || !text[..name_start].ends_with(quote) {
         return None;
     }
-    let rest = text[colon + 1..].trim_start().strip_prefix('"')?;
+    let rest = text[colon + 1..].trim_start().strip_prefix(quote)?;
     let value_start = text.len() - rest.len();
-    let value = &rest[..closing_quote(rest)?];
+    let end =
+        if quote.len() > 1 { memchr::memmem::find(rest.as_bytes(), quote.as_bytes()) } else { closing_quote(rest) };
+    let value = &rest[..end?];
     (!value.is_empty()).then(|| Edit {
-        range: name_start - 1..value_start + value.len() + 1,
-        with: format!("\"{name}\": \"{}\"", mask(value)),
+        range: name_start - quote.len()..value_start + value.len() + quote.len(),
+        with: format!("{quote}{name}{quote}: {quote}{}{quote}", mask(value)),
     })
 }
 

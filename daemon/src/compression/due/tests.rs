@@ -52,6 +52,8 @@ fn each_reason_to_wait_is_told_with_its_time() {
     {
         assert_eq!(decided(&mut kept, Prompt::Counted(110_000)), (false, reason, wait_s));
         assert_eq!(decided(&mut kept, Prompt::Counted(10)), (false, Reason::BelowThreshold, 0.0));
+        let overflows = decided(&mut kept, Prompt::Counted(195_000));
+        assert!(overflows.0 || reason == Reason::BreakerOpen, "{overflows:?}");
         let off = ContextConfig { enabled: false, ..config() };
         let due = due(&off, &settings(), &CHAIN, &mut kept, Prompt::Counted(10), NOW);
         assert_eq!((due.compress, due.reason), (false, Reason::Disabled));
