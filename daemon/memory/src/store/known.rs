@@ -91,7 +91,8 @@ impl Store {
             if !text.is_empty()
                 || settled
                 || Instant::now() >= until
-                || stamp.is_some_and(|stamp| stamp.modified_at() > unix(reading))
+                // A clock that was set back says nothing; that the file changed while it was read, does.
+                || stamp.is_some_and(|stamp| stamp.modified_at() > unix(SystemTime::now()))
             {
                 return Ok((text, stamp, settled));
             }
