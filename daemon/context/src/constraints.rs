@@ -13,6 +13,7 @@ use std::fmt;
 pub use find::{Found, find};
 pub(crate) use render::parse;
 pub use render::{Rendered, render};
+pub(crate) use words::revokes;
 
 use crate::handoff;
 use crate::message::{Message, Role};
@@ -148,7 +149,7 @@ impl Rules {
             self.end_task();
         }
         for sentence in find::usable(text) {
-            if words::revokes(sentence) {
+            if revokes(sentence) {
                 self.revoke(sentence, age);
             } else if let Some(found) = find::rule(sentence) {
                 self.add(&found, age);

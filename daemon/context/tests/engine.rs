@@ -384,3 +384,21 @@ fn where_a_gain_is_required_a_short_middle_is_declined() {
     assert_eq!(declined, Some(Declined::NoGain));
     assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }
+
+#[test]
+fn a_short_summary_leaves_its_room_to_the_users_words() {
+    for (count, chars, window) in [(18, 380, 64_000), (3, 1_900, 64_000)] {
+        let ask = |at: usize| format!("Please change part {at}: {}", "x ".repeat(chars / 2 - 12));
+        let mut list = vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes")];
+        for at in 0..count {
+            list.push(say("user", ask(at).trim()));
+            list.push(say("assistant", "Done."));
+        }
+        list.extend((0..8).map(|at| say(if at % 2 == 0 { "user" } else { "assistant" }, "on we go")));
+        let list = messages(&list);
+        let done = compress_with(&list, &settings(window, 2, 4), &EngineState::default(), "a short summary");
+        for at in 0..count {
+            assert!(done.handoff.contains(ask(at).trim()), "{at} of {count} in {}", done.handoff);
+        }
+    }
+}

@@ -105,7 +105,7 @@ const EMPTY: [&str; 76] = [
 ];
 
 /// Whether a sentence takes a rule back.
-pub(super) fn revokes(sentence: &str) -> bool {
+pub(crate) fn revokes(sentence: &str) -> bool {
     !sentence.ends_with(['?', '？']) && REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(sentence)
 }
 
