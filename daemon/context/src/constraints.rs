@@ -170,16 +170,14 @@ impl Rules {
 
     /// Takes back the one rule that shares most words with the sentence, if it shares enough.
     fn revoke(&mut self, sentence: &str, age: Age) {
-        let said = words::content_words(sentence);
+        let said = words::Revocation::of(sentence);
         let best = self
             .list
             .iter_mut()
             .filter(|rule| rule.state == State::Active && (age == Age::New || rule.source == Source::Found))
-            .map(|rule| (words::shared(&said, &words::content_words(&rule.text)), rule))
+            .filter_map(|rule| Some((said.meant(&rule.text)?, rule)))
             .max_by_key(|(shared, _)| *shared);
-        if let Some((shared, rule)) = best
-            && words::is_enough(shared, said.len())
-        {
+        if let Some((_, rule)) = best {
             rule.state = State::Revoked;
         }
     }
