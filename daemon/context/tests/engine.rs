@@ -402,3 +402,27 @@ fn a_short_summary_leaves_its_room_to_the_users_words() {
         }
     }
 }
+
+#[test]
+fn a_short_span_keeps_its_exact_references() {
+    let facts = [
+        "exit code 101",
+        "https://ci.example.org/run/77",
+        "#4321",
+        "9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "12.5 ms",
+        "/srv/data/tiny.parquet",
+    ];
+    let mut list = vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes")];
+    for fact in facts {
+        list.push(say("user", "go on"));
+        list.push(say("assistant", &format!("What I found there is {fact} as it seems.")));
+    }
+    list.extend((0..4).map(|at| say(if at % 2 == 0 { "user" } else { "assistant" }, "on we go")));
+    let list = messages(&list);
+    let done = compress_with(&list, &settings(64_000, 2, 3), &EngineState::default(), "short");
+    for fact in facts {
+        assert!(done.handoff.contains(fact), "{fact} in {}", done.handoff);
+    }
+    assert!(done.numbers.anchors >= facts.len());
+}
