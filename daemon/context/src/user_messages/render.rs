@@ -126,7 +126,7 @@ fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
                 text.clear();
             }
         }
-        left = if wanted > left { 0 } else { left - wanted };
+        left = left.saturating_sub(wanted);
     }
     short
 }
