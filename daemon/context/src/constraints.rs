@@ -13,6 +13,7 @@ use std::fmt;
 pub use find::{Found, find};
 pub(crate) use render::parse;
 pub use render::{Rendered, render};
+pub(crate) use words::revokes;
 
 use crate::handoff;
 use crate::message::{Message, Role};
@@ -148,7 +149,7 @@ impl Rules {
             self.end_task();
         }
         for sentence in find::usable(text) {
-            if words::revokes(sentence) {
+            if revokes(sentence) {
                 self.revoke(sentence, age);
             } else if let Some(found) = find::rule(sentence) {
                 self.add(&found, age);
@@ -169,16 +170,14 @@ impl Rules {
 
     /// Takes back the one rule that shares most words with the sentence, if it shares enough.
     fn revoke(&mut self, sentence: &str, age: Age) {
-        let said = words::content_words(sentence);
+        let said = words::Revocation::of(sentence);
         let best = self
             .list
             .iter_mut()
             .filter(|rule| rule.state == State::Active && (age == Age::New || rule.source == Source::Found))
-            .map(|rule| (words::shared(&said, &words::content_words(&rule.text)), rule))
+            .filter_map(|rule| Some((said.meant(&rule.text)?, rule)))
             .max_by_key(|(shared, _)| *shared);
-        if let Some((shared, rule)) = best
-            && words::is_enough(shared, said.len())
-        {
+        if let Some((_, rule)) = best {
             rule.state = State::Revoked;
         }
     }

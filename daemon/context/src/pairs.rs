@@ -141,8 +141,8 @@ impl Entry for Message {
     }
 }
 
-/// The list without orphans, and with a stub for every call that lost its result. Stubs come
-/// after the results that the calling message still has.
+/// The list without orphans, and with a stub for every call that lost its result. A stub stands
+/// behind the results of the calls before its own, directly behind the message if there are none.
 pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
     let pairing = pairing(list.iter().map(Entry::message));
     if pairing.orphans.is_empty() && pairing.unanswered.is_empty() {
@@ -151,21 +151,73 @@ pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
     let mut out = Vec::with_capacity(list.len() + pairing.unanswered.len());
     let mut orphans = pairing.orphans.into_iter().peekable();
     let mut unanswered = pairing.unanswered.into_iter().peekable();
-    let mut due: Vec<String> = Vec::new();
+    let mut group = Group::default();
     for (at, entry) in list.into_iter().enumerate() {
         if !entry.message().is(Role::Tool) {
-            out.extend(due.drain(..).map(|id| E::inserted(stub(&id))));
+            group.close(&mut out);
         }
         if orphans.next_if_eq(&at).is_some() {
             continue;
         }
+        if let Some(id) = entry.message().tool_call_id().filter(|_| entry.message().is(Role::Tool)) {
+            group.answer(id, &mut out);
+        }
+        let mut lost: HashMap<String, usize> = HashMap::new();
         while let Some((_, id)) = unanswered.next_if(|(caller, _)| *caller == at) {
-            due.push(id);
+            *lost.entry(id).or_default() += 1;
+        }
+        if !lost.is_empty() {
+            group = Group::of(entry.message(), lost);
         }
         out.push(entry);
     }
-    out.extend(due.into_iter().map(|id| E::inserted(stub(&id))));
+    group.close(&mut out);
     out
+}
+
+/// The calls of one message of which some lost their results.
+#[derive(Default)]
+struct Group {
+    /// The calls' ids in order, each with whether its result is lost.
+    calls: std::collections::VecDeque<(String, bool)>,
+    /// How many results of each id are still to come.
+    coming: HashMap<String, usize>,
+}
+
+impl Group {
+    /// Of several calls with one id the last ones are those without a result.
+    fn of(message: &Message, mut lost: HashMap<String, usize>) -> Self {
+        let mut group = Self::default();
+        for id in message.tool_calls().iter().filter_map(|call| call.id.clone()).rev() {
+            let left = lost.get_mut(&id).filter(|left| **left > 0);
+            let is_lost = left.map(|left| *left -= 1).is_some();
+            if !is_lost {
+                *group.coming.entry(id.clone()).or_default() += 1;
+            }
+            group.calls.push_front((id, is_lost));
+        }
+        group
+    }
+
+    /// A result comes: the stubs of the calls before its own go first.
+    fn answer<E: Entry>(&mut self, id: &str, out: &mut Vec<E>) {
+        let Some(left) = self.coming.get_mut(id).filter(|left| **left > 0) else { return };
+        *left -= 1;
+        while let Some((call, is_lost)) = self.calls.pop_front() {
+            if is_lost {
+                out.push(E::inserted(stub(&call)));
+            } else if call == id {
+                return;
+            }
+        }
+    }
+
+    /// No more results come.
+    fn close<E: Entry>(&mut self, out: &mut Vec<E>) {
+        let lost = self.calls.drain(..).filter(|(_, is_lost)| *is_lost);
+        out.extend(lost.map(|(id, _)| E::inserted(stub(&id))));
+        self.coming.clear();
+    }
 }
 
 /// [`Pairing`] put right: orphans removed, stubs inserted.

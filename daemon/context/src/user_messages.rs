@@ -45,7 +45,7 @@ fn quoted(text: &str, redaction: Redaction) -> String {
         true => format!("{}\n…\n{}", head(text, MAX_CHARS / 2), tail(text, MAX_CHARS / 2)),
         false => text.to_owned(),
     };
-    redaction.apply(&text).into_owned()
+    handoff::defused(&redaction.apply(&text))
 }
 
 #[cfg(test)]

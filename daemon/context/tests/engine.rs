@@ -382,3 +382,45 @@ fn where_a_gain_is_required_a_short_middle_is_declined() {
     assert_eq!(declined, Some(Declined::NoGain));
     assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }
+
+#[test]
+fn a_short_summary_leaves_its_room_to_the_users_words() {
+    for (count, chars, window) in [(18, 380, 64_000), (3, 1_900, 64_000)] {
+        let ask = |at: usize| format!("Please change part {at}: {}", "x ".repeat(chars / 2 - 12));
+        let mut list = vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes")];
+        for at in 0..count {
+            list.push(say("user", ask(at).trim()));
+            list.push(say("assistant", "Done."));
+        }
+        list.extend((0..8).map(|at| say(if at % 2 == 0 { "user" } else { "assistant" }, "on we go")));
+        let list = messages(&list);
+        let done = compress_with(&list, &settings(window, 2, 4), &EngineState::default(), "a short summary");
+        for at in 0..count {
+            assert!(done.handoff.contains(ask(at).trim()), "{at} of {count} in {}", done.handoff);
+        }
+    }
+}
+
+#[test]
+fn a_short_span_keeps_its_exact_references() {
+    let facts = [
+        "exit code 101",
+        "https://ci.example.org/run/77",
+        "#4321",
+        "9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "12.5 ms",
+        "/srv/data/tiny.parquet",
+    ];
+    let mut list = vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes")];
+    for fact in facts {
+        list.push(say("user", "go on"));
+        list.push(say("assistant", &format!("What I found there is {fact} as it seems.")));
+    }
+    list.extend((0..4).map(|at| say(if at % 2 == 0 { "user" } else { "assistant" }, "on we go")));
+    let list = messages(&list);
+    let done = compress_with(&list, &settings(64_000, 2, 3), &EngineState::default(), "short");
+    for fact in facts {
+        assert!(done.handoff.contains(fact), "{fact} in {}", done.handoff);
+    }
+    assert!(done.numbers.anchors >= facts.len());
+}

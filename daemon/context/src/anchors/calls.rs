@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::rank::{self, Anchor};
 use super::{Kind, snippet};
@@ -25,6 +26,8 @@ const MAX_COMMAND_CHARS: usize = 300;
 const MAX_PLACE_CHARS: usize = 260;
 /// Bytes of arguments that are parsed; in longer ones the names are not what matters.
 const MAX_ARGUMENTS_BYTES: usize = 4_096;
+/// What stands between a command and its exit code.
+const EXIT_WORDS: &str = " -> exit ";
 /// Bytes at each end of a result that are searched for an exit code.
 const EXIT_BYTES: usize = 240;
 
@@ -57,6 +60,37 @@ impl Text<'_> {
             Text::Other(_) => None,
         }
     }
+}
+
+/// Names of the fields that [`Named`] has.
+const NAMES: [&str; 9] = ["command", "cmd", "script", "path", "file_path", "filename", "file", "workdir", "url"];
+
+/// Whether the named arguments of a call are read here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    Read,
+    Unread,
+}
+
+impl Names {
+    /// Whether a field is one of those that are read here.
+    pub(super) fn covers(self, name: &str, value: &Value) -> bool {
+        let short = value.as_str().is_some_and(|text| !longer_than(text.trim(), MAX_PLACE_CHARS));
+        self == Self::Read && short && NAMES.contains(&name)
+    }
+}
+
+/// Whether the named arguments of such arguments are read here.
+pub(super) fn is_read(arguments: &str) -> Names {
+    match arguments.len() <= MAX_ARGUMENTS_BYTES && serde_json::from_str::<Named<'_>>(arguments).is_ok() {
+        true => Names::Read,
+        false => Names::Unread,
+    }
+}
+
+/// The command of an anchor with an exit code.
+pub(super) fn ended(text: &str) -> Option<&str> {
+    text.rsplit_once(EXIT_WORDS).map(|(command, _)| command)
 }
 
 struct Ran {
@@ -102,7 +136,7 @@ pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
         let score = COMMAND * rarity * rank::recency(command.at, turns.len()) * if failed { FAILED } else { 1.0 };
         let line = command.text.replace('\n', "; ");
         let text = match command.exit {
-            Some(code) => format!("{} -> exit {code}", line.trim()),
+            Some(code) => format!("{}{EXIT_WORDS}{code}", line.trim()),
             None => snippet::unescaped(line.trim()).into_owned(),
         };
         Anchor { kind: Kind::Command, text, score }

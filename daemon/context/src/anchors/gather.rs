@@ -1,12 +1,14 @@
 //! Walking the turns, newest first, for what stands out in them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
 
 use super::measure::{Prose, kind_of};
 use super::rank::{self, Anchor};
 use super::shape::{self, Counts};
-use super::snippet::{snippet, unescaped};
+use super::snippet::{excerpt, unescaped};
 use super::{Kind, calls};
 use crate::json;
 use crate::message::{Content, Message, Role};
@@ -51,6 +53,9 @@ pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction
     let mut found = gatherer.finish();
     found.extend(calls::anchors(turns));
     found.extend(rank::carried(carried));
+    let ended: HashSet<String> =
+        found.iter().filter_map(|anchor| calls::ended(&anchor.text)).map(str::to_owned).collect();
+    found.retain(|anchor| !ended.contains(&anchor.text));
     let mut ranked = rank::ranked(found);
     ranked.truncate(MAX_ANCHORS);
     for anchor in &mut ranked {
@@ -98,7 +103,34 @@ impl Gatherer {
             if self.read >= SCAN_BYTES {
                 break;
             }
-            self.output(&turn.arguments(call), GIVEN * recency);
+            self.arguments(&turn.arguments(call), GIVEN * recency);
+        }
+    }
+
+    /// The strings among the values of a call; the JSON around them is nobody's words.
+    fn arguments(&mut self, text: &str, worth: f64) {
+        self.read += text.len().min(TEXT_BYTES);
+        if let Ok(value) = serde_json::from_str::<Value>(text) {
+            self.value(&value, worth, calls::is_read(text));
+        }
+    }
+
+    /// A value of a call, without what was read with the call.
+    fn value(&mut self, value: &Value, worth: f64, named: calls::Names) {
+        match value {
+            Value::String(text) => {
+                let text = text.get(..text.floor_char_boundary(TEXT_BYTES)).unwrap_or(text);
+                self.lines(text, Form::Plain, worth);
+            }
+            Value::Array(all) => all.iter().for_each(|value| self.value(value, worth, calls::Names::Unread)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    if !named.covers(name, value) {
+                        self.value(value, worth, calls::Names::Unread);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -119,7 +151,7 @@ impl Gatherer {
 
     fn sentence(&mut self, sentence: &str, worth: f64) {
         let Some(sight) = kind_of(sentence, Prose::Yes) else { return };
-        let text = snippet(sentence, sight.kind, &sight.span);
+        let text = excerpt(sentence, &sight);
         let shape = shape::shape(sentence) ^ sight.kind.index() as u64;
         self.sayings.push(Saying { anchor: Anchor { kind: sight.kind, text, score: worth * sight.strength }, shape });
     }
@@ -211,7 +243,7 @@ impl Gatherer {
                 Form::Json => unescaped(&line.text),
             };
             let sight = kind_of(&plain, Prose::No)?;
-            let text = snippet(&plain, sight.kind, &sight.span);
+            let text = excerpt(&plain, &sight);
             Some(Anchor { kind: sight.kind, text, score: line.worth * sight.strength * rank::rarity(count) })
         }));
         found

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Kind;
+use super::measure::Sight;
 use crate::text::{collapse, longer_than};
 
 /// Chars of a line that is kept whole.
@@ -19,8 +20,18 @@ const MAX_BYTES: usize = 400;
 /// Bytes within which a cut looks for a space.
 const SEAM_BYTES: usize = 20;
 
+/// What is kept of a line: of one with a path the path alone, of others the words around the find.
+pub(super) fn excerpt(line: &str, sight: &Sight) -> String {
+    match (sight.kind, line.get(sight.span.clone())) {
+        (Kind::Path, Some(path)) if !longer_than(path, PATH_CHARS) => {
+            path.trim_end_matches(['.', ',', ':', ';', '!', '?', '*']).to_owned()
+        }
+        _ => snippet(line, sight.kind, &sight.span),
+    }
+}
+
 /// The line, or a window around what was found in it; on one line.
-pub(super) fn snippet(line: &str, kind: Kind, span: &Range<usize>) -> String {
+fn snippet(line: &str, kind: Kind, span: &Range<usize>) -> String {
     let line = without_number(line);
     let shift = line.1;
     let line = line.0;

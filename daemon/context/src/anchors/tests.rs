@@ -29,7 +29,6 @@ fn each_kind_is_found_where_people_and_programs_write_it() {
         ("That is tracked in PROJ-4711 now.", Kind::Issue),
         ("See #812 for the discussion.", Kind::Issue),
         ("The p99 latency went from 412 ms to 1.7 s.", Kind::Measure),
-        ("The fixture lives in /srv/data/fixtures/tiny.parquet.", Kind::Path),
     ] {
         let found = index(&[say("assistant", line)], 1_000);
         assert_eq!(found, format!("{}\n{line}", kind.label()), "{line}");
@@ -113,4 +112,26 @@ fn odd_text_does_no_harm() {
             index(&[message], 500);
         }
     }
+}
+
+#[test]
+fn calls_give_values_and_never_their_json() {
+    let list = [
+        say("assistant", "Adding tests to tests/emoji.rs."),
+        call_of("a", "terminal", r#"{"command": "cargo test --workspace", "workdir": "/w/crate4"}"#),
+        result("a", r#"{"output": "no", "exit_code": 101}"#),
+        call_of("b", "terminal", r#"{"command": "cargo test --workspace"}"#),
+        call_of("c", "write_file", r#"{"path": "tests/emoji.rs", "content": "x\nsee https://a.example/x\n"}"#),
+        call_of("d", "write_file", r#"{"path": "tests/broken.rs", "content": "x"#),
+        call_of("e", "edit", r#"{"edits": [{"path": "src/deep.rs", "new": "a"}]}"#),
+    ];
+    let found = index(&list, 2_000);
+    let lines: Vec<&str> = found.lines().collect();
+    for line in
+        ["cargo test --workspace -> exit 101", "/w/crate4", "tests/emoji.rs", "src/deep.rs", "see https://a.example/x"]
+    {
+        assert_eq!(lines.iter().filter(|found| **found == line).count(), 1, "{line} in {found}");
+    }
+    assert!(!found.contains(['{', '}']) && !found.contains("Adding"), "{found}");
+    assert_eq!(found.matches("cargo test").count(), 1, "{found}");
 }

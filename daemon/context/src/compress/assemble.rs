@@ -1,6 +1,6 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
-use super::sections::Sections;
+use super::sections::{Record, Sections};
 use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, Slot, Summary};
 use crate::handoff::{self, Placement};
 use crate::images;
@@ -122,7 +122,7 @@ pub(super) fn finish(mut prepared: Prepared, summary: &Summary, note: &ArchiveNo
 
 /// What follows the summary: herma's sections, and the caller's in their places.
 fn appended(prepared: &Prepared, body: &str, own: &[Section], note: &ArchiveNote) -> Sections {
-    let mut appended = prepared.appended(note, body.chars().count());
+    let mut appended = prepared.appended(note, Record::Written(body.chars().count()));
     for own in own {
         match appended.list.iter_mut().find(|section| section.kind == own.kind) {
             Some(section) => *section = own.clone(),

@@ -1,7 +1,7 @@
 //! The first phase: what would be summarised, and what a summarizer needs for it.
 
 use super::layout::{Brief, Layout};
-use super::sections::{self, Material, Sections, Sources};
+use super::sections::{self, Material, Record, Sections, Sources};
 use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, assemble};
 use crate::compress::SYSTEM_NOTE;
 use crate::constraints::Update;
@@ -17,7 +17,7 @@ const MIN_BEYOND_HEAD: usize = 3 + 1;
 
 /// Chars that a token of a budget stands for.
 const CHARS_PER_TOKEN: u64 = 4;
-/// The least that a handoff is given, in chars, however little it replaces.
+/// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
 /// The shortest handoff that says anything, in chars.
 const SHORTEST_CHARS: usize = 2_400;
@@ -83,10 +83,10 @@ pub fn prepare(
     };
     let material = sources.gather();
     let least = match request.gain {
-        Gain::Any => MIN_HANDOFF_CHARS,
+        Gain::Any => MIN_HANDOFF_CHARS.saturating_add(material.said_chars()),
         Gain::Required => 0,
     };
-    let limit = budget_chars(&brief).min(gain).max(least);
+    let limit = budget_chars(&brief).min(gain.max(least));
     let mut state = state.clone();
     state.begin_run();
     let own_model = settings.summary_model.as_ref();
@@ -147,7 +147,7 @@ impl Prepared {
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         let kept = self.layout.tail_start();
-        let appended = self.appended(&self.expected_note(), 0);
+        let appended = self.appended(&self.expected_note(), Record::Coming);
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == super::SectionKind::UserMessages);
         Extract {
@@ -167,11 +167,11 @@ impl Prepared {
 
     /// What [`Self::finish`] appends to a summary of so many chars, in order.
     pub fn sections(&self, note: &ArchiveNote, body_chars: usize) -> Vec<Section> {
-        self.appended(note, body_chars).list
+        self.appended(note, Record::Written(body_chars)).list
     }
 
-    pub(super) fn appended(&self, note: &ArchiveNote, body_chars: usize) -> Sections {
-        self.material.sections(self.limit, body_chars + self.reserved_chars, note, self.redaction)
+    pub(super) fn appended(&self, note: &ArchiveNote, record: Record) -> Sections {
+        self.material.sections(self.limit, record, self.reserved_chars, note, self.redaction)
     }
 
     /// A note as long as any that will come.

@@ -11,14 +11,14 @@ use crate::user_messages::{self, Said};
 
 /// Percent of a handoff that rules may take.
 const CONSTRAINTS_SHARE: usize = 10;
-/// Percent of the room beside the smallest record that the user's words may take.
+/// Percent of the room beside the smallest record that is planned for the user's words.
 const USER_SHARE: usize = 40;
-/// Percent of it that the user's words and anchors may take together.
+/// Percent of it that is planned for the user's words and anchors together.
 const BOTH_SHARE: usize = 74;
 /// Percent of a handoff that anchors and the user's words may each take of a record that leaves no
 /// room; the record is cut for them.
 const FLOOR_SHARE: usize = 15;
-/// Room that is left to the record, in chars, before the shares are taken.
+/// Room that is left to the record, in chars, before the shares are taken; half the room at most.
 const RECORD_CHARS: usize = 2_000;
 /// Room for the line that says where the messages are, its heading included, in chars.
 const RECALL_CHARS: usize = 420;
@@ -28,6 +28,15 @@ const MAX_HANDLES: usize = 8;
 const HANDLE_WORDS: &str = "under the handle ";
 /// What stands before earlier handles.
 const EARLIER_WORDS: &str = "Earlier ones: ";
+
+/// The record that the sections stand behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// It is still to be written, into what the sections leave.
+    Coming,
+    /// It has so many chars; the sections may have all that it leaves.
+    Written(usize),
+}
 
 /// What the sections are made from.
 #[derive(Clone, Debug, Default)]
@@ -119,32 +128,42 @@ pub(crate) fn frame_chars() -> usize {
 }
 
 impl Material {
-    /// The sections of a handoff of at most `limit` chars whose record takes `record` of them.
-    pub(crate) fn sections(&self, limit: usize, record: usize, note: &ArchiveNote, redaction: Redaction) -> Sections {
+    /// The sections of a handoff of at most `limit` chars, of which the record and what the caller
+    /// reserved take theirs.
+    pub(crate) fn sections(
+        &self,
+        limit: usize,
+        record: Record,
+        reserved: usize,
+        note: &ArchiveNote,
+        redaction: Redaction,
+    ) -> Sections {
         let recall = self.recall(note);
-        let recall_chars = match recall.is_empty() {
-            true => 0,
-            false => recall.chars().count() + heading_chars(SectionKind::Recall),
-        };
+        let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
         let rules =
             constraints::render(&self.rules.constraints, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
         let rules_text = redaction.apply(&rules.text).into_owned();
-        let free = base.saturating_sub(record + taken(&rules_text, SectionKind::Constraints));
-        let floor = limit / 100 * FLOOR_SHARE;
-        let shared = base.saturating_sub(RECORD_CHARS) / 100;
-        let both = (shared * BOTH_SHARE).min(free).max(2 * floor).min(base.saturating_sub(RECORD_CHARS));
-        let user_room = (shared * USER_SHARE).min(both.saturating_sub(floor)).max(both / 2);
-        let user = user_messages::render(&self.said, minus_heading(user_room, SectionKind::UserMessages), &note.handle);
-        let left = both.saturating_sub(taken(&user.text, SectionKind::UserMessages));
+        let room = Room::of(limit, base, record, reserved + taken(&rules_text, SectionKind::Constraints));
+        let words =
+            |chars| user_messages::render(&self.said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
+        let user = words(room.user);
+        let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages));
         let elsewhere = format!("{}\n{rules_text}", user.text);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
+        // What the anchors leave is the user's again.
+        let user = words(room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors))));
         let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);
         sections.push(SectionKind::Constraints, rules_text);
         sections.push(SectionKind::Recall, recall);
         sections
+    }
+
+    /// Chars of all that the user said.
+    pub(crate) fn said_chars(&self) -> usize {
+        self.said.texts.iter().map(|text| text.chars().count()).sum()
     }
 
     fn recall(&self, note: &ArchiveNote) -> String {
@@ -164,6 +183,35 @@ impl Material {
             true => text,
             false => crate::text::head(&text, RECALL_CHARS).to_owned(),
         }
+    }
+}
+
+/// Chars for the user's words and the anchors.
+struct Room {
+    both: usize,
+    /// What of it is the user's, whatever the anchors take.
+    user: usize,
+}
+
+impl Room {
+    /// The shares of what `base` chars have beside the record and `others`; what a written record
+    /// leaves beyond the shares is the user's.
+    fn of(limit: usize, base: usize, record: Record, others: usize) -> Self {
+        let written = match record {
+            Record::Coming => 0,
+            Record::Written(chars) => chars,
+        };
+        let free = base.saturating_sub(written + others);
+        let floor = limit / 100 * FLOOR_SHARE;
+        let beside = base.saturating_sub(RECORD_CHARS.min(base / 2));
+        let shared = beside / 100;
+        let planned = (shared * BOTH_SHARE).min(free).max(2 * floor).min(beside);
+        let both = match record {
+            Record::Coming => planned,
+            Record::Written(_) => planned.max(free),
+        };
+        let user = (shared * USER_SHARE).min(planned.saturating_sub(floor)).max(planned / 2);
+        Self { both, user: user + (both - planned) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod patterns;
 
-use patterns::{CUES, DESCRIBES, ONCE, RULE, RULE_ELSEWHERE};
+use patterns::{CUES, DESCRIBES, GENERAL_RULE, ONCE, RULE, RULE_ELSEWHERE, SAID_BEFORE};
 
 use super::Scope;
 use crate::sentences::{prose_lines, sentences};
@@ -22,7 +22,7 @@ const MIN_LETTERS_PCT: usize = 55;
 /// A rule in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The sentence, word for word.
+    /// The sentence, word for word; without words such as "I told you:" before it.
     pub text: String,
     /// How long it is meant to hold.
     pub scope: Scope,
@@ -64,10 +64,12 @@ pub(super) fn rule(sentence: &str) -> Option<Found> {
     if !CUES.is_match(sentence) {
         return None;
     }
-    let is_rule = RULE_ELSEWHERE.is_match(sentence) || (RULE.is_match(sentence) && !DESCRIBES.is_match(sentence));
+    let demands = RULE.is_match(sentence) || GENERAL_RULE.is_match(sentence);
+    let is_rule = RULE_ELSEWHERE.is_match(sentence) || (demands && !DESCRIBES.is_match(sentence));
     let scope = match ONCE.is_match(sentence) {
         true => Scope::Once,
         false => Scope::Standing,
     };
-    is_rule.then(|| Found { text: sentence.to_owned(), scope })
+    let said_before = SAID_BEFORE.find(sentence).map_or(0, |found| found.end());
+    is_rule.then(|| Found { text: sentence.get(said_before..).unwrap_or(sentence).to_owned(), scope })
 }

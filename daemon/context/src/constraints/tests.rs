@@ -68,6 +68,12 @@ fn what_is_no_rule_is_not_found() {
         "Sorry, there must be a mistake;",
         "I would like to keep the one where I am flying into Boston.",
         "That can't be right.",
+        "Please rename foo to bar and keep the old name as an alias.",
+        "Keep the tests green while you do it.",
+        "Fix the parser, and make sure the tests pass.",
+        "Make sure the parser is fixed.",
+        "Split the function and keep the old signature in place for callers.",
+        "Add a cache and leave the rest as it is.",
     ] {
         assert_eq!(find(text), [], "{text}");
     }
@@ -80,6 +86,9 @@ fn a_rule_for_the_task_is_marked() {
         ("For now, only change the docs.", Scope::Once),
         ("Do not run the migration this time.", Scope::Once),
         ("Do not run migrations.", Scope::Standing),
+        ("For this step only, skip the benches.", Scope::Once),
+        ("Make sure you always run the tests.", Scope::Standing),
+        ("Always make sure the tests pass.", Scope::Standing),
     ] {
         assert_eq!(find(text)[0].scope, scope, "{text}");
     }
@@ -183,4 +192,30 @@ fn ids_look_past_case_and_punctuation() {
     assert_eq!(id("Never push, to main!"), id("never  push to main"));
     assert_ne!(id("never push to main"), id("never push to mainly"));
     assert!(id("x").len() == 2 + ID_DIGITS && id("x").starts_with("c_"));
+}
+
+#[test]
+fn people_take_rules_back_in_many_ways() {
+    for (rule, said) in [
+        ("Never use tabs.", "Never mind the tabs rule, tabs are fine now."),
+        ("Never use tabs.", "Never mind about the tabs, use them."),
+        ("Do not restart nginx.", "OK you can restart nginx now."),
+        ("Only edit docs/.", "You can edit any file now."),
+        ("Always use pnpm.", "Stop using pnpm, use npm."),
+    ] {
+        let rules = update(&[], &[say("user", rule), say("user", said)], 0.0).constraints;
+        assert_eq!(texts(&rules, State::Active), Vec::<&str>::new(), "{said}");
+        assert_eq!(texts(&rules, State::Revoked), [rule], "{said}");
+    }
+    for (rule, said) in [
+        ("Never use tabs.", "Stop using tabs."),
+        ("Never use tabs.", "I told you: never use tabs!"),
+        ("Never use tabs.", "As I said, never use tabs."),
+        ("Never use tabs.", "Never mind."),
+        ("Only edit docs/.", "You can eat anything now."),
+    ] {
+        let rules = update(&[], &[say("user", rule), say("user", said)], 0.0).constraints;
+        assert_eq!(texts(&rules, State::Active), [rule], "{said}");
+        assert_eq!(rules.len(), 1, "{said}");
+    }
 }

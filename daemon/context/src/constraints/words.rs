@@ -10,22 +10,42 @@ const MIN_SHARED: usize = 2;
 
 static REVOKES: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
-        r"(?ix) \byou\ (?:may|can|are\ (?:free|allowed)\ to)\ (?:now|again)\b | \byou\ (?:may|can)\b[^.?!]*\b(?:again|after\ all|from\ now\ on)\b
+        r"(?ix) \byou\ (?:may|can|are\ (?:free|allowed)\ to)\ (?:now|again)\b | \byou\ (?:may|can)\b[^.?!]*\b(?:again|now|after\ all|from\ now\ on)\b
         | \b(?:now|from\ now\ on|again)\b[^.?!]{0,20}\byou\ (?:may|can)\b | \byou(?:['’]re|\ are)\ (?:now\ )?(?:allowed|free|welcome)\ to\b
         | \b(?:forget|drop|ignore|cancel|lift|scrap|disregard|revoke|remove|retire)\b[^.?!]{0,30}\b(?:rule|rules|constraint|restriction|requirement|ban|instruction|limitation)\b
         | \bno\ longer\ (?:need|have|required|necessary|applies|apply|holds|matters|in\ force|forbidden|off[\ -]limits)\b | \b(?:don['’]t|do\ not)\ (?:need|have)\ to\b[^.?!]*\b(?:any\ ?more|any\ longer|now)\b
         | \b(?:it['’]?s|it\ is|is|are)\ (?:now\ )?(?:ok|okay|fine|allowed|permitted)\ (?:to|again|now)\b | \b(?:rule|restriction|constraint|ban)\b[^.?!]{0,60}\b(?:is\ (?:off|lifted|gone|over|void)|no\ longer)\b
+        | ^\W*(?:ok(?:ay)?\W+)?never\ mind\ (?:about\b|the\b|that\b|this\b|my\b|what\b)
         | \bdu\ (?:darfst|kannst)\ (?:jetzt|nun|wieder)\b | \bvergiss\ die\ regel\b | \bnicht\ mehr\ nötig\b | \bya\ puedes\b | \bpuedes\b[^.?!]*\b(?:de\ nuevo|otra\ vez)\b | \bolvida\ la\ regla\b
         | \btu\ peux\ (?:maintenant|désormais|de\ nouveau|à\ nouveau)\b | \boublie\ la\ règle\b | 现在可以 | 可以再 | 不再需要 | 不用再 | してもいい | してもよい | しても大丈夫 | もう.*必要は(?:ない|ありません)",
     )
 });
+
+/// An order to end what a rule demands.
+static STOPS: LazyLock<Regex> =
+    LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:(?:ok(?:ay)?|please|and|now|so|actually)\W+)*stop\s+(?:\w+ing)\b"));
+
+/// A rule that forbids.
+static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(r"(?i)\b(?:never|no|not|don['’]?t|cannot|can['’]t|mustn['’]t|avoid|without|stop)\b")
+});
+
+/// A rule that leaves one thing only.
+static CONFINES: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
+
+/// Words that end such a rule.
+static FREES: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(r"(?i)\b(?:any|anything|anywhere|every|everything|everywhere|all|whatever|whichever)\b")
+});
+
+static NEVER_MIND: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(?i)\bnever mind\b"));
 
 static NOT_ANY_MORE: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:never|cannot|can['’]t|(?:may|must|should) not)\b.*\b(?:again|now)\b|\bonly\b")
 });
 
 /// Words that say nothing about what a rule is about.
-const EMPTY: [&str; 76] = [
+const EMPTY: [&str; 78] = [
     "the",
     "and",
     "you",
@@ -102,11 +122,46 @@ const EMPTY: [&str; 76] = [
     "constraint",
     "lifted",
     "free",
+    "mind",
+    "stop",
 ];
 
 /// Whether a sentence takes a rule back.
-pub(super) fn revokes(sentence: &str) -> bool {
-    !sentence.ends_with(['?', '？']) && REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(sentence)
+pub(crate) fn revokes(sentence: &str) -> bool {
+    if sentence.ends_with(['?', '？']) {
+        return false;
+    }
+    STOPS.is_match(sentence)
+        || (REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(&NEVER_MIND.replace(sentence, "")))
+}
+
+/// A sentence that takes a rule back, looked at once.
+pub(super) struct Revocation {
+    words: BTreeSet<String>,
+    stops: bool,
+    frees: bool,
+}
+
+impl Revocation {
+    pub(super) fn of(sentence: &str) -> Self {
+        Self { words: content_words(sentence), stops: STOPS.is_match(sentence), frees: FREES.is_match(sentence) }
+    }
+
+    /// How many words it shares with a rule, if they are enough to mean it: two, or all that it
+    /// has; one where the rule confines and this frees, all of the rule's where this stops what the
+    /// rule demands.
+    pub(super) fn meant(&self, rule: &str) -> Option<usize> {
+        let words = content_words(rule);
+        let shared = self.words.intersection(&words).count();
+        if shared == 0 || (self.stops && FORBIDS.is_match(rule)) {
+            return None;
+        }
+        let enough = shared >= MIN_SHARED
+            || shared == self.words.len()
+            || (self.stops && shared == words.len())
+            || (self.frees && CONFINES.is_match(rule));
+        enough.then_some(shared)
+    }
 }
 
 /// The words that a sentence is about, in a form that most endings do not change. A char of a
@@ -142,14 +197,4 @@ fn stem(word: &str) -> &str {
         }
         _ => short,
     }
-}
-
-/// How many words two sentences share.
-pub(super) fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
-    a.intersection(b).count()
-}
-
-/// Whether that many shared words name a rule: two, or all that the sentence has.
-pub(super) fn is_enough(shared: usize, said: usize) -> bool {
-    shared >= MIN_SHARED || (shared > 0 && shared == said)
 }

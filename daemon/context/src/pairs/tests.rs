@@ -28,7 +28,9 @@ fn orphans_go_and_stubs_come() {
     check(vec![u(), call(&["a"]), r("a"), u()], "u (a) a u");
     check(vec![u(), r("a"), u()], "u u");
     check(vec![u(), call(&["a"]), u()], "u (a) !a u");
-    check(vec![call(&["a", "b", "c"]), r("b"), u()], "(abc) b !a !c u");
+    check(vec![call(&["a", "b", "c"]), r("b"), u()], "(abc) !a b !c u");
+    check(vec![call(&["a", "b"]), r("b"), u()], "(ab) !a b u");
+    check(vec![call(&["a", "b", "c"]), r("c"), r("a"), u()], "(abc) !b c a u");
     check(vec![call(&["a"]), r("a"), r("a"), u()], "(a) a u");
     check(vec![r("a"), call(&["a"]), u()], "(a) !a u");
 }

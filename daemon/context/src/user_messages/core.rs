@@ -20,6 +20,8 @@ const ORDERS: u32 = 5;
 const QUESTION: u32 = 3;
 /// What a rule weighs.
 const RULE: u32 = 6;
+/// What the end of a rule weighs: it must not be missing where the rule is shown.
+const REVOCATION: u32 = 8;
 /// What something exact weighs.
 const EXACT: u32 = 2;
 /// What a name or a number weighs: a thing of its own is meant.
@@ -85,11 +87,12 @@ impl Core {
         let heavy = |at: &usize| self.sentences.get(*at).map_or(0, |(weight, _)| *weight);
         order.retain(|at| heavy(at) >= least);
         order.sort_by_key(|at| std::cmp::Reverse(heavy(at)));
+        let longest = SENTENCE_CHARS.min(chars.saturating_sub(FRAME));
         let mut room = chars;
         let mut taken: Vec<usize> = Vec::new();
         for at in order {
             let sentence = self.sentence(text, at);
-            let cost = sentence.chars().count().min(SENTENCE_CHARS) + MARK.chars().count() + 2;
+            let cost = sentence.chars().count().min(longest) + FRAME;
             if cost <= room {
                 room -= cost;
                 taken.push(at);
@@ -106,8 +109,8 @@ impl Core {
             if !out.is_empty() {
                 out.push(' ');
             }
-            out.push_str(&collapse(head(sentence, SENTENCE_CHARS)));
-            if longer_than(sentence, SENTENCE_CHARS) {
+            out.push_str(&collapse(head(sentence, longest)));
+            if longer_than(sentence, longest) {
                 out.push_str(" …");
             }
             next = at + 1;
@@ -121,6 +124,8 @@ impl Core {
 
 /// What stands for a left out part.
 const MARK: &str = "…";
+/// Chars of marks and spaces around one sentence.
+const FRAME: usize = 5;
 
 fn weight(sentence: &str, at: usize) -> u32 {
     if EMPTY.is_match(sentence) {
@@ -140,6 +145,9 @@ fn weight(sentence: &str, at: usize) -> u32 {
     }
     if !constraints::find(sentence).is_empty() {
         weight += RULE;
+    }
+    if constraints::revokes(sentence) {
+        weight += REVOCATION;
     }
     if anchors::kind_of(sentence, Prose::Yes).is_some() {
         weight += EXACT;

@@ -5,16 +5,21 @@ use super::core::{Core, is_empty_talk};
 
 /// What begins a message.
 const ITEM: &str = "- ";
-/// What begins a line within a message that would look like the beginning of one.
-const INNER: &str = " - ";
 /// How the line about the rest begins.
 const REST: &str = "(and ";
 /// How it goes on behind the number.
 const REST_WORDS: &str = " more user messages";
-/// Percent of the room that whole messages may take before the older ones are shortened.
+/// How a line begins that says how many lines of a message follow, where one of them looks like
+/// the beginning of another message.
+const LINES: &str = "- (";
+/// How that line goes on behind the number.
+const LINES_WORDS: &str = " lines follow)";
+/// Percent of the room that the newest messages may take whole, whatever that leaves to the others.
 const WHOLE_SHARE: usize = 35;
-/// Chars of a message that is shown whole while others are shortened.
-const WHOLE_CHARS: usize = 1_200;
+/// The step to which the older messages may be shortened so that more of the newest stay whole.
+const WHOLE_STEP: usize = 4;
+/// The least that is shown of a message for want of room, in chars.
+const SHORTEST: usize = 24;
 /// How much of the older messages is shown, from much to little: the least weight that a sentence
 /// must have, and the chars of a message.
 const STEPS: [(u32, usize); 9] =
@@ -31,85 +36,129 @@ pub struct Rendered {
     pub hidden: usize,
 }
 
-/// Quotes as much as there is room for: all of it if it fits; else the newest messages whole and
-/// of the others what asks for something. `handle` names the archived messages.
+/// Quotes as much as there is room for: all of it if it fits; else as many of the newest messages
+/// whole as there is room for beside what the others ask for. `handle` names the archived messages.
 pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
-    let rest_room = rest(usize::MAX, handle).chars().count() + 1;
-    let cost = |text: &str| text.chars().count() + ITEM.len() + 1;
-    let all: usize = said.texts.iter().map(|text| cost(text)).sum();
-    if all + rest_room <= chars {
-        let items: Vec<&str> = said.texts.iter().map(String::as_str).collect();
-        return joined(&items, said.hidden, handle);
+    let texts: Vec<&str> = said.texts.iter().map(String::as_str).collect();
+    let hidden_before = if said.hidden == 0 { 0 } else { rest(said.hidden, handle).chars().count() };
+    if said.texts.iter().map(|text| cost(text)).sum::<usize>() + hidden_before <= chars {
+        return joined(&texts, said.hidden, handle);
     }
+    let rest_room = rest(usize::MAX, handle).chars().count() + 1;
     let Some(room) = chars.checked_sub(rest_room) else {
         return Rendered { hidden: said.texts.len() + said.hidden, ..Rendered::default() };
     };
-    let whole_room = room / 100 * WHOLE_SHARE;
-    let mut used = 0;
-    let whole = said.texts.iter().take_while(|text| {
-        let cost = cost(text);
-        used += cost;
-        cost <= WHOLE_CHARS && used <= whole_room
-    });
-    let whole = whole.count();
-    let (newest, older) = said.texts.split_at(whole);
-    let taken: usize = newest.iter().map(|text| cost(text)).sum();
     let cores = said.cores.get_or_init(|| said.texts.iter().map(|text| Core::of(text)).collect());
-    let shortened = fitted(older, cores.get(whole..).unwrap_or(&[]), room - taken);
-    let items: Vec<&str> = newest
-        .iter()
-        .map(String::as_str)
-        .chain(shortened.iter().map(String::as_str).filter(|text| !text.is_empty()))
-        .collect();
+    let whole = whole(&said.texts, cores, room);
+    let newest = texts.get(..whole).unwrap_or(&[]);
+    let taken: usize = newest.iter().map(|text| cost(text)).sum();
+    let shortened = fitted(said.texts.get(whole..).unwrap_or(&[]), cores.get(whole..).unwrap_or(&[]), room - taken);
+    let shown = shortened.iter().map(String::as_str).filter(|text| !text.is_empty());
+    let items: Vec<&str> = newest.iter().copied().chain(shown).collect();
     let hidden = said.hidden + said.texts.len() - items.len();
     joined(&items, hidden, handle)
+}
+
+/// Chars that a message takes as an item, its line feed included.
+fn cost(text: &str) -> usize {
+    let announced = match is_ambiguous(text) {
+        true => announcement(text).chars().count() + 1,
+        false => ITEM.len(),
+    };
+    text.chars().count() + announced + 1
+}
+
+/// How many of the newest messages stay whole: as many as leave the others their shortened form,
+/// or as many as the newest ones' own share holds. More room never gives fewer.
+fn whole(texts: &[String], cores: &[Core], room: usize) -> usize {
+    let own = room / 100 * WHOLE_SHARE;
+    let short: Vec<usize> = match STEPS.get(WHOLE_STEP) {
+        Some(step) => cores.iter().zip(texts).map(|(core, text)| short_cost(&at_step(core, text, *step))).collect(),
+        None => Vec::new(),
+    };
+    let mut others: usize = short.iter().sum();
+    let (mut used, mut count) = (0, 0);
+    for (at, (text, short)) in texts.iter().zip(short).enumerate() {
+        used += cost(text);
+        others -= short;
+        if used > room {
+            break;
+        }
+        if used <= own || used + others <= room {
+            count = at + 1;
+        }
+    }
+    count
+}
+
+fn short_cost(text: &str) -> usize {
+    match text.is_empty() {
+        true => 0,
+        false => cost(text),
+    }
+}
+
+/// A message as a step shows it; an empty text is none.
+fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
+    match text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
+        true => text.to_owned(),
+        false => core.shortened(text, least.max(1), chars),
+    }
 }
 
 /// The older messages, each as long as the room for all of them allows; an empty text has none.
 fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     let mut short: Vec<String> = Vec::new();
-    for (least, chars) in STEPS {
-        short = cores
-            .iter()
-            .zip(texts)
-            .map(|(core, text)| match text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
-                true if least <= 1 => text.clone(),
-                _ => core.shortened(text, least.max(1), chars),
-            })
-            .collect();
-        let sum: usize =
-            short.iter().filter(|text| !text.is_empty()).map(|text| text.chars().count() + ITEM.len() + 1).sum();
-        if sum <= room {
+    for step in STEPS {
+        short = cores.iter().zip(texts).map(|(core, text)| at_step(core, text, step)).collect();
+        if short.iter().map(|text| short_cost(text)).sum::<usize>() <= room {
             return short;
         }
     }
-    // What weighs most goes in first, of equals the newest.
-    let mut order: Vec<usize> = (0..short.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(cores.get(*at).map_or(0, Core::weight)));
+    // Strictly the newest first: an older one never stands in the place of a newer one.
     let mut left = room;
-    for at in order {
-        if let Some(text) = short.get_mut(at) {
-            let cost = text.chars().count() + ITEM.len() + 1;
-            match cost <= left {
-                true => left -= cost,
-                false => text.clear(),
+    for ((text, whole), core) in short.iter_mut().zip(texts).zip(cores) {
+        let wanted = short_cost(text);
+        if wanted > left {
+            let chars = left.saturating_sub(ITEM.len() + 1);
+            *text = if chars < SHORTEST { String::new() } else { core.shortened(whole, 1, chars) };
+            if short_cost(text) > left {
+                text.clear();
             }
         }
+        left = left.saturating_sub(wanted);
     }
     short
 }
 
 fn joined(items: &[&str], hidden: usize, handle: &str) -> Rendered {
-    let mut lines: Vec<String> = items.iter().map(|text| format!("{ITEM}{}", shielded(text))).collect();
+    let mut lines: Vec<String> = items.iter().map(|text| item(text)).collect();
     if hidden > 0 {
         lines.push(rest(hidden, handle));
     }
     Rendered { text: lines.join("\n"), shown: items.len(), hidden }
 }
 
-/// A message in which no line looks like the beginning of another one.
-fn shielded(text: &str) -> String {
-    text.replace("\n- ", &format!("\n{INNER}")).replace("\n(and ", "\n (and ")
+/// A message as an item, word for word.
+fn item(text: &str) -> String {
+    match is_ambiguous(text) {
+        true => format!("{}\n{text}", announcement(text)),
+        false => format!("{ITEM}{text}"),
+    }
+}
+
+/// Whether a message could be read back as something else.
+fn is_ambiguous(text: &str) -> bool {
+    text.split('\n').skip(1).any(|line| line.starts_with(ITEM) || line.starts_with(REST)) || announced(text).is_some()
+}
+
+fn announcement(text: &str) -> String {
+    format!("{LINES}{}{LINES_WORDS}", text.split('\n').count())
+}
+
+/// How many lines an item without its mark announces.
+fn announced(item: &str) -> Option<usize> {
+    item.lines().next()?.strip_prefix('(')?.strip_suffix(LINES_WORDS)?.parse().ok()
 }
 
 fn rest(count: usize, handle: &str) -> String {
@@ -122,14 +171,18 @@ fn rest(count: usize, handle: &str) -> String {
 /// The messages that a handoff quotes, newest first.
 pub(crate) fn parse(text: &str) -> Said {
     let mut said = Said::default();
-    for line in text.lines() {
+    let mut lines = text.split('\n');
+    while let Some(line) = lines.next() {
         if let Some(item) = line.strip_prefix(ITEM) {
-            said.texts.push(item.to_owned());
+            said.texts.push(match announced(item) {
+                Some(count) => lines.by_ref().take(count).collect::<Vec<_>>().join("\n"),
+                None => item.to_owned(),
+            });
         } else if let Some(count) = hidden_in(line) {
             said.hidden += count;
         } else if let Some(last) = said.texts.last_mut() {
             last.push('\n');
-            last.push_str(line.strip_prefix(' ').filter(|line| line.starts_with(ITEM)).unwrap_or(line));
+            last.push_str(line);
         }
     }
     for text in &mut said.texts {

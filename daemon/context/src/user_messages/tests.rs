@@ -14,7 +14,7 @@ fn all_messages_are_there_word_for_word_newest_first() {
         say("user", "  second  "),
     ];
     let rendered = render(&said(&list), 1_000, "cmp_1");
-    assert_eq!(rendered.text, "- second\n- first\n\n - a list\n - of two");
+    assert_eq!(rendered.text, "- second\n- (4 lines follow)\nfirst\n\n- a list\n- of two");
     assert_eq!((rendered.shown, rendered.hidden), (2, 0));
     assert_eq!(parse(&rendered.text).texts, ["second", "first\n\n- a list\n- of two"]);
 }
@@ -66,4 +66,37 @@ fn an_earlier_handoff_goes_on_behind_the_new_messages() {
 fn secrets_are_masked() {
     let list = [say("user", "use sk-abcdefghijklmnopqrstuvwxyz")];
     assert!(!render(&said(&list), 500, "h").text.contains("ghijklmnop"));
+}
+
+#[test]
+fn what_fits_stays_whole_with_its_line_breaks_and_more_room_shows_more() {
+    let code = "Please mend this:\n\n```rust\nfn a() {\n    b();\n}\n```\n- one\n- two\n(and 3 more user messages)";
+    let mut list: Vec<Message> =
+        (0..18).map(|at| say("user", &format!("Ask {at}: {}", "please change the thing ".repeat(15)))).collect();
+    list.insert(9, say("user", code));
+    let said = said(&list);
+    let all: usize = said.texts.iter().map(|text| text.chars().count()).sum();
+    let mut before = 0;
+    for chars in (0..all + 400).step_by(97) {
+        let rendered = render(&said, chars, "cmp_1");
+        assert!(rendered.text.chars().count() <= chars);
+        let whole = said.texts.iter().take_while(|text| rendered.text.contains(text.as_str())).count();
+        assert!(whole >= before, "{chars}: {whole} after {before}");
+        before = whole;
+    }
+    assert_eq!(before, 19);
+    let rendered = render(&said, all + 400, "cmp_1");
+    assert!(rendered.text.contains(code));
+    assert_eq!(parse(&rendered.text).texts, said.texts);
+}
+
+#[test]
+fn an_older_message_never_stands_in_the_place_of_a_newer_one() {
+    let newer = format!("You may use unsafe code again now {}.", "because the bench is slow ".repeat(30));
+    let list = [say("user", "Do not use unsafe code."), say("user", &newer)];
+    let said = said(&list);
+    for chars in 0..900 {
+        let text = render(&said, chars, "h").text;
+        assert!(!text.contains("Do not use unsafe code.") || text.contains("You may use unsafe"), "{chars}: {text}");
+    }
 }

@@ -196,9 +196,7 @@ pub(super) static RULE: LazyLock<Regex> = LazyLock::new(|| {
           | (?: never|always )\s+\w
           | only\s+(?: ever\s+)? (?: use|run|commit|push|edit|touch|change|modify|write|deploy|merge|read|call|add|install|test|answer|reply|respond|work|target|support|accept|allow|change|create|make|do|send|log|store|keep|return|open|import|ship|release|put|publish|include|let|when|after|if|with|on|in|from|the|one|ask|show|print|rely|upgrade|restart|query|access|connect|contact|give|book|pay|suggest|delete|remove|format|squash|tag|name|speak|talk|\w+\ (?:may|can|is\ allowed|are\ allowed) )\b
           | (?: do\ not|don['’]?t|dont|do\ n['’]t )\s+ (?: ever\s+|you\s+|even\s+|just\s+|also\s+|simply\s+|try\s+to\s+|start\s+)*[a-z]
-          | (?: make|be|making|being )\s+ (?: absolutely\s+|very\s+|quite\s+ )? (?: sure|certain )\b
-          | ensure\b | refrain\ from\b | avoid\b | stick\ (?:to|with)\b | stay\ (?:away|off|out|within|inside|below|under|on)\b | keep\ (?:away|off|out|your\ hands|all|every|the|any|to|it|each|within|commits?|functions?|lines?|files?|tests?|secrets?|changes?|line|new|everything|responses?|answers?|public|user|error|in\ mind) \b
-          | leave\s+.{1,60}\b(?:alone|untouched|unchanged|as\ (?:it\ is|is|they\ are)|in\ place)\b | hands\ off\b
+          | refrain\ from\b | avoid\b | stick\ (?:to|with)\b | stay\ (?:away|off|out|within|inside|below|under|on)\b
           | prefer\b | remember\ (?:to|that\ you)\b | (?:ask|check\ with|tell|warn|consult|confirm\ with|get\ (?:my|approval|permission)|wait\ for\ my)\b[^.]{0,60}\bbefore\b
           | no\s+[^.,;]{1,80}\b(?:without|unless|until|before|except|please|ever|allowed|whatsoever|anywhere|at\ all)\b
           | no\s+(?:new|more|other|direct|external|third[\ -]party|force|raw|global|inline|wildcard|unsafe|hard[\ -]?coded|breaking|network|manual|print|emojis?|comments?|abbreviations?|mocks?|todos?|tabs?|magic|silent|nested|unwraps?|panics?|downtime|deploys?|deployments?|pushes|merges)\b
@@ -215,7 +213,7 @@ pub(super) static RULE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static RULE_ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)
-        \b(?:from\ (?:now|here|this\ point|today)\ on(?:wards?)?|from\ now|going\ forward|henceforth|from\ here\ on\ out|for\ the\ rest\ of\ (?:this|the|our))\b
+        \b(?:for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)\ only|only\ for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)|from\ (?:now|here|this\ point|today)\ on(?:wards?)?|from\ now|going\ forward|henceforth|from\ here\ on\ out|for\ the\ rest\ of\ (?:this|the|our))\b
         | \b(?:under|in)\ no\ circumstances?\b | \bat\ all\ (?:times|costs)\b | \bon\ no\ account\b | \bno\ matter\ what\b
         | \b(?:is|are|stays?|remains?)\ (?:strictly\ |completely\ |absolutely\ )?(?:off[\ -]limits|forbidden|prohibited|not\ allowed|not\ permitted|banned|taboo|mandatory|a\ hard\ (?:rule|requirement)|non[\ -]negotiable|verboten)\b | \bit(?:['’]s|\ is)\ (?:not\ ok(?:ay)?|forbidden|mandatory)\ to\b
         | \bI\ (?:do\ not|don['’]?t|never)\ want\ (?:you|any|to\ see|anyone|anything|this|that|it)\b | \bI\ (?:want|need|expect|require)\ (?:you\ to\ (?:always|never|only)|every|each|all)\b
@@ -232,6 +230,28 @@ pub(super) static RULE_ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
         | しないで|ないでください|しないこと|するな|てはいけない|てはいけません|てはならない|てはなりません|絶対に|必ず|常に|今後は|これからは|禁止|のみ(?:使|を|に|で)|だけを?使|なければならない|なければなりません
         | (?:^|\W)(?:никогда|всегда|нельзя|обязательно|ни\ в\ коем\ случае|отныне)(?:\W|$) | ^\W*(?:только|не)\s+\w+(?:йте?|ть|ите|и)\b | 절대|항상|반드시|하지\s?마|지\s?마(?:세요|라|십시오)?
         | \b(?:nunca|sempre|jamais)\s+\w+ | ^\W*não\s+\w+ | ^\W*non\s+\w+(?:re|ate|are)\b | \bmai\s+\w+re\b",
+    )
+});
+
+/// A wish that is a rule only where it is a sentence of its own and speaks of more than the work at
+/// hand: within a request, or about one thing, it belongs to the task.
+pub(super) static GENERAL_RULE: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r#"(?ix)^["'“(*_]*(?:(?:please|pls|kindly|also)[,\s]+)*
+        (?:
+            (?: make|be )\s+ (?: absolutely\s+|very\s+|quite\s+ )? (?: sure|certain )\b[^.]*\b(?:every|everything|each|all|any|always|never|no|nothing|nobody|only|whenever|do\ not|don['’]t|must)\b
+          | ensure\b[^.]*\b(?:every|everything|each|all|any|always|never|no|nothing|nobody|only|whenever|do\ not|don['’]t|must)\b
+          | keep\ (?:away|off|out|your\ hands|all|every|any|to|each|within|commits?|functions?|lines?|files?|secrets?|everything|responses?|answers?|in\ mind)\b
+          | keep\ [^.]{1,60}\b(?:under|below|within|at\ most|out\ of)\b
+          | leave\s+.{1,60}\b(?:alone|untouched|unchanged|as\ (?:it\ is|is|they\ are)|in\ place)\b
+        )"#,
+    )
+});
+
+/// Words before a rule that only say that it was said before.
+pub(super) static SAID_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix)^\W*(?:(?:as|like)\ )?I(?:['’]ve|\ have)?\ (?:already\ )?(?:told|said|asked|mentioned)(?:\ (?:you|it|this|that|before|already|to\ you))*\s*[:,–—-]\s*|^\W*(?:once\ )?again\s*[:,]\s*",
     )
 });
 
@@ -253,7 +273,7 @@ pub(super) static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static ONCE: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)\b(?:yet|for\ now|this\ time|for\ the\ moment|for\ the\ time\ being|just\ (?:this\ )?once|right\ now|at\ this\ (?:point|stage)|in\ this\ (?:task|step|change|pr|commit|patch|run|round|session\ only)
-        |for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)|on\ this\ (?:pass|run|round|task)|today\ only|only\ today|while\ (?:you|we)(?:['’]re|\ are)|until\ (?:this|that|the|we['’]re|it['’]?s?|you['’]?ve?|I['’]?ve?)\b[^.]{0,60}\b(?:done|finished|merged|green|over|passes|works|lands|landed|complete\w*|fixed|shipped|reviewed|back)
+        |for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)|on\ this\ (?:pass|run|round|task)|today\ only|only\ today|while\ (?:you|we)(?:['’]re)?\b|until\ (?:this|that|the|we['’]re|it['’]?s?|you['’]?ve?|I['’]?ve?)\b[^.]{0,60}\b(?:done|finished|merged|green|over|passes|works|lands|landed|complete\w*|fixed|shipped|reviewed|back)
         |vorerst|diesmal|noch\ nicht|fürs\ erste|im\ moment|por\ ahora|esta\ vez|todavía|aún\ no|pour\ l['’]instant|cette\ fois|pas\ encore|per\ ora|por\ enquanto)\b
         | 暂时|这次|先不要|先别|目前|今回(?:は|だけ)|まだ|とりあえず|пока\ |на\ этот\ раз|이번에는|아직",
     )
