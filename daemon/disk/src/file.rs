@@ -16,6 +16,9 @@ pub(crate) const PRIVATE: u32 = 0o600;
 /// Room that is made before a file is read, in bytes at most.
 const READ_AT_ONCE: u64 = 1 << 20;
 
+/// How often a file is read again that changes while it is read.
+const READ_AGAIN: usize = 8;
+
 /// Links that are followed from a store to its real file before it counts as a
 /// loop.
 const LINKS: usize = 16;
@@ -39,11 +42,23 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, Dis
     Ok(Some((text, stamp)))
 }
 
-/// Reads a whole file; a missing one is `None`.
+/// Reads a whole file; a missing one is `None`. One that is cut or grows while it is read is
+/// read again, a few times, so that text and stamp belong together.
 ///
 /// # Errors
 /// As [`read_text`], but for the encoding.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskError> {
+    let mut read = read_once(path, limit)?;
+    for _ in 0..READ_AGAIN {
+        match &read {
+            Some((bytes, stamp)) if u64::try_from(bytes.len()) != Ok(stamp.size()) => read = read_once(path, limit)?,
+            _ => break,
+        }
+    }
+    Ok(read)
+}
+
+fn read_once(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskError> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.at("open", path)?,

@@ -35,6 +35,12 @@ impl Stamp {
         }
     }
 
+    /// Bytes of the content.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// When the content was written last, in Unix seconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a quarter of a microsecond is near enough")]

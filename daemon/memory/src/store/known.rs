@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use herma_disk::DiskError;
 use herma_disk::file::{self, Placed};
 use herma_disk::stamp::Stamp;
+use herma_disk::{DiskError, folder};
 
 use super::{Event, FILE_LIMIT, Store, StoreError, TEMPORARY, unix};
 use crate::entries::{Entry, join, parse};
@@ -19,6 +19,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// How long a file that is empty is looked at again.
 const PATIENCE: Duration = Duration::from_millis(60);
+
+/// How often a file is brought up to date at one time that others change meanwhile.
+const CATCH_UPS: usize = 4;
 
 /// What the file held when it was last read or written.
 #[derive(Debug)]
@@ -194,12 +197,22 @@ impl Store {
         known.behind = (known.entries != found).then_some(found);
     }
 
-    /// Puts the newest revision in the place of a file that is behind it. The lock
-    /// must be held.
+    /// Puts the newest revision in the place of a file that is behind it. The lock must be
+    /// held. Not every editor takes it: what changed the file until the last moment is read
+    /// first.
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
-        if let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) {
+        for _ in 0..CATCH_UPS {
+            let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) else { break };
             let text = join(&known.entries);
-            let stamp = file::replace(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+            let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+            staged.sync()?;
+            if Stamp::now(&self.paths.file)? != known.stamp {
+                drop(staged);
+                self.refresh()?;
+                continue;
+            }
+            let stamp = staged.put_in_place()?.stamp;
+            folder::sync(self.paths.folder())?;
             tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
             (known.stamp, known.settled, known.placed, known.behind) = (Some(stamp), false, None, None);
         }
