@@ -61,7 +61,6 @@ pub(super) fn cache_control(talk: &mut Talk) {
     talk.ask("context.cache_control", json!({ "messages": conversation() }));
     talk.ask("context.cache_control", json!({ "messages": conversation(), "ttl": "1h", "native": true }));
     talk.ask("context.cache_control", json!({ "messages": [] }));
-    talk.ask("context.cache_control", json!({ "messages": [], "ttl": "2h" }));
 }
 
 pub(super) fn manual(talk: &mut Talk) {
