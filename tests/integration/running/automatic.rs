@@ -57,16 +57,18 @@ fn a_session_that_compresses_too_often_is_held_back_and_a_reset_frees_it() {
     let mut raw = daemon.raw();
     configure(&mut raw, json!({}));
     for _ in 0..2 {
-        let check = raw.result("context.check", &json!({ "session": "s", "tokens": 8999 }));
+        let check = raw.result("context.check", &json!({ "session": "s", "tokens": 8400 }));
         assert_eq!(reason(&check), (true, "over_threshold"), "{check}");
         let done = raw.result("context.compress", &json!({ "session": "s", "messages": conversation(60) }));
         assert_eq!(done["report"]["compressed"], true, "{}", done["report"]);
     }
     for _ in 0..2 {
-        let held = raw.result("context.check", &json!({ "session": "s", "tokens": 8999 }));
+        let held = raw.result("context.check", &json!({ "session": "s", "tokens": 8400 }));
         assert_eq!(reason(&held), (false, "rate_limited"), "{held}");
         assert!((1.0..=3600.0).contains(&held["wait_s"].as_f64().unwrap()), "{held}");
-        let used = raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": 8999 } }));
+        let overflows = raw.result("context.check", &json!({ "session": "s", "tokens": 8999 }));
+        assert_eq!(reason(&overflows), (true, "over_threshold"), "{overflows}");
+        let used = raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": 8400 } }));
         assert_eq!(used["should_compress"], false);
         daemon.kill();
         daemon = Daemon::start(&home);
@@ -79,7 +81,7 @@ fn a_session_that_compresses_too_often_is_held_back_and_a_reset_frees_it() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_eq!(status(&mut raw), reset);
-    let check = raw.result("context.check", &json!({ "session": "s", "tokens": 8999 }));
+    let check = raw.result("context.check", &json!({ "session": "s", "tokens": 8400 }));
     assert_eq!(reason(&check), (true, "over_threshold"), "{check}");
 }
 
