@@ -13,15 +13,18 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 #![expect(clippy::disallowed_methods, reason = "the floor writes as a bare program does")]
 
+#[path = "support/daemon.rs"]
+mod daemon;
+
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use daemon::Daemon;
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::memory::{AddParams, ListParams, RemoveParams, Target};
 use herma_protocol::version::PREFACE;
@@ -208,40 +211,15 @@ impl Client {
     }
 }
 
-/// A daemon, ended when dropped.
-struct Daemon {
-    child: Child,
-    socket: PathBuf,
-}
-
 impl Daemon {
-    fn start(home: &Path) -> Self {
-        // Short, for the path of a socket is limited.
-        let socket = std::env::temp_dir().join(format!("hb-{}.sock", std::process::id()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
-        command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("ready"), "{line}");
-        Self { child, socket }
-    }
-
     /// Read calls (those on sockets are not among them) and bytes read from the disk,
     /// of the daemon so far.
     fn read_calls(&self) -> (u64, u64) {
-        let text = std::fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap_or_default();
+        let text = self.account("io");
         let value = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
             line.and_then(|value| value.parse().ok()).unwrap_or(0)
         };
         (value("syscr"), value("read_bytes"))
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
     }
 }

@@ -14,15 +14,18 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 #![expect(clippy::disallowed_methods, reason = "the floor writes as a bare program does")]
 
+#[path = "support/daemon.rs"]
+mod daemon;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use daemon::Daemon;
 use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::frame::Codec;
 use herma_protocol::output::AdmitParams;
@@ -240,36 +243,11 @@ impl Client {
     }
 }
 
-/// A daemon, ended when dropped.
-struct Daemon {
-    child: Child,
-    socket: PathBuf,
-}
-
 impl Daemon {
-    fn start(home: &Path) -> Self {
-        // Short, for the path of a socket is limited.
-        let socket = std::env::temp_dir().join(format!("hb-{}.sock", std::process::id()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
-        command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("ready"), "{line}");
-        Self { child, socket }
-    }
-
     /// A line of the system's account of the process.
     fn kilobytes(&self, name: &str) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let text = self.account("status");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
     }
 }

@@ -11,16 +11,18 @@
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 
+#[path = "../support/daemon.rs"]
+mod daemon;
 mod transcript;
 
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use daemon::Daemon;
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
 use herma_protocol::frame::Codec;
@@ -242,25 +244,7 @@ impl Client {
     }
 }
 
-/// A daemon, ended when dropped.
-struct Daemon {
-    child: Child,
-    socket: PathBuf,
-}
-
 impl Daemon {
-    fn start(home: &Path) -> Self {
-        // Short, for the path of a socket is limited.
-        let socket = std::env::temp_dir().join(format!("hbc-{}.sock", std::process::id()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
-        command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("ready"), "{line}");
-        Self { child, socket }
-    }
-
     /// Waits until it has nothing to do.
     fn rest(&self) {
         let mut before = None;
@@ -276,7 +260,7 @@ impl Daemon {
 
     /// Time of processors that it took, in ticks of the system's clock.
     fn ticks(&self) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let text = self.account("stat");
         // Behind the name: state, ten numbers, then the time in user and in kernel mode.
         let fields = text.rsplit_once(')').unwrap().1.split_whitespace();
         fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
@@ -284,15 +268,8 @@ impl Daemon {
 
     /// A line of the system's account of the process.
     fn kilobytes(&self, name: &str) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let text = self.account("status");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
     }
 }

@@ -5,10 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::savings::WEAK_PCT;
 use crate::settings::share;
 
-/// Savings in percent below which a run counts as weak (C28).
-const WEAK_PCT: f64 = 10.0;
 /// Weak runs in a row that open the breaker.
 const WEAK_RUNS: u32 = 2;
 /// Growth since the breaker opened that lets one run through, as a share of the window.

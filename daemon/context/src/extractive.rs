@@ -18,11 +18,10 @@ use crate::constants::{END_MARKER, IN_PROGRESS_HEADING, PENDING_HEADING, PREFIX,
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head, thousands};
+use crate::tokens::tokens_to_chars;
 
 /// The smallest size of a whole handoff, in chars; the item counts are made for it.
 const MIN_CHARS: usize = 8_000;
-/// Chars that a token of the summary budget stands for.
-const CHARS_PER_TOKEN: u64 = 4;
 /// The newlines of the frame.
 const FRAME_LINES: usize = 3;
 /// The smallest room that appended sections leave to the record.
@@ -83,8 +82,7 @@ pub enum Reason<'a> {
 impl Extract<'_> {
     /// Chars that the whole handoff may take, prefix and end marker included.
     fn handoff_chars(&self) -> usize {
-        let budget = self.budget_tokens.saturating_mul(CHARS_PER_TOKEN);
-        usize::try_from(budget).unwrap_or(usize::MAX).max(MIN_CHARS)
+        tokens_to_chars(self.budget_tokens).max(MIN_CHARS)
     }
 
     /// Chars that the record may take.

@@ -2,8 +2,8 @@
 
 use crate::EngineState;
 
-/// Savings in percent below which a run counts as weak.
-const WEAK_PCT: f64 = 10.0;
+/// Savings in percent below which a run counts as weak (C28).
+pub(crate) const WEAK_PCT: f64 = 10.0;
 
 /// Saved tokens as a percentage of those before; 0 if nothing was known of those.
 #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]

@@ -85,6 +85,11 @@ fn chars_to_tokens(chars: usize) -> u64 {
     chars.div_ceil(CHARS_PER_TOKEN) as u64
 }
 
+/// Chars that so many tokens stand for in the rough formula.
+pub(crate) fn tokens_to_chars(tokens: u64) -> usize {
+    usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)
+}
+
 /// The rough estimate of a text: chars / 4, rounded up.
 pub fn estimate_text(text: &str) -> u64 {
     chars_to_tokens(text.chars().count())

@@ -10,15 +10,13 @@ use crate::pairs::{self, Entry};
 use crate::request::Gain;
 use crate::savings;
 use crate::text::{head, longer_than};
-use crate::tokens::Measure;
+use crate::tokens::{Measure, tokens_to_chars};
 
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
 
 /// How often a handoff is shortened so that the list gains.
 const FITTING_TRIES: usize = 4;
-/// Chars that a token of the estimate stands for.
-const CHARS_PER_TOKEN: usize = 4;
 /// The mark of a summary that was too long.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -81,8 +79,7 @@ fn fitting(prepared: &mut Prepared, summary: &Summary, note: &ArchiveNote) -> As
         if prepared.gain == Gain::Any || excess == 0 {
             break;
         }
-        let chars = usize::try_from(excess).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
-        prepared.limit = prepared.limit.saturating_sub(chars);
+        prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess));
         made = assembled(prepared, summary, note);
     }
     made

@@ -9,14 +9,12 @@ use crate::extractive::{Extract, Reason};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::request::Gain;
-use crate::tokens::Measure;
+use crate::tokens::{Measure, tokens_to_chars};
 use crate::{CompressRequest, EngineState, Settings, Today, serialize};
 
 /// Messages that a list must have beyond the head before it is worth a run.
 const MIN_BEYOND_HEAD: usize = 3 + 1;
 
-/// Chars that a token of a budget stands for.
-const CHARS_PER_TOKEN: u64 = 4;
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
 /// The shortest handoff that says anything, in chars.
@@ -108,8 +106,7 @@ pub fn prepare(
 
 /// Chars that the budget gives a handoff.
 fn budget_chars(brief: &Brief) -> usize {
-    let chars = brief.handoff_tokens.saturating_mul(CHARS_PER_TOKEN);
-    usize::try_from(chars).unwrap_or(usize::MAX).max(SMALLEST_LIMIT)
+    tokens_to_chars(brief.handoff_tokens).max(SMALLEST_LIMIT)
 }
 
 /// Chars that a handoff may have if the new list is not to be longer than the input.

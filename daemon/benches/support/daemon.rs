@@ -1,0 +1,37 @@
+//! The daemon that a bench talks to.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A daemon, ended when dropped.
+pub(crate) struct Daemon {
+    pub(crate) child: Child,
+    pub(crate) socket: PathBuf,
+}
+
+impl Daemon {
+    pub(crate) fn start(home: &Path) -> Self {
+        // Short, for the path of a socket is limited.
+        let socket = std::env::temp_dir().join(format!("hb-{}.sock", std::process::id()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
+        command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready"), "{line}");
+        Self { child, socket }
+    }
+
+    /// What the system says of the process in the file of this name.
+    pub(crate) fn account(&self, name: &str) -> String {
+        std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
