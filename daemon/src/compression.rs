@@ -5,7 +5,8 @@
 //! after the other, and [`verify`] checks what it wrote; [`commit`] puts the new list
 //! together and has the archive keep what left the old one, before anybody gets it.
 //! Between the phases nothing is changed, so a run can be dropped anywhere before the
-//! archive is asked; once it was, its thread finishes alone.
+//! archive is asked; once it was, its thread finishes alone. Where the summary comes at
+//! once, [`stage`] has the archive begin while it is written.
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`ahead`] those that
 //! were made while nobody waited. [`kept`] is what a session remembers, [`rules`]
@@ -21,6 +22,7 @@ mod health;
 pub(crate) mod job;
 pub(crate) mod kept;
 pub(crate) mod rules;
+pub(crate) mod stage;
 mod streak;
 pub(crate) mod tickets;
 mod verify;

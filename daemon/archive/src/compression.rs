@@ -1,14 +1,22 @@
 //! A whole compression as one change: what left the list, what the engine remembers,
 //! the rules, and the session that goes on where there is to be a new one.
 
-use rusqlite::{Transaction, TransactionBehavior, params};
+use std::ops::Range;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::constraint::{self, ConstraintRow};
 use crate::engine::{self, EngineRow};
-use crate::removed::{self, Removal};
+use crate::removed::{self, Beginning, Removal};
 use crate::session::{SessionRow, SnapshotRow};
-use crate::transcript::{self, NewMessage, Rows};
-use crate::{Archive, ArchiveError};
+use crate::transcript::{self, Appended, NewMessage, Rows};
+use crate::{Archive, ArchiveError, Reader};
+
+/// The setting of how long a log may be before a commit moves it into the file, in pages; and
+/// what it is otherwise, SQLite's own number.
+const AUTOCHECKPOINT: &str = "wal_autocheckpoint";
+/// See [`AUTOCHECKPOINT`].
+const CHECKPOINT_PAGES: u32 = 1_000;
 
 /// Why a session ends that another one goes on for.
 const END_REASON: &str = "compression";
@@ -34,27 +42,88 @@ pub struct Beside<'a> {
     pub continuation: Option<&'a SnapshotRow>,
 }
 
+/// A compression that is being kept, in one transaction: dropped before [`Keeping::keep`] it
+/// leaves nothing behind.
+///
+/// Its commit does not move the log into the file, for somebody waits. The next one does, and
+/// that is one of the text index, for which nobody waits.
+pub struct Keeping<'a> {
+    reader: &'a Reader,
+    transaction: Transaction<'a>,
+    /// Positions of the messages that [`Keeping::begin`] kept; none before it was called.
+    begun: Option<Range<u64>>,
+    _log: LongLog<'a>,
+}
+
 impl Archive {
-    /// Keeps a compression whole, or nothing of it. With a continuation the session,
-    /// unless it ended before, ends with the reason `compression`, and a new one begins at generation 0 with
-    /// the new list, the rules, the engine's memory and the next title; it is answered.
-    ///
-    /// Its id is that of the first one of the chain with `-c` and a number from 2 on:
-    /// `s`, `s-c2`, `s-c3`; numbers in use are left out.
+    /// Begins to keep a compression.
     ///
     /// # Errors
-    /// As [`Archive::keep_removed`].
-    pub fn keep_compression(
-        &mut self,
-        removal: &Removal<'_>,
-        beside: &Beside<'_>,
-    ) -> Result<Option<SessionRow>, ArchiveError> {
+    /// A failure of the database.
+    pub fn compression(&mut self) -> Result<Keeping<'_>, ArchiveError> {
+        let log = LongLog::of(self.connection())?;
+        let transaction = Transaction::new_unchecked(self.connection(), TransactionBehavior::Immediate)?;
+        Ok(Keeping { reader: self.reader(), transaction, begun: None, _log: log })
+    }
+}
+
+impl Keeping<'_> {
+    /// The reading functions; they see what was kept so far.
+    #[must_use]
+    pub const fn reader(&self) -> &Reader {
+        self.reader
+    }
+
+    /// See [`Archive::append`].
+    ///
+    /// # Errors
+    /// As [`Archive::append`].
+    pub fn append(
+        &self,
+        session: &str,
+        generation: u64,
+        position: u64,
+        messages: &[&str],
+        now: f64,
+    ) -> Result<Appended, ArchiveError> {
+        transcript::append_in(&self.transaction, session, generation, position, messages, now)
+    }
+
+    /// Keeps what is certain before the rest is known, so that less is left to do then. Of a
+    /// session that has a transcript the messages are there already, and nothing is kept.
+    ///
+    /// # Errors
+    /// As [`Keeping::keep`].
+    pub fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ArchiveError> {
+        self.begun = Some(removed::begin_in(&self.transaction, beginning)?);
+        Ok(())
+    }
+
+    /// Keeps a compression whole, or nothing of it: the messages, the session at the next
+    /// generation, its transcript as the new list. A message that is in the transcript already is
+    /// marked as removed, not kept a second time; one that is neither removed nor in the new list
+    /// counts as removed too.
+    ///
+    /// With a continuation the session, unless it ended before, ends with the reason
+    /// `compression`, and a new one begins at generation 0 with the new list, the rules, the
+    /// engine's memory and the next title; it is answered. Its id is that of the first one of the
+    /// chain with `-c` and a number from 2 on: `s`, `s-c2`, `s-c3`; numbers in use are left out.
+    ///
+    /// # Errors
+    /// An unknown session, a handle or generation that was used before, a new list that keeps
+    /// what the transcript has not or what is removed, a removal that lacks what was begun, or a
+    /// failure of the database.
+    pub fn keep(self, removal: &Removal<'_>, beside: &Beside<'_>) -> Result<Option<SessionRow>, ArchiveError> {
         let going_on = match beside.continuation {
             Some(snapshot) => Some(self.continuation(removal, snapshot)?),
             None => None,
         };
-        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        removed::keep_in(&transaction, removal)?;
+        let Self { transaction, begun, .. } = self;
+        let begun = match begun {
+            Some(begun) => begun,
+            None => removed::begin_in(&transaction, &removal.bare())?,
+        };
+        removed::keep_in(&transaction, removal, &begun)?;
         if let Some(row) = beside.engine {
             engine::save(&transaction, removal.session, row)?;
         }
@@ -70,8 +139,8 @@ impl Archive {
     /// free when it is kept.
     fn continuation(&self, removal: &Removal<'_>, snapshot: &SnapshotRow) -> Result<SessionRow, ArchiveError> {
         let none = || ArchiveError::NoSession { session: removal.session.to_owned() };
-        let before = self.reader().session(removal.session)?.ok_or_else(none)?;
-        let title = before.title.map(|title| self.reader().next_title(&title)).transpose()?;
+        let before = self.reader.session(removal.session)?.ok_or_else(none)?;
+        let title = before.title.map(|title| self.reader.next_title(&title)).transpose()?;
         Ok(SessionRow {
             id: self.next_id(&before.id)?,
             parent: Some(before.id),
@@ -94,7 +163,7 @@ impl Archive {
             _ => (id, 1),
         };
         let base: String = base.chars().take(ID_CHARS - NUMBER_CHARS).collect();
-        let mut known = self.connection().prepare_cached("SELECT 1 FROM session WHERE id = ?1")?;
+        let mut known = self.transaction.prepare_cached("SELECT 1 FROM session WHERE id = ?1")?;
         let mut number = number;
         loop {
             number = number.saturating_add(1);
@@ -103,6 +172,23 @@ impl Archive {
                 return Ok(next);
             }
         }
+    }
+}
+
+/// A log that commits don't move into the file, however long it is, until this is dropped.
+struct LongLog<'a>(&'a Connection);
+
+impl<'a> LongLog<'a> {
+    fn of(connection: &'a Connection) -> Result<Self, ArchiveError> {
+        connection.pragma_update(None, AUTOCHECKPOINT, 0)?;
+        Ok(Self(connection))
+    }
+}
+
+impl Drop for LongLog<'_> {
+    fn drop(&mut self) {
+        // Without it the log grows until the archive is opened anew, and nothing is lost.
+        drop(self.0.pragma_update(None, AUTOCHECKPOINT, CHECKPOINT_PAGES));
     }
 }
 

@@ -1,14 +1,12 @@
 //! The messages that a compression took out of a conversation.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
-use crate::transcript::{self, NewMessage, Rows, chars};
-use crate::{Archive, ArchiveError, Reader};
-
-/// Pages of the log from which on a commit moves them into the file; SQLite's own number.
-const CHECKPOINT: u32 = 1_000;
+use crate::transcript::{self, NewMessage, Rows, chars, wide};
+use crate::{ArchiveError, Reader};
 
 /// One compression, to be kept before its result leaves the daemon.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +26,31 @@ pub struct Removal<'a> {
     /// The whole new list. It matters when the session has a transcript; without
     /// it that transcript ends here, for nobody knows what is left of it.
     pub after: Option<&'a [After<'a>]>,
+}
+
+impl<'a> Removal<'a> {
+    /// Its beginning without any message.
+    pub(crate) const fn bare(&self) -> Beginning<'a> {
+        let Self { handle, session, generation, time, .. } = *self;
+        Beginning { handle, session, generation, time, first: 0, messages: &[] }
+    }
+}
+
+/// The first part of a compression, which can be kept before the rest of it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beginning<'a> {
+    /// Names it.
+    pub handle: &'a str,
+    /// The session.
+    pub session: &'a str,
+    /// The session's generation after it.
+    pub generation: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// Position in the list of the first message.
+    pub first: u64,
+    /// Messages in a row that leave the list whatever the rest will be, as JSON texts.
+    pub messages: &'a [&'a str],
 }
 
 /// A message of the new list.
@@ -56,41 +79,19 @@ pub struct Compression {
     pub summary: String,
 }
 
-impl Archive {
-    /// Keeps the messages, moves the session to the next generation and its
-    /// transcript to the new list: all of it or nothing. A message that is in the
-    /// transcript already is marked as removed, not kept a second time; one that
-    /// is neither removed nor in the new list counts as removed too.
-    ///
-    /// # Errors
-    /// An unknown session, a handle or generation that was used before, a new
-    /// list that keeps what the transcript has not or what is removed, or a
-    /// failure of the database.
-    pub fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
-        // What is in the log is kept. The next commit moves it into the file, and that is one
-        // of the text index, for which nobody waits.
-        self.connection().pragma_update(None, "wal_autocheckpoint", 0)?;
-        let kept = self.keep(removal);
-        self.connection().pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
-        kept
-    }
-
-    fn keep(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
-        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        keep_in(&transaction, removal)?;
-        transaction.commit()?;
-        Ok(())
-    }
-}
-
-/// Does [`Archive::keep_removed`] as a part of a larger change.
-pub(crate) fn keep_in(transaction: &Transaction<'_>, removal: &Removal<'_>) -> Result<(), ArchiveError> {
+/// Keeps the messages, moves the session to the next generation and its
+/// transcript to the new list. A message that is in the transcript already is marked as
+/// removed, not kept a second time; one that is neither removed nor in the new list
+/// counts as removed too. `begun` says what [`begin_in`] kept of it
+/// before; it must have been called.
+pub(crate) fn keep_in(
+    transaction: &Transaction<'_>,
+    removal: &Removal<'_>,
+    begun: &Range<u64>,
+) -> Result<(), ArchiveError> {
     let generation = transcript::generation_of(transaction, removal.session)?;
     let key = transcript::session_key(transaction, removal.session)?;
-    transaction
-        .prepare_cached("INSERT INTO compression (handle, session, generation, time, summary) VALUES (?1,?2,?3,?4,?5)")?
-        .execute(params![removal.handle, removal.session, removal.generation, removal.time, removal.summary])?;
-    let move_to = Move { transaction, removal, key, generation };
+    let move_to = Move { transaction, removal, key, generation, begun };
     let length = transcript::next_position(transaction, key)?;
     let kept = move_to.kept(length)?;
     let mut size = Size::default();
@@ -99,14 +100,35 @@ pub(crate) fn keep_in(transaction: &Transaction<'_>, removal: &Removal<'_>) -> R
     move_to.renumber(&kept)?;
     move_to.insert(&new, length)?;
     transaction
-        .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3 WHERE handle = ?1")?
-        .execute(params![removal.handle, size.messages, size.chars])?;
+        .prepare_cached("UPDATE compression SET messages = ?2, chars = ?3, summary = ?4, time = ?5 WHERE handle = ?1")?
+        .execute(params![removal.handle, size.messages, size.chars, removal.summary, removal.time])?;
     transaction
         .prepare_cached(
             "UPDATE session SET generation = ?2, last_active = max(coalesce(last_active, ?3), ?3) WHERE id = ?1",
         )?
         .execute(params![removal.session, removal.generation, removal.time])?;
     Ok(())
+}
+
+/// Keeps the first part of a removal: its handle and, for a session without a transcript, the
+/// messages. Gives the positions of those that are kept by it.
+pub(crate) fn begin_in(transaction: &Transaction<'_>, beginning: &Beginning<'_>) -> Result<Range<u64>, ArchiveError> {
+    let Beginning { handle, session, generation, time, first, messages } = *beginning;
+    let before = transcript::generation_of(transaction, session)?;
+    let key = transcript::session_key(transaction, session)?;
+    transaction
+        .prepare_cached("INSERT INTO compression (handle, session, generation, time, summary) VALUES (?1,?2,?3,?4,'')")?
+        .execute(params![handle, session, generation, time])?;
+    if messages.is_empty() || transcript::next_position(transaction, key)? > 0 {
+        return Ok(first..first);
+    }
+    let id = transcript::take_ids(transaction, messages.len())?;
+    let mut rows = Rows::new(transaction, session, key)?;
+    for ((id, position), body) in (id..).zip(first..).zip(messages) {
+        rows.insert(&NewMessage { id, generation: before, position, time, compression: Some(handle), body })?;
+    }
+    rows.count(time)?;
+    Ok(first..first.saturating_add(wide(messages.len())))
 }
 
 impl Reader {
@@ -172,6 +194,8 @@ struct Move<'a> {
     key: i64,
     /// Before the compression.
     generation: u64,
+    /// Positions of removed messages that are kept already.
+    begun: &'a Range<u64>,
 }
 
 impl Move<'_> {
@@ -199,11 +223,16 @@ impl Move<'_> {
             "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
         )?;
         let mut new = Vec::new();
+        let mut left = self.begun.end - self.begun.start;
         for &(position, body) in self.removal.messages {
             if kept.contains_key(&position) {
                 return Err(self.misfit(format!("it keeps message {position}, which is removed")));
             }
             size.add(body);
+            if self.begun.contains(&position) {
+                left -= 1;
+                continue;
+            }
             let id = match position < length {
                 true => there.query_row(params![self.key, position, body], |row| row.get(0)).optional()?,
                 false => None,
@@ -213,7 +242,10 @@ impl Move<'_> {
                 None => new.push((position, body)),
             }
         }
-        Ok(new)
+        match left {
+            0 => Ok(new),
+            _ => Err(self.misfit(format!("{left} messages were begun that it does not remove"))),
+        }
     }
 
     fn mark(&self, id: i64) -> Result<(), ArchiveError> {

@@ -2,8 +2,26 @@
 
 use tempfile::TempDir;
 
-use crate::Archive;
+use crate::compression::Beside;
+use crate::removed::Removal;
 use crate::session::{SessionRow, SnapshotRow};
+use crate::{Archive, ArchiveError};
+
+impl Archive {
+    /// Keeps a whole compression.
+    pub(crate) fn keep_compression(
+        &mut self,
+        removal: &Removal<'_>,
+        beside: &Beside<'_>,
+    ) -> Result<Option<SessionRow>, ArchiveError> {
+        self.compression()?.keep(removal, beside)
+    }
+
+    /// The same with nothing beside it.
+    pub(crate) fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
+        self.keep_compression(removal, &Beside::default()).map(drop)
+    }
+}
 
 /// An archive in a folder of its own, which must live as long.
 pub(crate) fn archive() -> (TempDir, Archive) {

@@ -38,27 +38,42 @@ impl Archive {
         now: f64,
     ) -> Result<Appended, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let current = generation_of(&transaction, session)?;
-        let key = session_key(&transaction, session)?;
-        let next = next_position(&transaction, key)?;
-        let conflict = Appended::Conflict { generation: current, position: next };
-        if generation != current || position > next {
-            return Ok(conflict);
+        let appended = append_in(&transaction, session, generation, position, messages, now)?;
+        if matches!(appended, Appended::Next(_)) {
+            transaction.commit()?;
         }
-        let known = usize::try_from(next - position).unwrap_or(usize::MAX).min(messages.len());
-        let (again, new) = messages.split_at(known);
-        if !is_kept(&transaction, key, position, again)? {
-            return Ok(conflict);
-        }
-        let mut rows = Rows::new(&transaction, session, key)?;
-        let first = take_ids(&transaction, new.len())?;
-        for (position, (body, id)) in (next..).zip(new.iter().zip(first..)) {
-            rows.insert(&NewMessage { id, generation, position, time: now, compression: None, body })?;
-        }
-        rows.count(now)?;
-        transaction.commit()?;
-        Ok(Appended::Next(next + wide(new.len())))
+        Ok(appended)
     }
+}
+
+/// Does [`Archive::append`] as a part of a larger change.
+pub(crate) fn append_in(
+    transaction: &Transaction<'_>,
+    session: &str,
+    generation: u64,
+    position: u64,
+    messages: &[&str],
+    now: f64,
+) -> Result<Appended, ArchiveError> {
+    let current = generation_of(transaction, session)?;
+    let key = session_key(transaction, session)?;
+    let next = next_position(transaction, key)?;
+    let conflict = Appended::Conflict { generation: current, position: next };
+    if generation != current || position > next {
+        return Ok(conflict);
+    }
+    let known = usize::try_from(next - position).unwrap_or(usize::MAX).min(messages.len());
+    let (again, new) = messages.split_at(known);
+    if !is_kept(transaction, key, position, again)? {
+        return Ok(conflict);
+    }
+    let mut rows = Rows::new(transaction, session, key)?;
+    let first = take_ids(transaction, new.len())?;
+    for (position, (body, id)) in (next..).zip(new.iter().zip(first..)) {
+        rows.insert(&NewMessage { id, generation, position, time: now, compression: None, body })?;
+    }
+    rows.count(now)?;
+    Ok(Appended::Next(next + wide(new.len())))
 }
 
 impl Reader {

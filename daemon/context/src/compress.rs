@@ -11,7 +11,7 @@ mod sections;
 pub use assemble::SYSTEM_NOTE;
 pub use layout::summary_budget;
 pub(crate) use layout::{Brief, Layout};
-pub use prepared::{Prepared, prepare};
+pub use prepared::{Prepared, prepare, prepare_and};
 
 use crate::constraints::Update;
 use crate::{EngineState, Message};

@@ -21,6 +21,7 @@
 mod hash;
 mod json;
 mod message;
+mod parallel;
 mod redaction;
 mod request;
 mod sentences;
@@ -60,7 +61,7 @@ pub mod user_messages;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
-    prepare,
+    prepare, prepare_and,
 };
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};

@@ -6,10 +6,12 @@ mod part;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use serde_json::value::RawValue;
 
 pub(crate) use crate::json::walk::fields;
 use crate::json::{self, Span, Splice, StringLength};
+use crate::parallel;
 pub(crate) use part::{ObjectContent, Part, PartKind};
 
 /// A chat message as the agent sent it.
@@ -155,6 +157,17 @@ impl Message {
     /// another text a message is made that carries it, and what is read of it means nothing.
     pub fn of_json(raw: impl Into<Box<str>>) -> Self {
         Self(Inner::new(raw.into()))
+    }
+
+    /// [`Self::of_json`] for a whole list, on all processors.
+    pub fn all_of_json(texts: Vec<String>) -> Vec<Self> {
+        let read = |text: String| {
+            let message = Self::of_json(text);
+            // Whatever is done with a message, this is asked; it is remembered.
+            let _length = message.content_length();
+            message
+        };
+        texts.into_par_iter().with_min_len(parallel::FEW_MESSAGES).map(read).collect()
     }
 
     /// The exact text as it was sent.

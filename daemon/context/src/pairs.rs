@@ -64,11 +64,11 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
 
 /// For each result the message and position of its call, by the same rule; a further result of a
 /// call that was answered counts as one of it, so that it can still be named.
-pub(crate) fn callers(messages: &[Message]) -> Vec<Option<(usize, usize)>> {
+pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Option<(usize, usize)>> {
     let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     let mut last: HashMap<&str, (usize, usize)> = HashMap::new();
     messages
-        .iter()
+        .into_iter()
         .enumerate()
         .map(|(at, message)| {
             for (index, call) in message.tool_calls().iter().enumerate().rev() {

@@ -5,12 +5,14 @@ mod dedup;
 mod line;
 mod output;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::images::without_images;
 use crate::json;
 use crate::message::{Content, Message, ObjectContent, Role};
 use crate::pairs;
+use crate::parallel::FEW_MESSAGES;
 use crate::text::head;
 use crate::tokens::message_tokens;
 
@@ -43,10 +45,8 @@ pub struct Pruned {
 /// protect more.
 pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> Pruned {
     let boundary = messages.len() - protected(messages, floor_count, token_budget);
-    let duplicates = dedup::duplicates(messages);
-    let callers = pairs::callers(messages);
-    let mut pruned = Pruned { messages: Vec::with_capacity(messages.len()), count: 0 };
-    for (at, message) in messages.iter().enumerate() {
+    let (duplicates, callers) = rayon::join(|| dedup::duplicates(messages), || pairs::callers(messages));
+    let pruned = |(at, message): (usize, &Message)| {
         let shorter = if duplicates[at] {
             Some(message.with_content(&json::encode(DUPLICATE), &[]))
         } else if at < boundary && message.is(Role::Tool) {
@@ -54,15 +54,16 @@ pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>
         } else {
             None
         };
-        pruned.count += usize::from(shorter.is_some());
+        let is_shorter = shorter.is_some();
         let calls_cut = match at < boundary && message.is(Role::Assistant) {
             true => arguments::shorter_calls(message, SHORT_ARGUMENTS_CHARS),
             false => None,
         };
-        let result = shorter.or(calls_cut).unwrap_or_else(|| message.clone());
-        pruned.messages.push(result);
-    }
-    pruned
+        (shorter.or(calls_cut).unwrap_or_else(|| message.clone()), is_shorter)
+    };
+    let all = messages.par_iter().enumerate().with_min_len(FEW_MESSAGES).map(pruned);
+    let (messages, is_shorter): (Vec<Message>, Vec<bool>) = all.unzip();
+    Pruned { messages, count: is_shorter.into_iter().filter(|shorter| *shorter).count() }
 }
 
 /// How many messages at the end are protected.

@@ -194,6 +194,7 @@ pub(crate) async fn begin(
         form: wish.form,
         started: wish.started,
         account: Account::default(),
+        stage: None,
     };
     let aheads = &state.compressions.aheads;
     aheads.insert(Ahead {
@@ -247,7 +248,7 @@ pub(crate) fn continued(
         return Ok(Continued::Differs(texts));
     }
     let length = input.len();
-    let more = collect::parse(texts.drain(length..));
+    let more = collect::parse(texts.split_off(length));
     let prepared = prepared.continued(more, kept, request);
     let stays = prepared.input().get(prepared.middle().end..).unwrap_or_default();
     if tokens::estimate_messages(stays) >= settings.budgets().threshold_tokens {

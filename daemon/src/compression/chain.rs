@@ -81,6 +81,11 @@ impl Chain {
         self.kinds.iter().eq(other.kinds.iter().filter(|kind| **kind != Kind::Client))
     }
 
+    /// Whether the next summary needs no one else and comes at once.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        self.current() == Some(Kind::Extractive)
+    }
+
     fn current(&self) -> Option<Kind> {
         self.kinds.get(self.at).copied()
     }

@@ -27,6 +27,6 @@ pub(crate) async fn transcript(state: &State, session: &Session) -> Outcome<Vec<
 }
 
 /// The messages as the engine sees them; that they are JSON was checked when they came.
-pub(crate) fn parse(texts: impl IntoIterator<Item = String>) -> Vec<Message> {
-    texts.into_iter().map(Message::of_json).collect()
+pub(crate) fn parse(texts: Vec<String>) -> Vec<Message> {
+    Message::all_of_json(texts)
 }

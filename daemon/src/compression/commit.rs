@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use herma_archive::compression::Beside;
+use herma_archive::ArchiveError;
+use herma_archive::compression::{Beside, Keeping};
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::removed::{After, Removal};
 use herma_archive::session::SnapshotRow;
-use herma_archive::{Archive, ArchiveError};
+use herma_archive::transcript::Appended;
 use herma_context::{ArchiveNote, Compressed, EngineState, Message, Slot, Summary};
 use herma_protocol::ErrorKind;
 use herma_protocol::RpcError;
@@ -53,14 +54,14 @@ struct Effect {
 /// finishes alone, so that session and archive agree on the generation whether the caller
 /// still waits or not.
 pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: OwnedMutexGuard<()>) -> Outcome<Done> {
-    let Job { session, generation, prepared, chain, mode, account, .. } = job;
+    let Job { session, generation, prepared, chain, mode, account, stage, .. } = job;
     if session.generation() != generation {
         let words = format!("session {:?} has moved on to another generation; send its list again", session.id);
         return Err(RpcError::new(ErrorKind::Conflict, words));
     }
     tell(state, &session, Phase::Assemble);
+    let handle = handle(&session, generation);
     let generation = generation + 1;
-    let handle = format!("cmp_{}_{generation}", short_hash(&session.id));
     let prepared = Arc::into_inner(prepared).ok_or_else(|| fail::internal("context.compress"))?;
     let Text { body, by } = text;
     let named = handle.clone();
@@ -82,18 +83,32 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
     run.last_error.clone_from(&account.error);
     run.aux_failure.clone_from(&account.aux_failure);
     let effect = Effect { run, compressed: Arc::clone(&compressed), now: unix_now() };
-    let leaving =
-        Leaving { input: Arc::clone(&input), handle: handle.clone(), generation, constraints, snapshot, effect };
-    let shared = Arc::clone(state);
-    let (session, is_vain, kept) = state
-        .archive
-        .call(move |archive| {
-            let done = leaving.keep(&shared, archive, session)?;
-            drop(running);
-            Ok(done)
-        })
-        .await?;
+    let leaving = Leaving {
+        session,
+        running,
+        input: Arc::clone(&input),
+        handle: handle.clone(),
+        generation,
+        constraints,
+        snapshot,
+        effect,
+    };
+    let Left { session, is_vain, kept } = match stage {
+        Some(stage) => stage.keep(state, leaving).await?,
+        None => leave(state, leaving).await?,
+    };
     Ok(Done { compressed, input, handle, session, account, by, is_vain, kept })
+}
+
+/// Has a compression kept of which nothing was kept before.
+pub(super) async fn leave(state: &Arc<State>, leaving: Leaving) -> Outcome<Left> {
+    let shared = Arc::clone(state);
+    state.archive.call(move |archive| leaving.keep(&shared, archive.compression()?)).await
+}
+
+/// Names the compression of a session at a generation.
+pub(super) fn handle(session: &Session, generation: u64) -> String {
+    format!("cmp_{}_{}", short_hash(&session.id), generation + 1)
 }
 
 /// Stands for a session in the names of what was made of it.
@@ -114,7 +129,10 @@ impl Effect {
 }
 
 /// What a compression takes out of a list, and what is changed with it.
-struct Leaving {
+pub(super) struct Leaving {
+    session: Arc<Session>,
+    /// No other compression of the session runs as long.
+    running: OwnedMutexGuard<()>,
     input: Arc<[Message]>,
     handle: String,
     generation: u64,
@@ -125,25 +143,30 @@ struct Leaving {
     effect: Effect,
 }
 
+/// What came of keeping it.
+pub(super) struct Left {
+    /// The session to go on with.
+    session: Arc<Session>,
+    /// It came too often to help.
+    is_vain: bool,
+    /// What is remembered now.
+    kept: Kept,
+}
+
 impl Leaving {
     /// Keeps it all, in the archive and then in memory.
-    fn keep(
-        self,
-        state: &State,
-        archive: &mut Archive,
-        session: Arc<Session>,
-    ) -> Result<(Arc<Session>, bool, Kept), ArchiveError> {
-        let Self { input, handle, generation, constraints, snapshot, effect } = self;
+    pub(super) fn keep(self, state: &State, archive: Keeping<'_>) -> Result<Left, ArchiveError> {
+        let Self { session, running, input, handle, generation, constraints, snapshot, effect } = self;
         let id = &session.id;
         let compressed = &effect.compressed;
         let indexes = compressed.removed.iter().map(|removed| removed.index());
         let messages: Vec<(u64, &str)> =
             indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
-        let transcript = keep_up(archive, id, generation.saturating_sub(1), &input)?;
+        let transcript = keep_up(&archive, id, generation.saturating_sub(1), &input)?;
         // What was appended while it was being compressed goes on behind the new list.
         let rest = wide(input.len())..transcript.unwrap_or_default();
         let after: Vec<After<'_>> = compressed.slots.iter().map(after).chain(rest.map(After::Kept)).collect();
-        let constraints = without_removed(archive, id, constraints)?;
+        let constraints = without_removed(&archive, id, constraints)?;
         let mut next = session.kept().clone();
         effect.apply(&mut next);
         let row = next.row();
@@ -157,23 +180,24 @@ impl Leaving {
             after: transcript.is_some().then_some(&after),
         };
         let beside = Beside { engine: Some(&row), constraints: &constraints, continuation: snapshot.as_ref() };
-        let going_on = archive.keep_compression(&removal, &beside)?;
+        let going_on = archive.keep(&removal, &beside)?;
         session.set_generation(generation);
         let (is_vain, kept) = {
             let mut live = session.kept();
             (effect.apply(&mut live), live.clone())
         };
         state.compressions.forget(id);
-        let Some(row) = going_on else { return Ok((session, is_vain, kept)) };
+        drop(running);
+        let Some(row) = going_on else { return Ok(Left { session, is_vain, kept }) };
         let next = state.sessions.insert(from_continuation(row, kept.clone()));
         state.sessions.forget(&session.id);
-        Ok((next, is_vain, kept))
+        Ok(Left { session: next, is_vain, kept })
     }
 }
 
 /// The rules but those that a person removed while the list was being compressed.
 fn without_removed(
-    archive: &Archive,
+    archive: &Keeping<'_>,
     session: &str,
     mut constraints: Vec<ConstraintRow>,
 ) -> Result<Vec<ConstraintRow>, ArchiveError> {
@@ -191,14 +215,17 @@ fn after(slot: &Slot) -> After<'_> {
 
 /// Appends to a session's transcript what the list has beyond it, and answers how long it
 /// is then; `None` when the list is another one.
-fn keep_up(archive: &mut Archive, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
+fn keep_up(archive: &Keeping<'_>, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
     let kept = archive.reader().transcript(id)?;
     if !kept.iter().zip(input).all(|(kept, message)| kept == message.raw()) {
         return Ok(None);
     }
     let rest: Vec<&str> = input.iter().skip(kept.len()).map(Message::raw).collect();
     if !kept.is_empty() && !rest.is_empty() {
-        archive.append(id, generation, wide(kept.len()), &rest, unix_now())?;
+        let appended = archive.append(id, generation, wide(kept.len()), &rest, unix_now())?;
+        if let Appended::Conflict { .. } = appended {
+            return Ok(None);
+        }
     }
     Ok(Some(wide(kept.len().max(input.len()))))
 }

@@ -1,13 +1,15 @@
 //! A run on its way: what was decided, and what is to be reported.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_context::{AuxFailure, CompressRequest, Declined, Message, Prepared, Settings, prepare};
+use herma_context::{AuxFailure, CompressRequest, Declined, Message, Prepared, Settings, prepare_and};
 use herma_protocol::context::ReplyForm;
 use herma_protocol::notification::Phase;
 
 use super::chain::Chain;
+use super::stage::Stage;
 use super::{ahead, collect, tell};
 use crate::config::CompressionMode;
 use crate::fail::Outcome;
@@ -41,6 +43,8 @@ pub(crate) struct Job {
     pub form: ReplyForm,
     pub started: Instant,
     pub account: Account,
+    /// What of it is on its way into the archive already.
+    pub stage: Option<Stage>,
 }
 
 impl std::fmt::Debug for Job {
@@ -83,7 +87,7 @@ pub(crate) enum Begun {
 
 /// Takes the list and decides what would be replaced.
 pub(crate) async fn begin(
-    state: &State,
+    state: &Arc<State>,
     session: &Arc<Session>,
     settings: Settings,
     texts: Vec<String>,
@@ -93,25 +97,34 @@ pub(crate) async fn begin(
     let kept = session.kept().engine.clone();
     let generation = session.generation();
     let ready = state.compressions.aheads.take(&session.id, generation, &settings, &wish);
-    let session = Arc::clone(session);
+    let (state, session) = (Arc::clone(state), Arc::clone(session));
     blocking("context.compress", move || {
         let Wish { request, chain, mode, form, started } = wish;
-        let job = |prepared, chain, account| {
-            Box::new(Job { session, generation, prepared: Arc::new(prepared), chain, mode, form, started, account })
+        let is_at_hand = chain.is_at_hand() && mode == CompressionMode::InPlace;
+        let early = Arc::clone(&session);
+        let job = |prepared, account, stage| {
+            let prepared = Arc::new(prepared);
+            Box::new(Job { session, generation, prepared, chain, mode, form, started, account, stage })
         };
         let texts = match ready {
             None => texts,
             Some(ready) => match ahead::continued(*ready, texts, &kept, &request, &settings)? {
                 ahead::Continued::Fits { prepared, text, account } => {
-                    return Ok(Begun::Ready(job(*prepared, chain, account), text));
+                    return Ok(Begun::Ready(job(*prepared, account, None), text));
                 }
                 ahead::Continued::Differs(texts) => texts,
             },
         };
         let messages = collect::parse(texts);
-        Ok(match prepare(&messages, &settings, &kept, &request) {
+        let mut stage = None;
+        let leaving = |middle: Range<usize>| {
+            if let Some(leaving) = messages.get(middle.clone()).filter(|_| is_at_hand) {
+                stage = Stage::begin(&state, &early, generation, middle.start, leaving.to_vec());
+            }
+        };
+        Ok(match prepare_and(&messages, &settings, &kept, &request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into() },
-            Ok(prepared) => Begun::Job(job(prepared, chain, Account::default())),
+            Ok(prepared) => Begun::Job(job(prepared, Account::default(), stage)),
         })
     })
     .await

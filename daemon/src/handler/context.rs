@@ -267,7 +267,7 @@ fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
 }
 
 fn parse(messages: Vec<Json>) -> Vec<Message> {
-    collect::parse(messages.into_iter().map(Json::into_text))
+    collect::parse(messages.into_iter().map(Json::into_text).collect())
 }
 
 fn wire_message(message: &Message) -> Outcome<Json> {

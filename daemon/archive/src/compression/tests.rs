@@ -82,15 +82,60 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
 
 #[test]
 fn the_next_id_is_free_and_not_longer_than_an_id_may_be() {
-    let (_folder, archive) = archive();
+    let (_folder, mut archive) = archive();
     for id in ["s", "s-c2", "s-c3", "t-c1", "-c7"] {
         archive.create_session(&session(id)).unwrap();
     }
     let long = "é".repeat(ID_CHARS);
     for (id, next) in [("s", "s-c4"), ("s-c3", "s-c4"), ("u-c2", "u-c3"), ("t-c1", "t-c1-c2"), ("-c7", "-c7-c2")] {
-        assert_eq!(archive.next_id(id).unwrap(), next);
+        assert_eq!(archive.compression().unwrap().next_id(id).unwrap(), next);
     }
-    assert!(archive.next_id(&long).unwrap().chars().count() <= ID_CHARS);
+    assert!(archive.compression().unwrap().next_id(&long).unwrap().chars().count() <= ID_CHARS);
     let huge = format!("s-c{}", u64::MAX);
-    assert_eq!(archive.next_id(&huge).unwrap(), format!("{huge}-c2"));
+    assert_eq!(archive.compression().unwrap().next_id(&huge).unwrap(), format!("{huge}-c2"));
+}
+
+#[test]
+fn what_was_begun_counts_only_with_the_rest() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let messages = [(2, "two"), (3, "three"), (7, "seven")];
+    let all = removal("s", "h", 1, &messages, None);
+    let beginning = |messages| Beginning { first: 2, messages, ..all.bare() };
+
+    let mut keeping = archive.compression().unwrap();
+    keeping.begin(&beginning(&["two", "three"])).unwrap();
+    drop(keeping);
+    assert_eq!(archive.reader().removed("h").unwrap(), []);
+    assert_eq!(archive.reader().describe("s").unwrap(), []);
+
+    let mut keeping = archive.compression().unwrap();
+    keeping.begin(&beginning(&["two", "three", "four"])).unwrap();
+    let kept = keeping.keep(&all, &Beside::default());
+    assert!(matches!(kept, Err(ArchiveError::Misfit { .. })), "position 4 stays in the list");
+
+    let mut keeping = archive.compression().unwrap();
+    keeping.begin(&beginning(&["two", "three"])).unwrap();
+    keeping.keep(&Removal { summary: "said", ..all }, &Beside::default()).unwrap();
+    let texts = [(2, "two".into()), (3, "three".into()), (7, "seven".into())];
+    assert_eq!(archive.reader().removed("h").unwrap(), texts);
+    let described = &archive.reader().describe("s").unwrap()[0];
+    assert_eq!((described.messages, described.chars, described.summary.as_str()), (3, 13, "said"));
+    assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 3);
+}
+
+#[test]
+fn a_transcript_has_what_was_begun_already() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    archive.append("s", 0, 0, &["a", "b", "c"], 1.0).unwrap();
+    let after = [After::Kept(0), After::Kept(2)];
+    let messages = [(1, "b")];
+    let all = removal("s", "h", 1, &messages, Some(&after));
+    let mut keeping = archive.compression().unwrap();
+    keeping.begin(&Beginning { first: 1, messages: &["b"], ..all.bare() }).unwrap();
+    keeping.keep(&all, &Beside::default()).unwrap();
+    assert_eq!(archive.reader().transcript("s").unwrap(), ["a", "c"]);
+    assert_eq!(archive.reader().removed("h").unwrap(), [(1, "b".into())]);
+    assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 3);
 }

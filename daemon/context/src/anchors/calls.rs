@@ -153,8 +153,7 @@ fn head(command: &str) -> String {
 
 /// For each call the position of its result.
 fn results(turns: &[&Message]) -> HashMap<(usize, usize), usize> {
-    let owned: Vec<Message> = turns.iter().map(|&turn| turn.clone()).collect();
-    let callers = pairs::callers(&owned);
+    let callers = pairs::callers(turns.iter().copied());
     callers.into_iter().enumerate().filter_map(|(at, caller)| Some((caller?, at))).collect()
 }
 

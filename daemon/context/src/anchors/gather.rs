@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::measure::{Prose, kind_of};
@@ -12,6 +13,7 @@ use super::snippet::{excerpt, unescaped};
 use super::{Kind, calls};
 use crate::json;
 use crate::message::{Content, Message, Role};
+use crate::parallel::FEW_LINES;
 use crate::redaction::Redaction;
 use crate::sentences::sentences;
 
@@ -46,12 +48,13 @@ const MAX_ANCHORS: usize = 1_200;
 
 /// The anchors of the turns and those that an earlier handoff listed, best first, masked.
 pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction) -> Vec<Anchor> {
-    let mut gatherer = Gatherer { count: turns.len(), ..Gatherer::default() };
-    for (at, turn) in turns.iter().enumerate().rev() {
-        gatherer.turn(at, turn);
-    }
-    let mut found = gatherer.finish();
-    found.extend(calls::anchors(turns));
+    let read = || {
+        let mut gatherer = Gatherer { count: turns.len(), ..Gatherer::default() };
+        turns.iter().enumerate().rev().for_each(|(at, turn)| gatherer.turn(at, turn));
+        gatherer.finish()
+    };
+    let (mut found, called) = rayon::join(read, || calls::anchors(turns));
+    found.extend(called);
     found.extend(rank::carried(carried));
     let ended: HashSet<String> =
         found.iter().filter_map(|anchor| calls::ended(&anchor.text)).map(str::to_owned).collect();
@@ -233,7 +236,7 @@ impl Gatherer {
             Anchor { score: saying.anchor.score * rank::prose_rarity(count), ..saying.anchor }
         }));
         let shapes = self.shapes;
-        found.extend(self.lines.into_iter().filter_map(|line| {
+        found.par_extend(self.lines.into_par_iter().with_min_len(FEW_LINES).filter_map(|line| {
             let count = shapes.get(&line.shape).copied().unwrap_or(1);
             if count > MAX_OF_SHAPE {
                 return None;

@@ -3,6 +3,9 @@
 //! Scripts tell most of it, a few frequent words the rest. Only prose counts: code, paths and
 //! headings are English in any language. In doubt there is no mismatch.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::script::Script;
 use super::sections;
 use crate::handoff;
@@ -44,6 +47,17 @@ const LANGUAGES: [(&str, &str); 6] = [
     ("Portuguese", "os uma em por para com que não do da está mas e ao como mais na no você isso"),
     ("Italian", "il lo gli è una di per con che non della sono nel questo ma anche come più si alla"),
 ];
+
+/// For each frequent word its languages, by position, and its place among their words.
+static FREQUENT: LazyLock<HashMap<&str, Vec<(usize, usize)>>> = LazyLock::new(|| {
+    let mut frequent: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (at, (_, words)) in LANGUAGES.iter().enumerate() {
+        for (place, word) in words.split(' ').enumerate() {
+            frequent.entry(word).or_default().push((at, place));
+        }
+    }
+    frequent
+});
 
 /// The user's language and the summary's, if they clearly differ.
 pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, &'static str)> {
@@ -125,11 +139,9 @@ impl Profile {
         if script == Script::Latin {
             self.latin_words += 1;
             let lower = letters.to_lowercase();
-            for (at, (_, words)) in LANGUAGES.iter().enumerate() {
-                if let Some(place) = words.split(' ').position(|word| word == lower) {
-                    self.hits[at] += 1;
-                    self.different[at] |= 1 << place;
-                }
+            for (at, place) in FREQUENT.get(lower.as_str()).into_iter().flatten() {
+                self.hits[*at] += 1;
+                self.different[*at] |= 1 << place;
             }
         }
     }

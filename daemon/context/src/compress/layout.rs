@@ -1,8 +1,11 @@
 //! What a plan and a compression share: the pruned list, its parts, and what is to be summarised.
 
+use rayon::prelude::*;
+
 use crate::boundary::{self, TailCut};
 use crate::compress::Section;
 use crate::message::Message;
+use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
 use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
@@ -35,13 +38,13 @@ impl Layout {
     pub(crate) fn of(messages: &[Message], settings: &Settings) -> Self {
         let budget = settings.budgets().tail_token_budget;
         let pruned = prune::prune(messages, settings.protect_last_n, Some(budget));
-        let mut before = Measure::default();
-        let mut measures = Vec::with_capacity(messages.len());
-        for (old, new) in messages.iter().zip(&pruned.messages) {
+        let measured = |(old, new): (&Message, &Message)| {
             let measure = Measure::of(old);
-            before = before.plus(measure);
-            measures.push(if old.same(new) { measure } else { Measure::of(new) });
-        }
+            (measure, if old.same(new) { measure } else { Measure::of(new) })
+        };
+        let pairs = messages.par_iter().zip(&pruned.messages).with_min_len(FEW_MESSAGES);
+        let (before, measures): (Vec<Measure>, Vec<Measure>) = pairs.map(measured).unzip();
+        let before = before.into_iter().fold(Measure::default(), Measure::plus);
         let head_size = boundary::head_size(messages, settings);
         let start = boundary::head_end(&pruned.messages, head_size);
         let TailCut { cut, min_tail } = boundary::tail_cut(&pruned.messages, start, budget, settings.protect_last_n);
@@ -55,6 +58,11 @@ impl Layout {
             measures,
             before,
         }
+    }
+
+    /// What the handoff replaces.
+    pub(crate) fn middle(&self) -> std::ops::Range<usize> {
+        self.start..self.tail_start().max(self.start)
     }
 
     /// Where the kept messages after the handoff begin: the tail cut, or the user's last message

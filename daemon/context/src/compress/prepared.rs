@@ -1,5 +1,7 @@
 //! The first phase: what would be summarised, and what a summarizer needs for it.
 
+use std::ops::Range;
+
 use super::layout::{Brief, Layout};
 use super::sections::{self, Material, Record, Sections, Sources};
 use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, assemble};
@@ -52,6 +54,18 @@ pub fn prepare(
     state: &EngineState,
     request: &CompressRequest,
 ) -> Result<Prepared, Declined> {
+    prepare_and(messages, settings, state, request, |_| ())
+}
+
+/// [`prepare`], which tells as soon as that is known, and at most once, which messages a handoff
+/// will replace: the [`Prepared::middle`] of what comes of it.
+pub fn prepare_and(
+    messages: &[Message],
+    settings: &Settings,
+    state: &EngineState,
+    request: &CompressRequest,
+    tell: impl FnOnce(Range<usize>),
+) -> Result<Prepared, Declined> {
     let head_size = crate::boundary::head_size(messages, settings);
     if messages.len() <= head_size.saturating_add(MIN_BEYOND_HEAD) {
         return Err(Declined::TooFew);
@@ -69,6 +83,7 @@ pub fn prepare(
     if request.gain == Gain::Required && gain < SHORTEST_CHARS {
         return Err(Declined::NoGain);
     }
+    tell(layout.middle());
     let redaction = Redaction::from(settings);
     let originals = originals(messages, &layout, &brief);
     let sources = Sources {
@@ -212,8 +227,8 @@ impl Prepared {
     }
 
     /// Positions of the input that the handoff will replace.
-    pub fn middle(&self) -> std::ops::Range<usize> {
-        self.layout.start..self.layout.tail_start().max(self.layout.start)
+    pub fn middle(&self) -> Range<usize> {
+        self.layout.middle()
     }
 
     /// The summary so far, if the turns continue one.

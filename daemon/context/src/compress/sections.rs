@@ -70,12 +70,14 @@ impl Sources<'_> {
             |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| &section.text);
         let anchors = anchors::parse(carried(SectionKind::Anchors));
         let said = user_messages::parse(carried(SectionKind::UserMessages));
-        Material {
-            anchors: anchors::gather(self.turns, &anchors, self.redaction),
-            said: user_messages::gather(self.turns, said, self.redaction),
-            rules: self.rules(carried(SectionKind::Constraints)),
-            handles: handles(carried(SectionKind::Recall)),
-        }
+        let (anchors, (said, rules)) = rayon::join(
+            || anchors::gather(self.turns, &anchors, self.redaction),
+            || {
+                let said = user_messages::gather(self.turns, said, self.redaction);
+                (said, self.rules(carried(SectionKind::Constraints)))
+            },
+        );
+        Material { anchors, said, rules, handles: handles(carried(SectionKind::Recall)) }
     }
 
     /// The caller's rules, those of the handoff that the caller does not know, and what the

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use crate::json;
 use crate::message::{Content, Message, Role};
+use crate::parallel::FEW_MESSAGES;
 
 /// What stands in for an output that a later call gave again.
 pub const DUPLICATE: &str = "[Duplicate tool output — same content as a more recent call]";
@@ -16,7 +19,7 @@ const GLANCE_CHARS: usize = 64;
 
 /// For every message, whether a later tool result has the same text.
 pub(super) fn duplicates(messages: &[Message]) -> Vec<bool> {
-    let glances: Vec<Option<(usize, String)>> = messages.iter().map(glance).collect();
+    let glances: Vec<Option<(usize, String)>> = messages.par_iter().with_min_len(FEW_MESSAGES).map(glance).collect();
     let mut twins: HashMap<&(usize, String), usize> = HashMap::new();
     for glance in glances.iter().flatten() {
         *twins.entry(glance).or_default() += 1;
