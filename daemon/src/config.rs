@@ -122,6 +122,9 @@ pub struct ContextConfig {
     pub max_per_hour: u32,
     /// New text between two of them, as a fraction of the window, 0 to 1.
     pub min_new_text: f64,
+    /// Messages from which on a list is compressed however few tokens it has, for gateways that
+    /// hold many conversations; 0 for none.
+    pub hygiene_messages: usize,
 }
 
 /// What a compression does to its session.
@@ -216,6 +219,7 @@ impl Config {
                 abort_on_summary_failure: false,
                 max_per_hour: 6,
                 min_new_text: 0.02,
+                hygiene_messages: 0,
             },
             summarizer: SummarizerConfig::default(),
             limits: LimitsConfig {
@@ -281,11 +285,13 @@ mod tests {
     #[test]
     fn a_session_starts_with_what_is_configured() {
         let text = "[context]\nenabled = false\nengine = \"compressor\"\nmode = \"continue\"\n\
-                    abort_on_summary_failure = true\nmax_per_hour = 0\nmin_new_text = 0.0";
+                    abort_on_summary_failure = true\nmax_per_hour = 0\nmin_new_text = 0.0\n\
+                    hygiene_messages = 400";
         let context = read(text).unwrap().context;
         assert!(!context.enabled && context.abort_on_summary_failure);
         assert_eq!((context.mode, context.max_per_hour), (CompressionMode::Continue, 0));
         assert!(context.min_new_text.abs() < f64::EPSILON);
+        assert_eq!(context.hygiene_messages, 400);
     }
 
     #[test]

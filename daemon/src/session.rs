@@ -10,6 +10,7 @@ use herma_protocol::session::Snapshot;
 
 use crate::compression::kept::Kept;
 use crate::state::State;
+use crate::summarizer::Kind;
 
 /// Sessions that are kept in memory; past it those that nobody uses right now
 /// are read from the archive again when they are asked for.
@@ -88,6 +89,12 @@ impl Session {
 
     pub(crate) fn settings(&self) -> Settings {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The summarizer that was set for it.
+    pub(crate) fn summarizer(&self) -> Option<Kind> {
+        let settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        settings.summarizer.as_deref().and_then(Kind::parse)
     }
 
     pub(crate) fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {

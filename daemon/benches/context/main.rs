@@ -5,7 +5,8 @@
 //! `cargo bench -p herma-daemon --bench context`
 //!
 //! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs'
-//! ratios. Each call has a session of its own, and a daemon that has nothing else to do: it
+//! ratios. What leaves a list is on the disk before the answer, so beside them stands how long the disk
+//! takes to write the list's bytes to a new file and sync it: no call can be faster. Each call has a session of its own, and a daemon that has nothing else to do: it
 //! is waited for until what the call before left behind, the text index, is done. Below it
 //! how much memory a call takes, and how the time for one message changes with their number.
 
@@ -15,6 +16,7 @@
 mod daemon;
 mod transcript;
 
+use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -24,7 +26,9 @@ use std::time::{Duration, Instant};
 
 use daemon::Daemon;
 use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::context::check::CheckParams;
 use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
+use herma_protocol::daemon::PingParams;
 use herma_protocol::frame::Codec;
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Json, Method, Reply, Request, jsonrpc};
@@ -39,6 +43,10 @@ const PAIRS: usize = 9;
 
 /// Pairs for each size of list.
 const SIZE_PAIRS: usize = 3;
+
+/// Small calls of a round, and rounds of each.
+const CALLS: usize = 1_000;
+const ROUNDS: usize = 9;
 
 /// The model's window, in tokens.
 const WINDOW: u64 = 200_000;
@@ -59,16 +67,18 @@ fn main() {
         list.messages.len(),
         list.megabytes()
     );
-    println!("{:8} {:9} {:>9} {:>9} {:>8}", "codec", "reply", "floor ms", "herma ms", "ratio");
+    println!("{:8} {:9} {:>9} {:>9} {:>9} {:>8}", "codec", "reply", "floor ms", "disk ms", "herma ms", "ratio");
     for (codec, most) in [(Codec::Bincode, 4), (Codec::Json, 8)] {
         for form in [ReplyForm::Messages, ReplyForm::Edits] {
+            let disk = list.disk_floor(folder.path());
             let (floor, took) = median(folder.path(), &list, codec, form, PAIRS);
             let ratio = took / floor;
             println!(
-                "{:8} {:9} {:>9.1} {:>9.1} {ratio:>7.1}x (at most {most})",
+                "{:8} {:9} {:>9.1} {:>9.1} {:>9.1} {ratio:>7.1}x (at most {most})",
                 name(codec),
                 form_name(form),
                 floor * 1e3,
+                disk * 1e3,
                 took * 1e3
             );
         }
@@ -86,6 +96,34 @@ fn main() {
         });
         println!("{size:>8} {:>7.1} {binary:>16.1} {json:>16.1}", list.megabytes());
     }
+    println!("\n{:8} {:>9} {:>9} {:>8}", "codec", "ping us", "check us", "ratio");
+    for codec in [Codec::Bincode, Codec::Json] {
+        let (ping, check) = checks(folder.path(), codec);
+        println!("{:8} {:>9.1} {:>9.1} {:>7.2}x", name(codec), ping * 1e6, check * 1e6, check / ping);
+    }
+}
+
+/// A ping and a `context.check` with a known number of tokens, in turn: the median seconds of each.
+fn checks(folder: &Path, codec: Codec) -> (f64, f64) {
+    let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
+    let daemon = Daemon::start(home.path());
+    let mut client = Client::connect(&daemon.socket, codec);
+    let session = "bench".to_owned();
+    let configure =
+        ConfigureParams { session: session.clone(), context_length: Some(WINDOW), ..ConfigureParams::default() };
+    let configure = client.written(Request::ContextConfigure(configure));
+    client.exchange(&configure);
+    let ping = client.written(Request::Ping(PingParams::default()));
+    let known = CheckParams { session, tokens: Some(WINDOW / 4), ..CheckParams::default() };
+    let check = client.written(Request::ContextCheck(known));
+    let mut middle = |request: &[u8]| {
+        let mut times: Vec<f64> = (0..CALLS).map(|_| timed(|| drop(client.exchange(request)))).collect();
+        times.sort_by(f64::total_cmp);
+        times[CALLS / 2]
+    };
+    let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (middle(&ping), middle(&check))).collect();
+    rounds.sort_by(|one, other| (one.1 / one.0).total_cmp(&(other.1 / other.0)));
+    rounds[ROUNDS / 2]
 }
 
 /// The pair with the median ratio: seconds of the floor and of the call.
@@ -162,6 +200,25 @@ impl List {
 
     fn floor(&self) -> f64 {
         timed(|| drop(black_box(serde_json::from_slice::<Vec<&RawValue>>(black_box(&self.bytes)).unwrap())))
+    }
+
+    /// The median time to write the bytes to a new file and sync it.
+    #[expect(clippy::disallowed_methods, reason = "the floor is the system's own call")]
+    fn disk_floor(&self, folder: &Path) -> f64 {
+        let mut times: Vec<f64> = (0..PAIRS)
+            .map(|number| {
+                let path = folder.join(format!("floor-{number}"));
+                let took = timed(|| {
+                    let mut file = File::create(&path).unwrap();
+                    file.write_all(&self.bytes).unwrap();
+                    file.sync_data().unwrap();
+                });
+                std::fs::remove_file(path).unwrap();
+                took
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[PAIRS / 2]
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]

@@ -24,7 +24,7 @@ pub const NEAR_THRESHOLD: u8 = 85;
 /// The share of the window, in percent, at which a gateway compresses before the next message,
 /// whatever the threshold.
 pub const HYGIENE_SHARE: u8 = 85;
-/// Messages at which it does so too.
+/// Messages at which it does so too, unless it is told otherwise.
 pub const HYGIENE_MESSAGES: usize = 400;
 /// Messages below which it never does: there is nothing to replace.
 pub const HYGIENE_MIN_MESSAGES: usize = 4;
@@ -48,12 +48,12 @@ pub fn is_near(tokens: u64, threshold_tokens: u64) -> bool {
 }
 
 /// Whether a gateway should compress a list of so many messages and tokens before it takes the
-/// next message, and why: the window is nearly full, or else the list is long.
-pub fn hygiene(tokens: u64, messages: usize, window: u64) -> Option<Reason> {
+/// next message, and why: the window is nearly full, or else the list has `most` messages or more.
+pub fn hygiene(tokens: u64, messages: usize, window: u64, most: usize) -> Option<Reason> {
     match messages {
         0..HYGIENE_MIN_MESSAGES => None,
         _ if reaches(tokens, HYGIENE_SHARE, window) => Some(Reason::Tokens),
-        HYGIENE_MESSAGES.. => Some(Reason::Messages),
+        _ if messages >= most => Some(Reason::Messages),
         _ => None,
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             (5_000, 400, 0, Some(Reason::Messages)),
             (u64::MAX, 4, u64::MAX, Some(Reason::Tokens)),
         ] {
-            assert_eq!(hygiene(tokens, messages, window), expect, "{tokens} {messages} {window}");
+            assert_eq!(hygiene(tokens, messages, window, HYGIENE_MESSAGES), expect, "{tokens} {messages} {window}");
         }
     }
 

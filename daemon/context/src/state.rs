@@ -106,9 +106,9 @@ impl EngineState {
         self.aux_failure = None;
     }
 
-    /// Takes the usage of a call. Gives a sentence for the agent if the prompt reached a higher
-    /// level of [`LEVELS`](pressure::LEVELS) than the one before it; a prompt of 0 tokens is a
-    /// provider's silence and changes no level.
+    /// Takes the usage of a call. Tells the agent if the prompt reached a higher level of
+    /// [`LEVELS`](pressure::LEVELS) than the one before it, or came near the threshold; a prompt
+    /// of 0 tokens is a provider's silence and changes nothing of that.
     pub fn record_usage(&mut self, usage: &Usage, settings: &Settings) -> Option<String> {
         let prompt = usage.prompt();
         self.last_prompt_tokens = i64::try_from(prompt).unwrap_or(i64::MAX);
@@ -118,8 +118,10 @@ impl EngineState {
         if prompt == 0 {
             return None;
         }
+        let threshold = settings.budgets().threshold_tokens;
+        let was_near = pressure::is_near(self.last_real_prompt_tokens, threshold);
         self.last_real_prompt_tokens = prompt;
-        if prompt >= settings.budgets().threshold_tokens {
+        if prompt >= threshold {
             self.last_rough_tokens_when_real_prompt_fit = 0;
         } else if waited && self.last_compression_rough_tokens > 0 {
             self.last_rough_tokens_when_real_prompt_fit = self.last_compression_rough_tokens;
@@ -127,7 +129,11 @@ impl EngineState {
         let window = settings.context_length;
         let level = pressure::level(prompt, window);
         let before = std::mem::replace(&mut self.pressure_level, level);
-        (level > before).then(|| pressure::warning(level, prompt, window))
+        let fuller = (level > before).then(|| pressure::warning(level, prompt, window));
+        let is_near = pressure::is_near(prompt, threshold) && prompt < threshold;
+        let near = (is_near && !was_near).then(|| pressure::near_warning(prompt, threshold));
+        let told: Vec<String> = [fuller, near].into_iter().flatten().collect();
+        (!told.is_empty()).then(|| told.join(" "))
     }
 
     /// Takes what a run that began earlier leaves: its figures and its summary. What calls reported

@@ -1,5 +1,6 @@
 //! Who writes the summary: one summarizer after the other, until one does.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use herma_context::SummaryRequest;
@@ -46,12 +47,10 @@ pub(crate) enum Step {
 }
 
 impl Chain {
-    /// The summarizer that is asked for, else the session's own, else those of the
-    /// configuration.
+    /// With the summarizers of [`kinds`].
     pub(crate) fn new(state: &State, session: &Session, asked: Option<Kind>) -> Self {
         let said = session.settings();
-        let one = asked.or_else(|| said.summarizer.as_deref().and_then(Kind::parse));
-        let kinds = one.map_or_else(|| state.summarizers.chain().to_vec(), |kind| vec![kind]);
+        let kinds = kinds(state, session, asked).into_owned();
         let gives_up = said.abort_on_summary_failure.unwrap_or(state.config.context.abort_on_summary_failure);
         let model = said.summary_model.filter(|model| !model.is_empty() && !session.kept().uses_main);
         let main =
@@ -88,6 +87,14 @@ impl Chain {
 
     fn current(&self) -> Option<Kind> {
         self.kinds.get(self.at).copied()
+    }
+}
+
+/// The summarizer that is asked for, else the session's own, else those of the configuration.
+pub(crate) fn kinds<'a>(state: &'a State, session: &Session, asked: Option<Kind>) -> Cow<'a, [Kind]> {
+    match asked.or_else(|| session.summarizer()) {
+        Some(one) => Cow::Owned(vec![one]),
+        None => Cow::Borrowed(state.summarizers.chain()),
     }
 }
 

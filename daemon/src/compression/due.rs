@@ -24,6 +24,8 @@ pub(crate) enum Prompt {
         rough: u64,
         /// Whether anything stands between head and tail.
         has_content: bool,
+        /// Messages of the list.
+        messages: usize,
     },
     /// Nobody knows.
     Unknown,
@@ -71,12 +73,14 @@ pub(crate) fn due(
     now: f64,
 ) -> Due {
     let threshold = settings.budgets().threshold_tokens;
-    let (tokens, rough, has_content) = match prompt {
-        Prompt::Counted(tokens) => (tokens, tokens, true),
-        Prompt::Estimated { tokens, rough, has_content } => (tokens, rough, has_content),
-        Prompt::Unknown => (0, 0, true),
+    let (tokens, rough, has_content, messages) = match prompt {
+        Prompt::Counted(tokens) => (tokens, tokens, true, 0),
+        Prompt::Estimated { tokens, rough, has_content, messages } => (tokens, rough, has_content, messages),
+        Prompt::Unknown => (0, 0, true, 0),
     };
-    let is_over = prompt != Prompt::Unknown && tokens >= threshold;
+    let most = config.hygiene_messages;
+    let is_long = || most > 0 && pressure::hygiene(tokens, messages, settings.context_length, most).is_some();
+    let is_over = prompt != Prompt::Unknown && (tokens >= threshold || is_long());
     let held = held_back(config, settings, chain, kept, tokens, now);
     let (reason, wait_s) = match held {
         Some((Reason::Disabled, _)) => (Reason::Disabled, 0.0),

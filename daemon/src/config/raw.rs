@@ -117,6 +117,7 @@ struct Context {
     abort_on_summary_failure: Option<bool>,
     max_per_hour: Option<u32>,
     min_new_text: Option<f64>,
+    hygiene_messages: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -243,6 +244,7 @@ pub(super) fn apply(mut config: Config, text: &str, path: &Path) -> Result<Confi
     if !(0.0..=1.0).contains(&context.min_new_text) {
         return Err(wrong("context.min_new_text", "must be at least 0 and at most 1"));
     }
+    context.hygiene_messages = from.hygiene_messages.unwrap_or(context.hygiene_messages);
 
     config.summarizer = raw.summarizer.check(&wrong)?;
 

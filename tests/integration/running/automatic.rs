@@ -35,6 +35,23 @@ fn a_check_follows_the_threshold_and_what_is_known() {
 }
 
 #[test]
+fn a_person_is_told_when_a_compression_leaves_the_window_full() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    configure(&mut raw, json!({}));
+    let mut messages = conversation(60);
+    messages.push(json!({ "role": "user", "content": "word ".repeat(7200) }));
+    let asked = json!({ "session": "s", "messages": messages });
+    let report = raw.result("context.compress", &asked)["report"].clone();
+    let told = |report: &Value| report["warnings"].to_string().contains("still nearly full");
+    assert!(report["compressed"] == true && told(&report), "{report}");
+    let roomy = json!({ "session": "s", "messages": conversation(60) });
+    let report = raw.result("context.compress", &roomy)["report"].clone();
+    assert!(report["compressed"] == true && !told(&report), "{report}");
+}
+
+#[test]
 fn what_the_provider_counts_corrects_later_estimates() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -20,7 +20,7 @@ fn decided(kept: &mut Kept, prompt: Prompt) -> (bool, Reason, f64) {
 }
 
 fn estimated(tokens: u64) -> Prompt {
-    Prompt::Estimated { tokens, rough: tokens, has_content: true }
+    Prompt::Estimated { tokens, rough: tokens, has_content: true, messages: 9 }
 }
 
 #[test]
@@ -30,9 +30,31 @@ fn the_threshold_decides_where_nothing_holds_back() {
         (Prompt::Counted(99_999), false, Reason::BelowThreshold),
         (Prompt::Counted(100_000), true, Reason::OverThreshold),
         (estimated(100_000), true, Reason::OverThreshold),
-        (Prompt::Estimated { tokens: 100_000, rough: 1, has_content: false }, false, Reason::NothingToCompress),
+        (
+            Prompt::Estimated { tokens: 100_000, rough: 1, has_content: false, messages: 9 },
+            false,
+            Reason::NothingToCompress,
+        ),
     ] {
         assert_eq!(decided(&mut Kept::default(), prompt), (compress, reason, 0.0), "{prompt:?}");
+    }
+}
+
+#[test]
+fn a_long_list_is_due_only_where_that_is_configured() {
+    let of = |messages| Prompt::Estimated { tokens: 10, rough: 10, has_content: true, messages };
+    let gateway = ContextConfig { hygiene_messages: 400, threshold: 1.0, ..config() };
+    let nearly_full = Prompt::Estimated { tokens: 170_000, rough: 1, has_content: true, messages: 4 };
+    for (config, prompt, compress) in [
+        (config(), of(10_000), false),
+        (gateway, of(399), false),
+        (gateway, of(400), true),
+        (gateway, nearly_full, true),
+        (gateway, Prompt::Counted(10), false),
+    ] {
+        let whole = Settings { threshold: config.threshold, ..settings() };
+        let due = due(&config, &whole, &CHAIN, &mut Kept::default(), prompt, NOW);
+        assert_eq!(due.compress, compress, "{prompt:?}");
     }
 }
 

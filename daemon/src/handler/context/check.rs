@@ -9,7 +9,7 @@ use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, Rese
 
 use super::{Shared, parse, session_settings, status_of, tools_text};
 use crate::caller::Caller;
-use crate::compression::chain::Chain;
+use crate::compression::chain;
 use crate::compression::due::{self, Due, Prompt, Reason};
 use crate::compression::kept::Kept;
 use crate::fail::{self, Outcome};
@@ -47,9 +47,9 @@ pub(in crate::handler) async fn check(state: &Shared, caller: &Caller, params: C
     let used = settings.clone();
     let estimate =
         blocking("context.check", move || estimate(messages, &system_prompt.unwrap_or_default(), tools, &used));
-    let Estimate { own, rough, has_content } = estimate.await?;
+    let Estimate { own, rough, has_content, messages } = estimate.await?;
     let tokens = session.kept().counting.estimated(own);
-    let result = decided(state, &session, &settings, Prompt::Estimated { tokens, rough, has_content });
+    let result = decided(state, &session, &settings, Prompt::Estimated { tokens, rough, has_content, messages });
     session.keep(state);
     Ok(result)
 }
@@ -75,6 +75,7 @@ struct Estimate {
     own: u64,
     rough: u64,
     has_content: bool,
+    messages: usize,
 }
 
 fn estimate(messages: Vec<Json>, system: &str, tools: Option<Vec<Json>>, settings: &Settings) -> Outcome<Estimate> {
@@ -85,6 +86,7 @@ fn estimate(messages: Vec<Json>, system: &str, tools: Option<Vec<Json>>, setting
         own: tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(system) + own_tools,
         rough: tokens::estimate_request(Some(system), &messages, tools.as_deref()),
         has_content: boundary::has_content(&messages, settings),
+        messages: messages.len(),
     })
 }
 
@@ -96,9 +98,9 @@ fn counted(session: &Session, tokens: Option<u64>) -> Prompt {
 
 /// What `context.check` says of a session right now.
 pub(super) fn decided(state: &State, session: &Session, settings: &Settings, prompt: Prompt) -> CheckResult {
-    let chain = Chain::new(state, session, None);
+    let chain = chain::kinds(state, session, None);
     let mut kept = session.kept();
-    wire(due::due(&state.config.context, settings, chain.kinds(), &mut kept, prompt, unix_now()))
+    wire(due::due(&state.config.context, settings, &chain, &mut kept, prompt, unix_now()))
 }
 
 const fn wire(due: Due) -> CheckResult {

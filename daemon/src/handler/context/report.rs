@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use herma_context::{Message, tokens};
+use herma_context::{Message, pressure, tokens};
 use herma_protocol::context::{Archived, AuxFailure, Report};
 
 use crate::compression::commit::Done;
@@ -27,7 +27,7 @@ impl Frame<'_> {
     pub(super) fn done(&self, done: Done) -> Report {
         let numbers = done.compressed.numbers;
         let mut warnings = done.account.warnings.clone();
-        warnings.extend(self.warnings(done.is_vain));
+        warnings.extend(self.warnings(done.is_vain, numbers.tokens_after));
         Report {
             compressed: true,
             messages_before: wide(numbers.messages_before),
@@ -88,8 +88,12 @@ impl Frame<'_> {
         }
     }
 
-    fn warnings(&self, is_vain: bool) -> Vec<String> {
+    fn warnings(&self, is_vain: bool, tokens: u64) -> Vec<String> {
         let mut warnings = Vec::new();
+        let window = self.session.settings().context_length.unwrap_or_default();
+        if pressure::is_still_full(tokens, window) {
+            warnings.push(pressure::still_full_warning(tokens, window));
+        }
         let count = self.kept.engine.compression_count;
         if count >= 2 {
             warnings.push(format!(
