@@ -69,14 +69,16 @@ impl Fact {
             _ => *[("assistant", "assistant"), ("user", "user")].get(dice.below(2)).unwrap(),
         };
         self.place = place;
-        let candidates: Vec<usize> = within
-            .filter(|&at| {
-                let text = list[at]["content"].as_str().unwrap_or("");
-                list[at]["role"] == role
-                    && (role != "tool" || text.len() > 1_500)
-                    && (role == "user" || !text.is_empty())
-            })
-            .collect();
+        let long = |least: usize| -> Vec<usize> {
+            let text = |at: usize| list[at]["content"].as_str().unwrap_or("");
+            within.clone().filter(|&at| list[at]["role"] == role && text(at).len() >= least).collect()
+        };
+        // Some conversations have no long outputs.
+        let candidates = match role {
+            "user" => long(0),
+            "tool" => [1_500, 200, 1].map(long).into_iter().find(|some| !some.is_empty()).unwrap(),
+            _ => long(1),
+        };
         let at = candidates[dice.below(candidates.len())];
         if role == "user" && dice.chance(30) {
             // A message of its own, between two turns of others.

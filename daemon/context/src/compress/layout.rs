@@ -17,6 +17,8 @@ use crate::{Focus, Settings, Today, focus, prune};
 const MIN_SUMMARY_TOKENS: u64 = 2_000;
 /// What a summary may take of the turns' own size.
 const SUMMARY_RATIO: f64 = 0.20;
+/// What a whole handoff may take of it: beside the summary stand references and the user's words.
+const HANDOFF_RATIO: f64 = 0.30;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
 
@@ -144,6 +146,6 @@ pub fn summary_budget(turn_tokens: u64, settings: &Settings) -> u64 {
 fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
     let earlier =
         previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
-    let grown = share(turn_tokens, SUMMARY_RATIO).saturating_add(earlier);
+    let grown = share(turn_tokens, HANDOFF_RATIO).saturating_add(earlier);
     grown.min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }

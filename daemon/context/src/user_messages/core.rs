@@ -1,5 +1,6 @@
 //! What of a message asks for something.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -7,6 +8,7 @@ use regex::Regex;
 
 use crate::anchors::{self, Prose};
 use crate::constraints;
+use crate::hash::Fnv;
 use crate::sentences::sentences;
 use crate::text::{collapse, head, longer_than};
 
@@ -53,6 +55,11 @@ static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What a sentence loses that is said again and again.
+const ROUTINE_LOSS: u32 = 4;
+/// How often makes it that.
+const ROUTINE: u32 = 8;
+
 /// How much each sentence of a message asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
@@ -60,8 +67,44 @@ pub(super) struct Core {
     sentences: Vec<(u32, Range<usize>)>,
 }
 
+/// The cores of all messages. What is said in many of them in nearly the same words asks less
+/// than what is said once; a rule asks as much however often it is said.
+pub(super) fn cores(texts: &[String]) -> Vec<Core> {
+    let mut cores: Vec<Core> = texts.iter().map(|text| Core::of(text)).collect();
+    let mut counts: HashMap<u64, u32> = HashMap::new();
+    for (core, text) in cores.iter().zip(texts) {
+        core.places().for_each(|place| *counts.entry(wording(text, place)).or_default() += 1);
+    }
+    for (core, text) in cores.iter_mut().zip(texts) {
+        for (weight, place) in &mut core.sentences {
+            let is_routine = counts.get(&wording(text, place)).is_some_and(|count| *count >= ROUTINE);
+            let sentence = text.get(place.clone()).unwrap_or("");
+            if is_routine && *weight > ROUTINE_LOSS && !is_rule(sentence) {
+                *weight -= ROUTINE_LOSS;
+            }
+        }
+    }
+    cores
+}
+
+/// Stands for the words of a sentence but its names and numbers.
+fn wording(text: &str, place: &Range<usize>) -> u64 {
+    let mut hash = Fnv::default();
+    for word in text.get(place.clone()).unwrap_or("").split_whitespace() {
+        hash.byte(b' ');
+        if !word.contains(|c: char| c.is_ascii_digit() || c.is_uppercase() || "_/".contains(c)) {
+            hash.write(word.as_bytes());
+        }
+    }
+    hash.finish()
+}
+
+fn is_rule(sentence: &str) -> bool {
+    constraints::revokes(sentence) || !constraints::find(sentence).is_empty()
+}
+
 impl Core {
-    pub(super) fn of(text: &str) -> Self {
+    fn of(text: &str) -> Self {
         let all = text.lines().filter(|line| !line.trim().is_empty()).flat_map(sentences);
         let place = |sentence: &str| {
             let start = sentence.as_ptr().addr().saturating_sub(text.as_ptr().addr());
@@ -69,6 +112,10 @@ impl Core {
         };
         let sentences = all.enumerate().map(|(at, sentence)| (weight(sentence, at), place(sentence))).collect();
         Self { sentences }
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.sentences.iter().map(|(_, place)| place)
     }
 
     fn sentence<'a>(&self, text: &'a str, at: usize) -> &'a str {

@@ -1,7 +1,7 @@
 //! The user's words as text, and back.
 
 use super::Said;
-use super::core::{Core, is_empty_talk};
+use super::core::{Core, cores, is_empty_talk};
 
 /// What begins a message.
 const ITEM: &str = "- ";
@@ -24,6 +24,9 @@ const SHORTEST: usize = 24;
 /// must have, and the chars of a message.
 const STEPS: [(u32, usize); 9] =
     [(0, 900), (1, 600), (1, 400), (3, 400), (3, 280), (5, 280), (6, 240), (7, 200), (8, 170)];
+
+/// How those are shown that fill the room which is left.
+const FILL: (u32, usize) = (1, 170);
 
 /// The user's words within a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +51,7 @@ pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
     let Some(room) = chars.checked_sub(rest_room) else {
         return Rendered { hidden: said.texts.len() + said.hidden, ..Rendered::default() };
     };
-    let cores = said.cores.get_or_init(|| said.texts.iter().map(|text| Core::of(text)).collect());
+    let cores = said.cores.get_or_init(|| cores(&said.texts));
     let whole = whole(&said.texts, cores, room);
     let newest = texts.get(..whole).unwrap_or(&[]);
     let taken: usize = newest.iter().map(|text| cost(text)).sum();
@@ -111,7 +114,8 @@ fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     let mut short: Vec<String> = Vec::new();
     for step in STEPS {
         short = cores.iter().zip(texts).map(|(core, text)| at_step(core, text, step)).collect();
-        if short.iter().map(|text| short_cost(text)).sum::<usize>() <= room {
+        if let Some(left) = room.checked_sub(short.iter().map(|text| short_cost(text)).sum()) {
+            fill(&mut short, texts, cores, left);
             return short;
         }
     }
@@ -129,6 +133,16 @@ fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
         left = left.saturating_sub(wanted);
     }
     short
+}
+
+/// Shows of those that ask for too little as many as there is room left for, the newest first.
+fn fill(short: &mut [String], texts: &[String], cores: &[Core], room: usize) {
+    let mut left = room;
+    for ((text, whole), core) in short.iter_mut().zip(texts).zip(cores).filter(|((text, _), _)| text.is_empty()) {
+        let shown = at_step(core, whole, FILL);
+        let Some(rest) = left.checked_sub(short_cost(&shown)) else { continue };
+        (*text, left) = (shown, rest);
+    }
 }
 
 fn joined(items: &[&str], hidden: usize, handle: &str) -> Rendered {

@@ -100,3 +100,29 @@ fn an_older_message_never_stands_in_the_place_of_a_newer_one() {
         assert!(!text.contains("Do not use unsafe code.") || text.contains("You may use unsafe"), "{chars}: {text}");
     }
 }
+
+#[test]
+fn what_is_asked_once_stands_before_what_is_asked_again_and_again() {
+    let routine = |at: usize| say("user", &format!("Hello. I need a flight from Oslo to Lyon on May {at}, please."));
+    let mut list: Vec<Message> = (0..100).map(routine).collect();
+    list.insert(5, say("user", "Please translate the upload form into French."));
+    list.insert(7, say("user", "Never book anything on a Sunday."));
+    let said = said(&list);
+    let rendered = render(&said, 2_000, "cmp_1");
+    assert!(rendered.text.contains("Please translate the upload form into French."), "{}", rendered.text);
+    assert!(rendered.text.contains("Never book anything on a Sunday."), "{}", rendered.text);
+    assert_eq!(rendered.shown + rendered.hidden, said.texts.len());
+}
+
+#[test]
+fn room_that_is_left_is_filled_with_the_newest_of_the_rest() {
+    let mut list: Vec<Message> =
+        (0..60).map(|at| say("user", &format!("The {at}th sample looked fine to me."))).collect();
+    list.extend(
+        (0..12).map(|at| say("user", &format!("Please rename widget {at} to gadget {at}, {}.", "x".repeat(40)))),
+    );
+    let rendered = render(&said(&list), 2_400, "cmp_1");
+    let shown = rendered.text.chars().count();
+    assert!((2_250..=2_400).contains(&shown), "{shown} chars of 2,400");
+    assert!(rendered.text.contains("The 59th") && !rendered.text.contains("The 0th"), "{}", rendered.text);
+}
