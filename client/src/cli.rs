@@ -2,9 +2,11 @@
 //! handlers.
 
 mod compress;
+mod config;
 mod constraint;
 mod context;
 mod daemon;
+mod doctor;
 mod exit;
 mod guard;
 mod memory;
@@ -117,6 +119,14 @@ enum Command {
     /// Look for threats in a text, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Look for what could keep herma from its work, and say what to do about it
+    #[command(
+        after_help = "Looks at permissions, the socket, locks and who holds them, stores and journals, the archive, disk space,\nthe configuration and what it names. Exit code 1 when something does not work.\n\nExamples:\n  herma doctor\n  herma doctor --json | jq '.findings[] | select(.state != \"ok\")'"
+    )]
+    Doctor,
+    /// Show, check or begin the daemon's configuration
+    #[command(subcommand)]
+    Config(config::Command),
     /// Print a script that completes commands in a shell
     #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
     Completions {
@@ -187,6 +197,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Constraint(command) => constraint::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
+        Command::Doctor => doctor::run(&session),
+        Command::Config(command) => config::run(&session, command),
         Command::Completions { .. } => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 //! one, which has no options left.
 
 mod raw;
+mod show;
 mod summarizer;
 mod units;
 
@@ -15,6 +16,7 @@ use herma_memory::Target;
 use herma_protocol::limits;
 use herma_spill::Budgets;
 
+pub use self::show::{Setting, Source, TEMPLATE, as_file, settings};
 pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 
 /// Largest configuration file, in bytes.
@@ -243,10 +245,18 @@ impl Config {
     /// A file that can't be read, an unknown key, or a value out of its range.
     pub fn load(home: PathBuf, socket: PathBuf) -> Result<Self, ConfigError> {
         let path = Self::file(&home);
+        Ok(Self::load_from(home, socket, &path)?.0)
+    }
+
+    /// The same from another file, with the text of that, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_from(home: PathBuf, socket: PathBuf, path: &Path) -> Result<(Self, Option<String>), ConfigError> {
         let config = Self::for_home(home, socket);
-        match file::read_text(&path, FILE_LIMIT)? {
-            None => Ok(config),
-            Some((text, _)) => raw::apply(config, &text, &path),
+        match file::read_text(path, FILE_LIMIT)? {
+            None => Ok((config, None)),
+            Some((text, _)) => Ok((raw::apply(config, &text, path)?, Some(text))),
         }
     }
 

@@ -5,7 +5,9 @@ use herma_tests::{Cli, Daemon, Home};
 use serde_json::{Value, json};
 
 mod archive;
+mod config;
 mod decide;
+mod doctor;
 mod edit;
 mod shelf;
 mod transfer;

@@ -62,7 +62,7 @@ impl Failure {
     }
 
     /// What is said, unless it was said already.
-    fn words(&self) -> Option<String> {
+    pub(crate) fn words(&self) -> Option<String> {
         match self {
             Self::Client(error) => Some(format!("{error}{}", advice(error))),
             Self::Gone => Some("the daemon went away".into()),

@@ -15,7 +15,7 @@ use super::{CompressionMode, Config, ConfigError, LogFormat, StoreLimits, units}
 use crate::state::is_profile;
 
 /// The only engine of this version.
-const ENGINE: &str = "compressor";
+pub(super) const ENGINE: &str = "compressor";
 
 /// The largest rate limit: a breaker remembers so many runs.
 const MAX_PER_HOUR: u32 = 1_000;

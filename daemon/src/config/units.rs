@@ -36,6 +36,23 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     }
 }
 
+/// Bytes as [`bytes`] reads them, in the largest unit that leaves no rest.
+pub(super) fn show_bytes(count: u64) -> String {
+    show(count, &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)], "B")
+}
+
+/// Seconds as [`seconds`] reads them, likewise.
+pub(super) fn show_seconds(count: u64) -> String {
+    show(count, &[("d", 24 * 3600), ("h", 3600), ("m", 60)], "s")
+}
+
+fn show(count: u64, units: &[(&str, u64)], smallest: &str) -> String {
+    match units.iter().find(|(_, size)| count > 0 && count.is_multiple_of(*size)) {
+        Some((unit, size)) => format!("{}{unit}", count / size),
+        None => format!("{count}{smallest}"),
+    }
+}
+
 fn split(text: &str) -> Option<(u64, &str)> {
     let text = text.trim();
     let digits = text.find(|char: char| !char.is_ascii_digit() && char != '_').unwrap_or(text.len());
@@ -58,6 +75,17 @@ mod tests {
             ("99999999999GiB", None),
         ] {
             assert_eq!(bytes(text), size, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for (size, text) in [(0, "0B"), (1000, "1000B"), (2 << 30, "2GiB"), (1536 << 20, "1536MiB"), (1 << 10, "1KiB")]
+        {
+            assert_eq!((show_bytes(size).as_str(), bytes(text)), (text, Some(size)));
+        }
+        for (time, text) in [(0, "0s"), (90, "90s"), (180, "3m"), (604_800, "7d"), (7200, "2h")] {
+            assert_eq!((show_seconds(time).as_str(), seconds(text)), (text, Some(time)));
         }
     }
 

@@ -1,5 +1,7 @@
 //! `hermad`: the daemon's process, a shell round [`herma_daemon::run`].
 
+mod look;
+
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use herma_daemon::config::{Config, LogFormat};
+use herma_daemon::config::Config;
 use herma_daemon::instance::{self, ClaimError};
 use herma_daemon::{logging, run};
 use herma_protocol::rendezvous;
@@ -49,9 +51,18 @@ struct Arguments {
     /// the terminal's hang-up: how the CLI starts a daemon
     #[arg(long)]
     detached: bool,
+    /// Read the configuration from this file [default: herma/config.toml in the home]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Check the configuration and exit
-    #[arg(long)]
+    #[arg(long, group = "look")]
     check: bool,
+    /// Print the configuration in force, and where each value came from, and exit
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], group = "look")]
+    show_config: Option<String>,
+    /// Write a configuration file with every key at its default, if there is none yet, and exit
+    #[arg(long, group = "look", conflicts_with = "config")]
+    init_config: bool,
 }
 
 /// How the allocator of glibc is to behave. Left alone it takes a large request for a sign
@@ -106,22 +117,21 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let home = absolute(&home)?;
     let socket = rendezvous::socket(arguments.socket.clone(), env, &home, herma_disk::process::user());
     let socket = absolute(&socket)?;
-    let mut config = Config::load(home, socket)?;
-    if let Some(switch) = env("HERMES_REDACT_SECRETS") {
-        let off = ["false", "0", "no", "off"];
-        config.redact = !off.contains(&switch.to_string_lossy().trim().to_lowercase().as_str());
+    let path = arguments.config.clone().unwrap_or_else(|| Config::file(&home));
+    if arguments.init_config {
+        return look::init(&path);
     }
-    if let Some(level) = &arguments.log {
-        config.log.level.clone_from(level);
+    let (config, text) = Config::load_from(home, socket, &path)?;
+    if arguments.config.is_some() && text.is_none() {
+        anyhow::bail!("{}: there is no such file", path.display());
     }
-    match arguments.log_format.as_deref() {
-        Some("json") => config.log.format = LogFormat::Json,
-        Some(_) => config.log.format = LogFormat::Text,
-        None => {}
-    }
+    let (config, overridden) = look::overridden(config, arguments);
     logging::check(&config.log)?;
     if arguments.check {
         return Ok(());
+    }
+    if let Some(format) = &arguments.show_config {
+        return look::show(&config, text.as_deref(), &path, &overridden, format);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING)

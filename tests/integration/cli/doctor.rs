@@ -1,0 +1,63 @@
+//! `herma doctor` on homes that are in order and on such as are not.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
+use herma_protocol::memory::Target;
+use herma_tests::{Cli, Daemon, Home};
+use serde_json::Value;
+
+/// The finding about one thing whose words have `part`.
+fn finding<'a>(report: &'a Value, check: &str, part: &str) -> &'a Value {
+    let all = report["findings"].as_array().unwrap();
+    let is_it = |row: &&Value| row["check"] == check && row["words"].as_str().unwrap().contains(part);
+    all.iter().find(is_it).unwrap_or_else(|| panic!("{check} {part} in {report}"))
+}
+
+#[test]
+fn a_home_in_order_has_nothing_to_complain_of() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    let report = cli.run(&["doctor", "--json"]).json();
+    assert_eq!(report["state"], "ok", "{report}");
+    for check in ["home", "folder", "socket", "daemon", "store", "archive", "outputs", "locks", "summarizer", "space"] {
+        assert_eq!(finding(&report, check, "")["state"], "ok", "{report}");
+    }
+    assert!(cli.run(&["doctor"]).done().ends_with("everything is in order\n"));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_what_to_do() {
+    let home = Home::configured(
+        "[summarizer]\nchain = [\"command\", \"extractive\"]\n[summarizer.command]\nargv = [\"/no/such\"]\n",
+    );
+    let _daemon = Daemon::start(&home);
+    home.write_store(Target::Memory, b"\xff\xfe not text");
+    std::fs::set_permissions(home.path().join("herma"), Permissions::from_mode(0o755)).unwrap();
+    let held = home.hold(Target::User);
+    let cli = Cli::new(&home);
+    let ran = cli.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    for (check, part, state) in [
+        ("folder", "others can use it", "warning"),
+        ("store", "can't be read", "error"),
+        ("summarizer", "there is no", "warning"),
+        ("locks", "USER.md.lock is held by process", "warning"),
+    ] {
+        let row = finding(&report, check, part);
+        assert!(row["state"] == state && row["remedy"].is_string(), "{row}");
+    }
+    drop(held);
+}
+
+#[test]
+fn without_a_daemon_the_rest_is_looked_at() {
+    let home = Home::configured("[memory]\nuser_limit = 0\n");
+    let cli = Cli::new(&home);
+    let ran = cli.run(&["doctor", "--json"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &finding(&report, "configuration", "user_limit")["state"]), (1, &"error".into()), "{report}");
+    assert_eq!(finding(&report, "daemon", "none runs")["state"], "warning");
+}
