@@ -15,6 +15,7 @@ mod out;
 mod output;
 mod profile;
 mod recall;
+mod service;
 mod session;
 mod several;
 mod usage;
@@ -127,6 +128,9 @@ enum Command {
     /// Show, check or begin the daemon's configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Have the user's service manager run the daemon (systemd, launchd)
+    #[command(subcommand)]
+    Service(service::Command),
     /// Print a script that completes commands in a shell
     #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
     Completions {
@@ -197,6 +201,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Constraint(command) => constraint::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
+        Command::Service(command) => service::run(&session, command),
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
         Command::Completions { .. } => Ok(()),

@@ -14,13 +14,14 @@ use crate::transport::{self, Listener};
 #[derive(Debug)]
 #[must_use = "the home is free again when this is dropped"]
 pub struct Claim {
-    socket: PathBuf,
+    /// The socket's name, unless it is the service manager's.
+    socket: Option<PathBuf>,
     _lock: Lock,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Err(error) = socket::remove_stale(&self.socket) {
+        if let Some(Err(error)) = self.socket.as_deref().map(socket::remove_stale) {
             tracing::warn!("{error}");
         }
     }
@@ -61,11 +62,12 @@ fn by(holder: &str) -> String {
 }
 
 /// Takes the lock of the home, then listens. A socket that a dead daemon left
-/// is removed only under the lock and only when nobody answers on it.
+/// is removed only under the lock and only when nobody answers on it. One that the
+/// service manager listens on is used, and stays when the daemon ends.
 ///
 /// # Errors
 /// Another daemon, or a file system that says no.
-pub async fn claim(config: &Config) -> Result<(Claim, Listener), ClaimError> {
+pub async fn claim(config: &Config, inherited: Option<Listener>) -> Result<(Claim, Listener), ClaimError> {
     let private = config.home.join("herma");
     folder::create_private(&private)?;
     let path = private.join("hermad.lock");
@@ -75,6 +77,9 @@ pub async fn claim(config: &Config) -> Result<(Claim, Listener), ClaimError> {
     };
     // On a full disk nobody can read who holds the lock, but it is held.
     drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
+    if let Some(listener) = inherited {
+        return Ok((Claim { socket: None, _lock: lock }, listener));
+    }
     if let Some(folder) = config.socket.parent() {
         folder::create(folder)?;
         if folder.starts_with(&config.home) || folder.starts_with("/tmp") && folder != Path::new("/tmp") {
@@ -83,7 +88,7 @@ pub async fn claim(config: &Config) -> Result<(Claim, Listener), ClaimError> {
     }
     let listener = listen(&config.socket).await?;
     socket::make_private(&config.socket)?;
-    Ok((Claim { socket: config.socket.clone(), _lock: lock }, listener))
+    Ok((Claim { socket: Some(config.socket.clone()), _lock: lock }, listener))
 }
 
 async fn listen(path: &Path) -> Result<Listener, ClaimError> {

@@ -1,12 +1,14 @@
 //! The socket: the only file that knows which library speaks to it.
 
 use std::io;
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use interprocess::TryClone;
 use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName};
 use interprocess::os::unix::local_socket::ListenerOptionsExt;
+use listenfd::ListenFd;
 
 /// A listening socket.
 pub type Listener = interprocess::local_socket::tokio::Listener;
@@ -25,6 +27,21 @@ pub fn listen(path: &Path) -> io::Result<Listener> {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => options.create_tokio(),
         listener => listener,
     }
+}
+
+/// A socket that the service manager listens on already and gave to this process, and its
+/// path, if there is one (systemd's socket activation, `LISTEN_FDS`).
+///
+/// # Errors
+/// What was given is no Unix socket, or can't be used.
+pub fn inherited() -> io::Result<Option<(Listener, PathBuf)>> {
+    let Some(listener) = ListenFd::from_env().take_unix_listener(0)? else { return Ok(None) };
+    listener.set_nonblocking(true)?;
+    // Programs that are started from here have no use for it.
+    rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC)?;
+    let path = listener.local_addr()?.as_pathname().map(Path::to_owned);
+    let path = path.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the socket has no path"))?;
+    Ok(Some((Listener::UdSocket(OwnedFd::from(listener).try_into()?), path)))
 }
 
 /// Whether somebody answers on `path`.

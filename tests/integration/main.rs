@@ -34,6 +34,7 @@ mod provider_errors;
 mod recall;
 mod retention;
 mod running;
+mod service;
 mod sessions;
 mod severity;
 mod snapshots;

@@ -25,7 +25,7 @@ pub mod raw;
 pub mod wait;
 
 pub use cli::{Cli, Ran, Running};
-pub use daemon::{Daemon, Exit};
+pub use daemon::{Daemon, Exit, program as daemon_program};
 pub use home::{Held, Home};
 pub use injection::{Injection, Where};
 pub use journal::Journal;

@@ -12,9 +12,10 @@ use anyhow::Context;
 use clap::Parser;
 use herma_daemon::config::Config;
 use herma_daemon::instance::{self, ClaimError};
-use herma_daemon::{logging, run};
+use herma_daemon::{logging, run, transport};
 use herma_protocol::rendezvous;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Exit code when another daemon serves the home.
@@ -140,7 +141,10 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         .context("no runtime")?;
     raise_file_limit();
     let claim = runtime.block_on(async {
-        let (claim, listener) = instance::claim(&config).await?;
+        let inherited = transport::inherited().context("the socket that the service manager gave")?;
+        let (given, inherited) = inherited.map_or((None, None), |(listener, path)| (Some(listener), Some(path)));
+        let config = Config { socket: inherited.unwrap_or_else(|| config.socket.clone()), ..config };
+        let (claim, listener) = instance::claim(&config, given).await?;
         let file = config.home.join("herma/hermad.log");
         logging::start(&config.log, arguments.detached.then_some(file.as_path()))?;
         tracing::info!(home = %config.home.display(), socket = %config.socket.display(), pid = std::process::id(), "serving");
@@ -151,6 +155,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
             // The one who started it may be gone already.
             drop(writeln!(out, "ready {}", config.socket.display()).and_then(|()| out.flush()));
         }
+        notify(NotifyState::Ready);
         run(config, listener, async move {
             let [terminate, interrupt] = &mut stop;
             tokio::select! {
@@ -159,11 +164,19 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
             }
         })
         .await;
+        notify(NotifyState::Stopping);
         anyhow::Ok(claim)
     })?;
     runtime.shutdown_timeout(GOODBYE);
     drop(claim);
     Ok(())
+}
+
+/// Tells the service manager, if there is one that wants to know.
+fn notify(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!("the service manager was not told: {error}");
+    }
 }
 
 /// Without `.` and a slash at the end, so that one place has one name.
