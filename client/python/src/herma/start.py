@@ -25,7 +25,15 @@ PAUSE = 0.01
 TAKEN = 3
 """Exit code of a daemon that found its home taken."""
 
-_started: list[subprocess.Popen[bytes]] = []
+
+class _Daemon(subprocess.Popen[bytes]):
+    """A child that is meant to go on when this program ends."""
+
+    def __del__(self) -> None:
+        """Does not warn, as its base would, of a child that still runs."""
+
+
+_started: list[_Daemon] = []
 """Daemons that this process started, kept so that one that ended is reaped."""
 
 
@@ -60,7 +68,7 @@ def start(place: Place, patience: float = PATIENCE) -> bool:
     program = find_daemon()
     command = [program, "--home", str(place.home), "--socket", str(place.socket), "--detached"]
     try:
-        daemon = subprocess.Popen(
+        daemon = _Daemon(
             command,
             cwd="/",
             stdin=subprocess.DEVNULL,

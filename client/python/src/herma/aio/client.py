@@ -72,8 +72,9 @@ class AsyncClient(Methods):
 
     async def close(self) -> None:
         """Closes this loop's connection. The daemon goes on."""
-        self._line().close()
-        self._closed = True
+        if not self._closed:
+            self._line().close()
+            self._closed = True
 
     async def __aenter__(self) -> AsyncClient:
         """The client itself."""

@@ -78,8 +78,9 @@ class Client(Methods):
 
     def close(self) -> None:
         """Closes all connections. The daemon goes on."""
-        self._closed = True
-        self._own_pool().close()
+        if not self._closed:
+            self._own_pool().close()
+            self._closed = True
 
     def __enter__(self) -> Client:
         """The client itself."""

@@ -13,7 +13,7 @@ CacheTtl = Literal["5m", "1h"]
 ConstraintScope = Literal["standing", "once"]
 
 
-class ContextSettings(TypedDict, total=False):
+class EngineSettings(TypedDict, total=False):
     """Settings of an engine; those that are absent have their usual values."""
 
     model: str
@@ -28,8 +28,13 @@ class ContextSettings(TypedDict, total=False):
     api_mode: str
     abort_on_summary_failure: bool
     engine: str
-    summarizer: str
     redact: bool
+
+
+class ContextSettings(EngineSettings, total=False):
+    """The same, and who writes summaries."""
+
+    summarizer: str
 
 
 class AuxFailure(TypedDict):
