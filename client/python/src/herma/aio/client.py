@@ -73,8 +73,9 @@ class AsyncClient(Methods):
     async def close(self) -> None:
         """Closes this loop's connection. The daemon goes on."""
         if not self._closed:
-            self._line().close()
+            line = self._line()
             self._closed = True
+            await line.close()
 
     async def __aenter__(self) -> AsyncClient:
         """The client itself."""
@@ -139,9 +140,9 @@ class _Line:
                 self._connection = await AsyncConnection.open(place, start=start, deadline=deadline)
             return self._connection
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self._connection is not None:
-            self._connection.close()
+            await self._connection.close()
 
     def abandon(self) -> None:
         if self._connection is not None:

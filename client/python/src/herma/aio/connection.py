@@ -10,10 +10,11 @@ from typing import Any, cast
 from .. import hello
 from ..call import Deadline
 from ..errors import BadAnswer, DaemonUnavailable, DeadlineExceeded, TooLarge
+from ..lines import Lines
 from ..place import Place
 from ..start import connect_or_start
 from ..transport import connect
-from ..wire import FIRST_LIMIT, Answer, Event, read_line, write_line
+from ..wire import Answer, Event, read_line, write_line
 
 TOLD = 10_000
 """Events that are kept until somebody asks for them; past it the oldest go."""
@@ -29,13 +30,12 @@ class AsyncConnection(asyncio.Protocol):
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
-        self._buffer = bytearray()
-        self._searched = 0
+        self._lines = Lines()
         self._numbers = itertools.count(1)
-        self._limit = FIRST_LIMIT
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
         self._transport: asyncio.Transport | None = None
         self._failure: Exception | None = None
+        self._gone = asyncio.Event()
         self.told: asyncio.Queue[Event | Exception] = asyncio.Queue()
         """Events, and at the end why the connection broke."""
 
@@ -54,9 +54,9 @@ class AsyncConnection(asyncio.Protocol):
             answer = await connection.ask("hello", hello.PARAMS, deadline)
             connection.peer = hello.read(answer.value())
         except BaseException:
-            connection.close()
+            await connection.close()
             raise
-        connection._limit = connection.peer.limit
+        connection._lines.limit = connection.peer.limit
         return connection
 
     async def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Answer:
@@ -70,8 +70,10 @@ class AsyncConnection(asyncio.Protocol):
             raise ConnectionResetError("the connection is closed") from self._failure
         number = next(self._numbers)
         line = write_line(number, method, params)
-        if len(line) > self._limit:
-            raise TooLarge(f"{method}: the request has {len(line):,} bytes, over {self._limit:,}")
+        if len(line) > self._lines.limit:
+            raise TooLarge(
+                f"{method}: the request has {len(line):,} bytes, over {self._lines.limit:,}"
+            )
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         self._transport.write(line)
@@ -89,11 +91,14 @@ class AsyncConnection(asyncio.Protocol):
         """Whether it is open, as far as this side knows."""
         return self._transport is not None and self._failure is None
 
-    def close(self) -> None:
-        """Closes it; calls that wait break."""
-        if self._transport is not None:
-            self._transport.abort()
+    async def close(self) -> None:
+        """Closes it, and returns when it is closed; calls that wait break."""
         self._end(ConnectionResetError("the connection was closed"))
+        if self._transport is None:
+            self._stream.close()
+        else:
+            self._transport.abort()
+            await self._gone.wait()
 
     def abandon(self) -> None:
         """Closes a child's copy and leaves the parent's as it is."""
@@ -106,23 +111,19 @@ class AsyncConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """For asyncio."""
+        self._gone.set()
         self._end(error or ConnectionResetError("the daemon closed the connection"))
 
     def data_received(self, data: bytes) -> None:
         """For asyncio."""
-        self._buffer += data
+        self._lines.feed(data)
         try:
-            while (end := self._buffer.find(b"\n", self._searched)) >= 0:
-                line = bytes(self._buffer[:end])
-                del self._buffer[: end + 1]
-                self._searched = 0
+            while (line := self._lines.next()) is not None:
                 self._take(read_line(line))
-            self._searched = len(self._buffer)
-            if self._searched > self._limit:
-                raise BadAnswer(f"the daemon's answer has more than {self._limit:,} bytes")
         except BadAnswer as error:
             self._end(error)
-            self.close()
+            if self._transport is not None:
+                self._transport.abort()
 
     def _take(self, said: Answer | Event) -> None:
         if isinstance(said, Event):

@@ -41,16 +41,16 @@ class AsyncSubscription:
             self._connection = connection
             (await connection.ask("subscribe", {"topics": self._topics}, deadline)).value()
         except BaseException as error:
-            self.close()
+            await self.close()
             if isinstance(error, OSError):
                 raise DaemonUnavailable("the connection to the daemon broke") from error
             raise
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Ends it."""
         self._closed = True
         if self._connection is not None:
-            self._connection.close()
+            await self._connection.close()
 
     def __aiter__(self) -> AsyncSubscription:
         """The subscription itself."""
@@ -66,7 +66,7 @@ class AsyncSubscription:
         if isinstance(told, Event):
             return told
         was_closed = self._closed
-        self.close()
+        await self.close()
         if was_closed:
             raise StopAsyncIteration
         if isinstance(told, HermaError):
@@ -85,4 +85,4 @@ class AsyncSubscription:
         trace: TracebackType | None,
     ) -> None:
         """Ends it."""
-        self.close()
+        await self.close()

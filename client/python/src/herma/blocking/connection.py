@@ -10,11 +10,12 @@ from typing import Any
 
 from .. import hello
 from ..call import Deadline
-from ..errors import BadAnswer, DeadlineExceeded, TooLarge
+from ..errors import DeadlineExceeded, TooLarge
+from ..lines import Lines
 from ..place import Place
 from ..start import connect_or_start
 from ..transport import connect
-from ..wire import FIRST_LIMIT, Answer, Event, read_line, write_line
+from ..wire import Answer, Event, read_line, write_line
 
 READ = 256 << 10
 """Bytes that are read at one time."""
@@ -38,9 +39,8 @@ class Connection:
         """
         dial = connect_or_start if start else connect
         self._stream: socket.socket = dial(place, deadline.remaining())
-        self._buffer = bytearray()
+        self._lines = Lines()
         self._numbers = itertools.count(1)
-        self._limit = FIRST_LIMIT
         self.told: deque[Event] = deque(maxlen=TOLD)
         """Events that came while an answer was awaited."""
         try:
@@ -48,7 +48,7 @@ class Connection:
         except BaseException:
             self.close()
             raise
-        self._limit = self.peer.limit
+        self._lines.limit = self.peer.limit
 
     def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Answer:
         """Sends a request and waits for its answer.
@@ -59,8 +59,10 @@ class Connection:
         """
         number = next(self._numbers)
         line = write_line(number, method, params)
-        if len(line) > self._limit:
-            raise TooLarge(f"{method}: the request has {len(line):,} bytes, over {self._limit:,}")
+        if len(line) > self._lines.limit:
+            raise TooLarge(
+                f"{method}: the request has {len(line):,} bytes, over {self._lines.limit:,}"
+            )
         broken = self._send(line, deadline)
         while True:
             try:
@@ -94,25 +96,19 @@ class Connection:
         seconds, :class:`BadAnswer`, and :class:`OSError`.
         """
         self._stream.settimeout(patience)
-        searched = 0
-        while (end := self._buffer.find(b"\n", searched)) < 0:
-            searched = len(self._buffer)
-            if searched > self._limit:
-                raise BadAnswer(f"the daemon's answer has more than {self._limit:,} bytes")
+        while (line := self._lines.next()) is None:
             try:
                 read = self._stream.recv(READ)
             except (socket.timeout, BlockingIOError) as error:
                 raise DeadlineExceeded("the daemon said nothing in time") from error
             if not read:
                 raise ConnectionResetError("the daemon closed the connection")
-            self._buffer += read
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
+            self._lines.feed(read)
         return read_line(line)
 
     def is_stale(self) -> bool:
         """Whether the daemon closed it, or said something, while nobody asked."""
-        if self._buffer:
+        if not self._lines.is_empty:
             return True
         self._stream.settimeout(0)
         try:

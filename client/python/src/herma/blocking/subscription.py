@@ -25,7 +25,11 @@ class Subscription:
         self._closed = False
         try:
             self._connection = Connection(place, start=start, deadline=deadline)
-            self._connection.ask("subscribe", {"topics": topics}, deadline).value()
+            try:
+                self._connection.ask("subscribe", {"topics": topics}, deadline).value()
+            except BaseException:
+                self._connection.close()
+                raise
         except OSError as error:
             raise DaemonUnavailable("the connection to the daemon broke") from error
 
