@@ -10,28 +10,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import OutputConfig, Size
 
-PINNED = "read_file"
-"""The tool whose results always stay: they are what a spilled one is read back with."""
-
 
 @dataclass(frozen=True)
 class BudgetConfig:
-    """Sizes in chars; ``math.inf`` is no limit. Without one the daemon's own count."""
+    """Sizes in chars; ``math.inf`` is no limit. Without one the daemon's own count.
+
+    Results of ``read_file`` always stay: they are what a spilled one is read back with.
+    """
 
     default_result_size: float = 100_000
-    """A result longer than this goes to disk."""
+    """A result longer than this goes to disk, unless its tool has a size of its own."""
     turn_budget: float = 200_000
     """All results of one turn together."""
     preview_size: int = 1_500
     """What stays of a result that went to disk."""
     tool_overrides: Mapping[str, float] = field(default_factory=dict)
     """By tool, in place of ``default_result_size``."""
-
-    def resolve_threshold(self, tool_name: str) -> float:
-        """The chars that a result of this tool may have."""
-        if tool_name == PINNED:
-            return math.inf
-        return self.tool_overrides.get(tool_name, self.default_result_size)
 
     def on_the_wire(self) -> OutputConfig:
         """The same as the daemon takes it."""
