@@ -71,6 +71,7 @@ def test_a_cancelled_call_leaves_the_others(run):
         calls[3].cancel()
         answers = await asyncio.gather(*calls, return_exceptions=True)
         assert [type(answer) for answer in answers].count(dict) == 9
+        assert client._line()._connection._waiting == {}
         assert await client.ping() == {}
 
     run(work)
@@ -99,6 +100,9 @@ def test_nothing_is_done_twice(home, run):
             await client.memory.restore(target="user", revision=1)
         log = await client.memory.log(target="user")
         assert [row["action"] for row in log["rows"]] == ["restore", "undo", "add"]
+        relay.cut("memory.add", lambda: (home.kill(), relay.path.unlink()))
+        with pytest.raises(herma.OutcomeUnknown):
+            await client.memory.add(target="user", content="two")
 
     run(work, socket=relay.path, start=False)
     relay.close()
@@ -168,9 +172,9 @@ def test_a_child_connects_anew(run):
 
         def child():
             async def ask():
-                status = await client.status()
+                status, lines = await client.status(), len(client._lines)
                 await client.close()
-                return status["connections"] == 2
+                return status["connections"] == 2 and lines == 1
 
             asyncio._set_running_loop(None)
             return asyncio.run(ask())

@@ -8,6 +8,7 @@ import pytest
 from conftest import conversation
 
 import herma
+from herma.call import Deadline
 
 
 def test_changes_are_told_in_their_order(client):
@@ -36,6 +37,16 @@ def test_a_compression_is_told(client):
                 assert event.params["report"]["compressed"]
                 break
     assert "compression.progress" in seen
+
+
+def test_what_is_told_while_an_answer_is_awaited_is_kept(client):
+    with client.subscribe(["memory.changed"]) as events:
+        for number in range(20):
+            add = {"target": "user", "content": f"n{number}"}
+            events._connection.ask("memory.add", add, Deadline(10))
+            events._connection.ask("ping", {}, Deadline(10))
+        revisions = [next(events).params["revision"] for _ in range(20)]
+    assert revisions == list(range(1, 21))
 
 
 def test_an_unknown_topic(client):

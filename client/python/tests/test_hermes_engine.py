@@ -268,6 +268,7 @@ def test_a_session_switch(engine, client):
     engine.on_session_end("s", [])
     engine.on_session_reset()
     assert engine.last_prompt_tokens == engine.last_total_tokens == 0
+    assert client.context.status(session="s")["last_prompt_tokens"] == 0
     engine.on_session_start("t", old_session_id="s", platform="cli")
     assert engine.session_id == "t"
     assert not engine.should_compress()

@@ -132,6 +132,7 @@ def test_parts(home):
     env = Sandbox(home.path / "box")
     shown = maybe_persist_tool_result(parts, "shell", "call_1", env, SMALL)
     assert [part["type"] for part in shown] == ["text", "image_url"]
+    assert place(shown[0]["text"]) == env.temp / "hermes-results" / "call_1.txt"
     assert place(shown[0]["text"]).read_text() == TEXT
 
 

@@ -50,6 +50,13 @@ def test_what_looks_carries_no_key(relay, client):
     assert relay.keys("memory.list") == [None]
 
 
+def test_what_is_none_is_left_out(relay, client):
+    client.memory.list(target=None, raw=None)
+    client.call("memory.list", target=None, raw=True)
+    sent = [call["params"] for call in relay.calls if call["method"] == "memory.list"]
+    assert [set(params) for params in sent] == [{"deadline_ms"}, {"deadline_ms", "raw"}]
+
+
 def restart(home):
     def again():
         home.kill()
@@ -72,6 +79,19 @@ def test_a_write_that_comes_to_the_same_is_repeated_after_a_restart(home, relay,
     assert client.memory.add(target="user", content="two")["entries"] == ["one", "two"]
     assert len(relay.keys("memory.add")) == 3
     assert log(home) == ["add", "add"]
+
+
+def test_a_write_without_an_answer_and_without_a_daemon(home, relay, client):
+    def end():
+        home.kill()
+        relay.path.unlink()
+
+    relay.cut("memory.add", end)
+    with pytest.raises(herma.OutcomeUnknown, match=r"memory\.add"):
+        client.memory.add(target="user", content="two")
+    with pytest.raises(herma.DaemonUnavailable) as error:
+        client.memory.add(target="user", content="three")
+    assert not isinstance(error.value, herma.OutcomeUnknown)
 
 
 def test_a_question_is_repeated_after_a_restart(home, relay, client):

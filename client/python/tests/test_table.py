@@ -64,7 +64,6 @@ def test_what_writes_here_writes_there():
     }
 
 
-@needs_repository
 def test_a_write_is_either_repeatable_or_not():
     assert EFFECTS["memory.undo"] is Effect.WRITE
     assert EFFECTS["memory.add"] is Effect.SAME
@@ -86,6 +85,14 @@ def test_both_clients_have_the_same_functions(home):
     for name in EFFECTS:
         here, there = (signature(function(client, name)) for client in clients)
         assert here == there, name
+
+
+@needs_repository
+def test_there_is_one_version():
+    plugin = (ROOT / "src/herma/hermes/plugin/plugin.yaml").read_text()
+    workspace = (REPOSITORY / "Cargo.toml").read_text()
+    assert f"\nversion: {herma.__version__}\n" in plugin
+    assert f'\nversion = "{herma.__version__}"\n' in workspace
 
 
 @needs_repository

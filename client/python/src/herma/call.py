@@ -96,11 +96,18 @@ class Call:
     def broke(self, error: Exception) -> None:
         """Says that the connection broke; returns when the call may be sent again.
 
-        Raises :class:`OutcomeUnknown`, or of what only looks
-        :class:`DaemonUnavailable`, when it may not.
+        Raises what :meth:`given_up` gives when it may not.
         """
         self._breaks += 1
         if self.effect is Effect.ONCE or self._breaks >= ATTEMPTS:
-            kind = DaemonUnavailable if self.effect is Effect.READ else OutcomeUnknown
-            words = f"{self.method}: the connection to the daemon broke"
-            raise kind(f"{words}: {type(error).__name__}") from error
+            words = f"the connection to the daemon broke: {type(error).__name__}"
+            raise self.given_up(words) from error
+
+    def given_up(self, words: str) -> DaemonUnavailable:
+        """The error for a call that got no answer.
+
+        It is :class:`OutcomeUnknown` when the call may have been done.
+        """
+        if self._asked is None or self.effect is Effect.READ:
+            return DaemonUnavailable(words)
+        return OutcomeUnknown(f"{self.method}: {words}; whether it was done is not known")

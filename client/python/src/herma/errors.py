@@ -1,8 +1,8 @@
 """What a call can fail with.
 
 Every error is a :class:`HermaError`; what the daemon answers has one class for
-each kind in its closed table. Messages name methods and params, never the
-values of params.
+each kind in its closed table. Messages that are made here name methods and
+params, never the values of params.
 """
 
 from __future__ import annotations

@@ -107,6 +107,12 @@ class AsyncClient(Methods):
                 connection = await self._line().connection(
                     self.place, start=start, deadline=call.deadline
                 )
+            except OSError as error:
+                call.broke(error)
+                continue
+            except DaemonUnavailable as error:
+                raise call.given_up(error.message) from error
+            try:
                 call.begin(connection.peer.pid)
                 answer = await connection.ask(method, call.params(), call.deadline)
             except OSError as error:

@@ -112,6 +112,8 @@ class Client(Methods):
             except OSError as error:
                 call.broke(error)
                 continue
+            except DaemonUnavailable as error:
+                raise call.given_up(error.message) from error
             try:
                 call.begin(connection.peer.pid)
                 answer = connection.ask(method, call.params(), call.deadline)
