@@ -130,7 +130,7 @@ def test_without_leave_nothing_is_started(home, run):
 
 
 def test_an_answer_over_the_limit_is_refused(run, monkeypatch):
-    monkeypatch.setattr("herma.lines.FIRST_LIMIT", 200)
+    monkeypatch.setattr("herma.lines.LONGEST", 200)
 
     async def work(client):
         with pytest.raises(herma.BadAnswer, match="more than 200 bytes"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import pytest
@@ -109,7 +110,16 @@ def test_a_request_over_the_daemons_limit_stays_here(home):
         assert client.guard.redact(text="x" * 1_000_000)["count"] == 0
 
 
+def test_an_answer_may_be_longer_than_a_request(home):
+    home.configure('[limits]\nframe = "1MiB"\n')
+    messages = [{"role": "user", "content": "\\" * 3000} for _ in range(150)]
+    with herma.Client() as client:
+        client.context.configure(session="s", context_length=64_000)
+        plan = client.context.plan(session="s", messages=messages)
+    assert len(json.dumps(plan)) > 1 << 20
+
+
 def test_an_answer_over_the_limit_is_refused(client, monkeypatch):
-    monkeypatch.setattr("herma.lines.FIRST_LIMIT", 200)
+    monkeypatch.setattr("herma.lines.LONGEST", 200)
     with pytest.raises(herma.BadAnswer, match="more than 200 bytes"):
         client.ping()

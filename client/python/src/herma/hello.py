@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from .errors import BadAnswer
 from .version import VERSION
-from .wire import CEILING
 
 PARAMS: dict[str, Any] = {"client": f"herma-python {VERSION}", "protocol": 1}
 """Params of the ``hello`` that begins each connection."""
+
+FIRST_LIMIT = 64 << 10
+"""Longest line in bytes before the daemon has said what it takes."""
 
 
 class Peer(NamedTuple):
@@ -19,7 +21,7 @@ class Peer(NamedTuple):
     pid: int
     """Its process: another one is another daemon, which knows no keys of this one."""
     limit: int
-    """Longest line that it takes, in bytes; longer answers are refused here too."""
+    """Longest line that it takes, in bytes."""
     caller: int
     """The process that connected: a child after a fork must not use it."""
 
@@ -35,4 +37,4 @@ def read(result: Any) -> Peer:
         pid, limit = int(result["pid"]), int(result["limits"]["frame"])
     except (KeyError, TypeError, ValueError) as error:
         raise BadAnswer("the daemon's hello can't be understood") from error
-    return Peer(pid, min(limit, CEILING), os.getpid())
+    return Peer(pid, limit, os.getpid())

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from .errors import BadAnswer
-from .wire import FIRST_LIMIT
+
+LONGEST = 1 << 30
+"""Longest line in bytes that is taken from a daemon: an answer may be longer than the
+longest request, whose limit can be configured up to this."""
 
 
 class Lines:
     """Bytes as they come, given back line by line in linear time."""
 
     def __init__(self) -> None:
-        self.limit = FIRST_LIMIT
-        """Longest line in bytes."""
         self._buffer = bytearray()
         self._searched = 0
 
@@ -31,8 +32,8 @@ class Lines:
         """
         end = self._buffer.find(b"\n", self._searched)
         self._searched = len(self._buffer) if end < 0 else end
-        if self._searched > self.limit:
-            raise BadAnswer(f"the daemon's answer has more than {self.limit:,} bytes")
+        if self._searched > LONGEST:
+            raise BadAnswer(f"the daemon's answer has more than {LONGEST:,} bytes")
         if end < 0:
             return None
         line = bytes(self._buffer[:end])

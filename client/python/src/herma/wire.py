@@ -8,12 +8,6 @@ from typing import Any, NamedTuple
 
 from .errors import BadAnswer, HermaError, InvalidParams, from_wire
 
-FIRST_LIMIT = 64 << 20
-"""Longest line in bytes as long as the daemon has not said what it takes."""
-
-CEILING = 1 << 30
-"""Longest line in bytes that any daemon can be configured to take."""
-
 
 class Event(NamedTuple):
     """Something that the daemon tells unasked."""

@@ -31,6 +31,7 @@ class AsyncConnection(asyncio.Protocol):
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
         self._lines = Lines()
+        self._limit = hello.FIRST_LIMIT
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
         self._transport: asyncio.Transport | None = None
@@ -56,7 +57,7 @@ class AsyncConnection(asyncio.Protocol):
         except BaseException:
             await connection.close()
             raise
-        connection._lines.limit = connection.peer.limit
+        connection._limit = connection.peer.limit
         return connection
 
     async def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Answer:
@@ -70,10 +71,8 @@ class AsyncConnection(asyncio.Protocol):
             raise ConnectionResetError("the connection is closed") from self._failure
         number = next(self._numbers)
         line = write_line(number, method, params)
-        if len(line) > self._lines.limit:
-            raise TooLarge(
-                f"{method}: the request has {len(line):,} bytes, over {self._lines.limit:,}"
-            )
+        if len(line) > self._limit:
+            raise TooLarge(f"{method}: the request has {len(line):,} bytes, over {self._limit:,}")
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         self._transport.write(line)

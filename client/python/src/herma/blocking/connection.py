@@ -40,6 +40,7 @@ class Connection:
         dial = connect_or_start if start else connect
         self._stream: socket.socket = dial(place, deadline.remaining())
         self._lines = Lines()
+        self._limit = hello.FIRST_LIMIT
         self._numbers = itertools.count(1)
         self.told: deque[Event] = deque(maxlen=TOLD)
         """Events that came while an answer was awaited."""
@@ -48,7 +49,7 @@ class Connection:
         except BaseException:
             self.close()
             raise
-        self._lines.limit = self.peer.limit
+        self._limit = self.peer.limit
 
     def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Answer:
         """Sends a request and waits for its answer.
@@ -59,10 +60,8 @@ class Connection:
         """
         number = next(self._numbers)
         line = write_line(number, method, params)
-        if len(line) > self._lines.limit:
-            raise TooLarge(
-                f"{method}: the request has {len(line):,} bytes, over {self._lines.limit:,}"
-            )
+        if len(line) > self._limit:
+            raise TooLarge(f"{method}: the request has {len(line):,} bytes, over {self._limit:,}")
         broken = self._send(line, deadline)
         while True:
             try:

@@ -188,9 +188,8 @@ class HermaContextEngine(Base):
             return messages
         self.last_report = answer["report"]
         self._look()
-        return (
-            edits.apply(messages, answer["edits"]) if answer["report"]["compressed"] else messages
-        )
+        shorter = answer["report"]["compressed"]
+        return edits.apply(messages, answer["edits"]) if shorter else messages
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
         """The functions that get back what is not in the list any more."""
