@@ -1,0 +1,10 @@
+"""How the functions reach the client.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+AsyncCaller = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Awaitable[Any]]
+"""Takes a method, its params, and the options of the call."""

@@ -1,0 +1,49 @@
+"""The methods of `constraint`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import AsyncCaller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Constraint:
+    """The methods of `constraint`."""
+
+    def __init__(self, call: AsyncCaller) -> None:
+        self._call = call
+
+    async def add(
+        self,
+        *,
+        session: str,
+        text: str,
+        scope: t.ConstraintScope | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.AddedConstraint:
+        """Adds a rule (1 to 2,000 chars) that every handoff quotes word for word."""
+        params: Mapping[str, Any] = {"session": session, "text": text, "scope": scope}
+        result: t.AddedConstraint = await self._call("constraint.add", params, options)
+        return result
+
+    async def list(self, *, session: str, **options: Unpack[t.Options]) -> t.ConstraintList:
+        """Gives the rules in force, oldest first."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.ConstraintList = await self._call("constraint.list", params, options)
+        return result
+
+    async def remove(self, *, session: str, id: str, **options: Unpack[t.WriteOptions]) -> t.Empty:
+        """Takes a rule away."""
+        params: Mapping[str, Any] = {"session": session, "id": id}
+        result: t.Empty = await self._call("constraint.remove", params, options)
+        return result

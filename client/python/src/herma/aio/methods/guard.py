@@ -1,0 +1,50 @@
+"""The methods of `guard`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import AsyncCaller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Guard:
+    """The methods of `guard`."""
+
+    def __init__(self, call: AsyncCaller) -> None:
+        self._call = call
+
+    async def scan(
+        self,
+        *,
+        text: str | None = None,
+        scope: t.GuardScope | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Scan:
+        """Looks for attacks in a text."""
+        params: Mapping[str, Any] = {"text": text, "scope": scope}
+        result: t.Scan = await self._call("guard.scan", params, options)
+        return result
+
+    async def redact(
+        self,
+        *,
+        text: str | None = None,
+        force: bool | None = None,
+        code: bool | None = None,
+        enabled: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Redacted:
+        """Takes secrets out of a text."""
+        params: Mapping[str, Any] = {"text": text, "force": force, "code": code, "enabled": enabled}
+        result: t.Redacted = await self._call("guard.redact", params, options)
+        return result

@@ -1,0 +1,167 @@
+"""The methods of `output`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import AsyncCaller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Output:
+    """The methods of `output`."""
+
+    def __init__(self, call: AsyncCaller) -> None:
+        self._call = call
+
+    async def admit(
+        self,
+        *,
+        session: str,
+        tool: str,
+        id: str,
+        content: t.Content,
+        threshold: t.Size | None = None,
+        config: t.OutputConfig | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.AdmittedOutput:
+        """Takes a tool result; gives what goes into the conversation. Sizes are chars."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "tool": tool,
+            "id": id,
+            "content": content,
+            "threshold": threshold,
+            "config": config,
+        }
+        result: t.AdmittedOutput = await self._call("output.admit", params, options)
+        return result
+
+    async def settle_turn(
+        self,
+        *,
+        session: str,
+        results: t.TurnResults | None = None,
+        messages: t.Messages | None = None,
+        config: t.OutputConfig | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.SettledTurn:
+        """Spills the largest results of a turn until all of them fit its budget."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "results": results,
+            "messages": messages,
+            "config": config,
+        }
+        result: t.SettledTurn = await self._call("output.settle_turn", params, options)
+        return result
+
+    async def preview(
+        self,
+        *,
+        content: str,
+        max: int | None = None,
+        tail: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Preview:
+        """Gives the first `max` chars (1,500), and `tail` last ones (0)."""
+        params: Mapping[str, Any] = {"content": content, "max": max, "tail": tail}
+        result: t.Preview = await self._call("output.preview", params, options)
+        return result
+
+    async def read(
+        self,
+        *,
+        handle: str | None = None,
+        path: str | None = None,
+        line: int | None = None,
+        lines: int | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        tail: int | None = None,
+        view: t.View | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.OutputPage:
+        """Gives lines (from 1), chars from `offset`, or the last `tail` lines of an output.
+
+        NotFound says why it is gone.
+        """
+        params: Mapping[str, Any] = {
+            "handle": handle,
+            "path": path,
+            "line": line,
+            "lines": lines,
+            "offset": offset,
+            "limit": limit,
+            "tail": tail,
+            "view": view,
+        }
+        result: t.OutputPage = await self._call("output.read", params, options)
+        return result
+
+    async def search(
+        self,
+        *,
+        query: str,
+        regex: bool | None = None,
+        handle: str | None = None,
+        session: str | None = None,
+        context: int | None = None,
+        limit: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.OutputMatches:
+        """Looks in spilled outputs, newest first.
+
+        `context` is lines on each side, `limit` 1 to 1,000 (50).
+        """
+        params: Mapping[str, Any] = {
+            "query": query,
+            "regex": regex,
+            "handle": handle,
+            "session": session,
+            "context": context,
+            "limit": limit,
+        }
+        result: t.OutputMatches = await self._call("output.search", params, options)
+        return result
+
+    async def list(
+        self,
+        *,
+        session: str | None = None,
+        limit: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.OutputList:
+        """Gives outputs, newest first, those that are gone included.
+
+        `limit` is 1 to 100,000 (100).
+        """
+        params: Mapping[str, Any] = {"session": session, "limit": limit}
+        result: t.OutputList = await self._call("output.list", params, options)
+        return result
+
+    async def remove(self, *, handle: str, **options: Unpack[t.WriteOptions]) -> t.RemovedOutput:
+        """Deletes an output; NotFound for one that is unknown or gone."""
+        params: Mapping[str, Any] = {"handle": handle}
+        result: t.RemovedOutput = await self._call("output.remove", params, options)
+        return result
+
+    async def gc(
+        self,
+        *,
+        dry_run: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.CollectedOutputs:
+        """Lets go at once what is too old or too much."""
+        params: Mapping[str, Any] = {"dry_run": dry_run}
+        result: t.CollectedOutputs = await self._call("output.gc", params, options)
+        return result

@@ -1,0 +1,71 @@
+"""Every method of the wire.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .constraint import Constraint
+from .context import Context
+from .guard import Guard
+from .memory import Memory
+from .output import Output
+from .profile import Profile
+from .recall import Recall
+from .session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Methods:
+    """Every method of the wire."""
+
+    def __init__(self) -> None:
+        self.constraint = Constraint(self._call)
+        self.context = Context(self._call)
+        self.guard = Guard(self._call)
+        self.memory = Memory(self._call)
+        self.output = Output(self._call)
+        self.profile = Profile(self._call)
+        self.recall = Recall(self._call)
+        self.session = Session(self._call)
+
+    def _call(self, method: str, params: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def hello(
+        self,
+        *,
+        client: str | None = None,
+        protocol: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Hello:
+        """Says who answers, and its limits."""
+        params: Mapping[str, Any] = {"client": client, "protocol": protocol}
+        result: t.Hello = self._call("hello", params, options)
+        return result
+
+    def ping(self, **options: Unpack[t.Options]) -> t.Empty:
+        """Asks whether anybody answers."""
+        params: Mapping[str, Any] = {}
+        result: t.Empty = self._call("ping", params, options)
+        return result
+
+    def status(self, **options: Unpack[t.Options]) -> t.Status:
+        """Says how the daemon is: requests, sessions, stores, outputs, archive."""
+        params: Mapping[str, Any] = {}
+        result: t.Status = self._call("status", params, options)
+        return result
+
+    def shutdown(self, *, drain_ms: int | None = None, **options: Unpack[t.Options]) -> t.Empty:
+        """Ends the daemon; what was asked gets `drain_ms` milliseconds (10,000) to finish."""
+        params: Mapping[str, Any] = {"drain_ms": drain_ms}
+        result: t.Empty = self._call("shutdown", params, options)
+        return result

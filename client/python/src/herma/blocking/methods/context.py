@@ -1,0 +1,285 @@
+"""The methods of `context`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Context:
+    """The methods of `context`."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def configure(
+        self,
+        *,
+        session: str,
+        model: str | None = None,
+        context_length: int | None = None,
+        threshold: float | None = None,
+        target_ratio: float | None = None,
+        protect_first_n: int | None = None,
+        protect_last_n: int | None = None,
+        summary_model: str | None = None,
+        provider: str | None = None,
+        base_url: str | None = None,
+        api_mode: str | None = None,
+        abort_on_summary_failure: bool | None = None,
+        engine: str | None = None,
+        summarizer: str | None = None,
+        redact: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextStatus:
+        """Changes the settings that are named; a session needs `context_length` (tokens) once."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "model": model,
+            "context_length": context_length,
+            "threshold": threshold,
+            "target_ratio": target_ratio,
+            "protect_first_n": protect_first_n,
+            "protect_last_n": protect_last_n,
+            "summary_model": summary_model,
+            "provider": provider,
+            "base_url": base_url,
+            "api_mode": api_mode,
+            "abort_on_summary_failure": abort_on_summary_failure,
+            "engine": engine,
+            "summarizer": summarizer,
+            "redact": redact,
+        }
+        result: t.ContextStatus = self._call("context.configure", params, options)
+        return result
+
+    def status(self, *, session: str, **options: Unpack[t.Options]) -> t.ContextStatus:
+        """Gives settings and state of a session's engine."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.ContextStatus = self._call("context.status", params, options)
+        return result
+
+    def constants(self, **options: Unpack[t.Options]) -> t.ContextConstants:
+        """Gives the literals and numbers that programs match on."""
+        params: Mapping[str, Any] = {}
+        result: t.ContextConstants = self._call("context.constants", params, options)
+        return result
+
+    def estimate(
+        self,
+        *,
+        text: str | None = None,
+        messages: t.Messages | None = None,
+        system_prompt: str | None = None,
+        tools: t.Schemas | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Estimate:
+        """Estimates tokens: chars/4, and by script."""
+        params: Mapping[str, Any] = {
+            "text": text,
+            "messages": messages,
+            "system_prompt": system_prompt,
+            "tools": tools,
+        }
+        result: t.Estimate = self._call("context.estimate", params, options)
+        return result
+
+    def record_usage(
+        self,
+        *,
+        session: str | None = None,
+        usage: t.Json | None = None,
+        provider: str | None = None,
+        api_mode: str | None = None,
+        model: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.RecordedUsage:
+        """Tells what a model's call used, as the provider reported it."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "usage": usage,
+            "provider": provider,
+            "api_mode": api_mode,
+            "model": model,
+        }
+        result: t.RecordedUsage = self._call("context.record_usage", params, options)
+        return result
+
+    def plan(
+        self,
+        *,
+        messages: t.Messages,
+        session: str | None = None,
+        config: t.ContextSettings | None = None,
+        focus: t.TextOrOff | None = None,
+        previous_summary: str | None = None,
+        today: t.TextOrOff | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Plan:
+        """Says what a compression would do; nothing changes."""
+        params: Mapping[str, Any] = {
+            "messages": messages,
+            "session": session,
+            "config": config,
+            "focus": focus,
+            "previous_summary": previous_summary,
+            "today": today,
+        }
+        result: t.Plan = self._call("context.plan", params, options)
+        return result
+
+    def compress(
+        self,
+        *,
+        session: str,
+        messages: t.Messages | None = None,
+        current_tokens: int | None = None,
+        focus: t.TextOrOff | None = None,
+        today: t.TextOrOff | None = None,
+        force: bool | None = None,
+        summarizer: str | None = None,
+        reply: t.ReplyForm | None = None,
+        mode: t.CompressMode | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Compressed:
+        """Makes a list shorter; Busy while another compression of the session runs."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "messages": messages,
+            "current_tokens": current_tokens,
+            "focus": focus,
+            "today": today,
+            "force": force,
+            "summarizer": summarizer,
+            "reply": reply,
+            "mode": mode,
+        }
+        result: t.Compressed = self._call("context.compress", params, options)
+        return result
+
+    def resume(
+        self,
+        *,
+        ticket: str,
+        summary: str | None = None,
+        error: t.SummaryError | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Compressed:
+        """Goes on with a compression that needed a summary.
+
+        NotFound for a ticket that is used up.
+        """
+        params: Mapping[str, Any] = {"ticket": ticket, "summary": summary, "error": error}
+        result: t.Compressed = self._call("context.resume", params, options)
+        return result
+
+    def compact_ahead(
+        self,
+        *,
+        session: str,
+        focus: t.TextOrOff | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.CompactAhead:
+        """Compresses the appended transcript in the background."""
+        params: Mapping[str, Any] = {"session": session, "focus": focus}
+        result: t.CompactAhead = self._call("context.compact_ahead", params, options)
+        return result
+
+    def check(
+        self,
+        *,
+        session: str,
+        tokens: int | None = None,
+        messages: t.Messages | None = None,
+        system_prompt: str | None = None,
+        tools: t.Schemas | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Check:
+        """Says whether to compress now, and why."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "tokens": tokens,
+            "messages": messages,
+            "system_prompt": system_prompt,
+            "tools": tools,
+        }
+        result: t.Check = self._call("context.check", params, options)
+        return result
+
+    def reset(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.ContextStatus:
+        """Forgets what the engine remembers of a session."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.ContextStatus = self._call("context.reset", params, options)
+        return result
+
+    def classify_error(
+        self,
+        *,
+        text: str,
+        status: int | None = None,
+        current: int | None = None,
+        session: str | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.ClassifiedError:
+        """Says what a provider's error means; `current` is the window in tokens."""
+        params: Mapping[str, Any] = {
+            "text": text,
+            "status": status,
+            "current": current,
+            "session": session,
+        }
+        result: t.ClassifiedError = self._call("context.classify_error", params, options)
+        return result
+
+    def cache_control(
+        self,
+        *,
+        messages: t.Messages,
+        ttl: t.CacheTtl | None = None,
+        native: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.CacheControl:
+        """Marks at most four messages for a prompt cache."""
+        params: Mapping[str, Any] = {"messages": messages, "ttl": ttl, "native": native}
+        result: t.CacheControl = self._call("context.cache_control", params, options)
+        return result
+
+    def manual(
+        self,
+        *,
+        text: str | None = None,
+        history: t.Messages | None = None,
+        keep: int | None = None,
+        head: t.Messages | None = None,
+        tail: t.Messages | None = None,
+        before: t.Messages | None = None,
+        after: t.Messages | None = None,
+        tokens_before: int | None = None,
+        tokens_after: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Manual:
+        """Parses a person's command, splits a list, rejoins two, or words what came of it."""
+        params: Mapping[str, Any] = {
+            "text": text,
+            "history": history,
+            "keep": keep,
+            "head": head,
+            "tail": tail,
+            "before": before,
+            "after": after,
+            "tokens_before": tokens_before,
+            "tokens_after": tokens_after,
+        }
+        result: t.Manual = self._call("context.manual", params, options)
+        return result

@@ -1,0 +1,233 @@
+"""The methods of `memory`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Memory:
+    """The methods of `memory`."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def add(
+        self,
+        *,
+        target: t.Target,
+        content: str,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Appends an entry; one that is there already is a success."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "content": content,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+        }
+        result: t.WriteResult = self._call("memory.add", params, options)
+        return result
+
+    def replace(
+        self,
+        *,
+        target: t.Target,
+        old_text: str,
+        content: str,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        allow_drift: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Puts `content` in the place of the entry that `old_text` names."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "old_text": old_text,
+            "content": content,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+            "allow_drift": allow_drift,
+        }
+        result: t.WriteResult = self._call("memory.replace", params, options)
+        return result
+
+    def remove(
+        self,
+        *,
+        target: t.Target,
+        old_text: str,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        allow_drift: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Deletes the entry that `old_text` names."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "old_text": old_text,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+            "allow_drift": allow_drift,
+        }
+        result: t.WriteResult = self._call("memory.remove", params, options)
+        return result
+
+    def batch(
+        self,
+        *,
+        target: t.Target,
+        operations: t.Operations,
+        allow_empty: bool | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        allow_drift: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Does up to 1,000 operations, all or none."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "operations": operations,
+            "allow_empty": allow_empty,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+            "allow_drift": allow_drift,
+        }
+        result: t.WriteResult = self._call("memory.batch", params, options)
+        return result
+
+    def list(
+        self,
+        *,
+        target: t.Target | None = None,
+        raw: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.MemoryList:
+        """Gives the entries; `raw` shows blocked ones as they are, for people."""
+        params: Mapping[str, Any] = {"target": target, "raw": raw}
+        result: t.MemoryList = self._call("memory.list", params, options)
+        return result
+
+    def tool(
+        self,
+        *,
+        arguments: t.ToolArguments,
+        session: str | None = None,
+        agent: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Does what a model asked for; whatever is wrong with that is a refusal."""
+        params: Mapping[str, Any] = {"arguments": arguments, "session": session, "agent": agent}
+        result: t.WriteResult = self._call("memory.tool", params, options)
+        return result
+
+    def schema(self, **options: Unpack[t.Options]) -> t.MemorySchema:
+        """Gives the function schema and the paragraph for the system prompt."""
+        params: Mapping[str, Any] = {}
+        result: t.MemorySchema = self._call("memory.schema", params, options)
+        return result
+
+    def log(
+        self,
+        *,
+        target: t.Target | None = None,
+        limit: int | None = None,
+        before: int | None = None,
+        raw: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.MemoryLog:
+        """Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50)."""
+        params: Mapping[str, Any] = {"target": target, "limit": limit, "before": before, "raw": raw}
+        result: t.MemoryLog = self._call("memory.log", params, options)
+        return result
+
+    def undo(
+        self,
+        *,
+        target: t.Target,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Makes the text before the newest revision a new revision."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+        }
+        result: t.WriteResult = self._call("memory.undo", params, options)
+        return result
+
+    def restore(
+        self,
+        *,
+        target: t.Target,
+        revision: int,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Makes the text of a revision a new one; NotFound when it is not kept."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "revision": revision,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+        }
+        result: t.WriteResult = self._call("memory.restore", params, options)
+        return result
+
+    def pending(self, **options: Unpack[t.Options]) -> t.Pending:
+        """Gives the writes that wait for approval, oldest first."""
+        params: Mapping[str, Any] = {}
+        result: t.Pending = self._call("memory.pending", params, options)
+        return result
+
+    def approve(
+        self,
+        *,
+        ids: t.Texts | None = None,
+        all: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Approved:
+        """Does writes that wait; NotFound for an unknown id, and then nothing is done."""
+        params: Mapping[str, Any] = {"ids": ids, "all": all}
+        result: t.Approved = self._call("memory.approve", params, options)
+        return result
+
+    def reject(
+        self,
+        *,
+        ids: t.Texts | None = None,
+        all: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Rejected:
+        """Throws away writes that wait; NotFound for an unknown id, and then nothing is done."""
+        params: Mapping[str, Any] = {"ids": ids, "all": all}
+        result: t.Rejected = self._call("memory.reject", params, options)
+        return result

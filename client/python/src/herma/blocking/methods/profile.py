@@ -1,0 +1,36 @@
+"""The methods of `profile`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Profile:
+    """The methods of `profile`."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def create(self, *, name: str, **options: Unpack[t.WriteOptions]) -> t.CreatedProfile:
+        """Makes a pair of stores; `name` has 1 to 64 letters, digits, `_`, `-`."""
+        params: Mapping[str, Any] = {"name": name}
+        result: t.CreatedProfile = self._call("profile.create", params, options)
+        return result
+
+    def list(self, **options: Unpack[t.Options]) -> t.ProfileList:
+        """Gives the profiles and their limits, `default` first."""
+        params: Mapping[str, Any] = {}
+        result: t.ProfileList = self._call("profile.list", params, options)
+        return result

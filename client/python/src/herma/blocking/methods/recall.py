@@ -1,0 +1,75 @@
+"""The methods of `recall`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Recall:
+    """The methods of `recall`."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def search(
+        self,
+        *,
+        query: str,
+        session: str | None = None,
+        kinds: t.RecallKinds | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.RecallHits:
+        """Finds what was said, seen or noted, best first.
+
+        Times are Unix seconds, `limit` 1 to 100 (20).
+        """
+        params: Mapping[str, Any] = {
+            "query": query,
+            "session": session,
+            "kinds": kinds,
+            "since": since,
+            "until": until,
+            "limit": limit,
+        }
+        result: t.RecallHits = self._call("recall.search", params, options)
+        return result
+
+    def expand(
+        self,
+        *,
+        handle: str,
+        before: int | None = None,
+        after: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.RecallItems:
+        """Gives what a handle stands for, and 0 to 100 (2) messages or lines on each side."""
+        params: Mapping[str, Any] = {"handle": handle, "before": before, "after": after}
+        result: t.RecallItems = self._call("recall.expand", params, options)
+        return result
+
+    def describe(self, *, session: str, **options: Unpack[t.Options]) -> t.RecallDescription:
+        """Gives what each compression of a session took out."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.RecallDescription = self._call("recall.describe", params, options)
+        return result
+
+    def schema(self, **options: Unpack[t.Options]) -> t.RecallSchema:
+        """Gives the function schemas for a model."""
+        params: Mapping[str, Any] = {}
+        result: t.RecallSchema = self._call("recall.schema", params, options)
+        return result

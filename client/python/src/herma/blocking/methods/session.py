@@ -1,0 +1,189 @@
+"""The methods of `session`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Session:
+    """The methods of `session`."""
+
+    def __init__(self, call: Caller) -> None:
+        self._call = call
+
+    def open(
+        self,
+        *,
+        session: str,
+        agent: str | None = None,
+        parent: str | None = None,
+        title: str | None = None,
+        model: str | None = None,
+        context_length: int | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.OpenedSession:
+        """Opens a session; its snapshot is the same ever after. `context_length` is in tokens."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "agent": agent,
+            "parent": parent,
+            "title": title,
+            "model": model,
+            "context_length": context_length,
+        }
+        result: t.OpenedSession = self._call("session.open", params, options)
+        return result
+
+    def snapshot(self, *, session: str, **options: Unpack[t.Options]) -> t.Snapshot:
+        """Gives what the session froze; NotFound for one that was never opened."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.Snapshot = self._call("session.snapshot", params, options)
+        return result
+
+    def refresh(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.Snapshot:
+        """Freezes both stores anew."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.Snapshot = self._call("session.refresh", params, options)
+        return result
+
+    def close(
+        self,
+        *,
+        session: str,
+        reason: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Empty:
+        """Ends a session."""
+        params: Mapping[str, Any] = {"session": session, "reason": reason}
+        result: t.Empty = self._call("session.close", params, options)
+        return result
+
+    def append(
+        self,
+        *,
+        session: str,
+        generation: int,
+        position: int,
+        messages: t.Messages,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Appended:
+        """Keeps messages for recall.
+
+        `position` is the first one's in the list, from 0. Conflict says where to go on.
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "generation": generation,
+            "position": position,
+            "messages": messages,
+        }
+        result: t.Appended = self._call("session.append", params, options)
+        return result
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        before: float | None = None,
+        raw: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.SessionList:
+        """Gives sessions, newest root first.
+
+        `before` is a `started_at`, `limit` 1 to 1,000 (50).
+        """
+        params: Mapping[str, Any] = {"limit": limit, "before": before, "raw": raw}
+        result: t.SessionList = self._call("session.list", params, options)
+        return result
+
+    def show(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionRow:
+        """Gives one session; NotFound for one that was never opened."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.SessionRow = self._call("session.show", params, options)
+        return result
+
+    def tip(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionId:
+        """Gives the newest session of the chain that compressions made out of this one."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.SessionId = self._call("session.tip", params, options)
+        return result
+
+    def resume_target(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionId:
+        """Gives the session with messages where this one goes on."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.SessionId = self._call("session.resume_target", params, options)
+        return result
+
+    def next_title(self, *, title: str, **options: Unpack[t.Options]) -> t.NextTitle:
+        """Gives the title of a continuation: `base #N`."""
+        params: Mapping[str, Any] = {"title": title}
+        result: t.NextTitle = self._call("session.next_title", params, options)
+        return result
+
+    def lock(
+        self,
+        *,
+        session: str,
+        holder: str,
+        ttl_s: float | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.LockResult:
+        """Takes the lock of a session for `ttl_s` seconds (300).
+
+        With 0 it ends with the connection.
+        """
+        params: Mapping[str, Any] = {"session": session, "holder": holder, "ttl_s": ttl_s}
+        result: t.LockResult = self._call("session.lock", params, options)
+        return result
+
+    def unlock(
+        self,
+        *,
+        session: str,
+        holder: str,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.LockResult:
+        """Releases the lock if the holder has it."""
+        params: Mapping[str, Any] = {"session": session, "holder": holder}
+        result: t.LockResult = self._call("session.unlock", params, options)
+        return result
+
+    def lock_holder(self, *, session: str, **options: Unpack[t.Options]) -> t.LockHolder:
+        """Says who has the lock."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.LockHolder = self._call("session.lock_holder", params, options)
+        return result
+
+    def usage(
+        self,
+        *,
+        session: str | None = None,
+        since: float | None = None,
+        by: t.UsageBy | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.UsageTable:
+        """Adds up the tokens of models' calls since a Unix time."""
+        params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
+        result: t.UsageTable = self._call("session.usage", params, options)
+        return result
+
+    def remove(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.RemovedSession:
+        """Deletes a session with its messages and outputs.
+
+        NotFound for one that was never opened.
+        """
+        params: Mapping[str, Any] = {"session": session}
+        result: t.RemovedSession = self._call("session.remove", params, options)
+        return result
