@@ -9,6 +9,7 @@ mod daemon;
 mod doctor;
 mod exit;
 mod guard;
+mod hermes;
 mod memory;
 mod moment;
 mod out;
@@ -21,7 +22,7 @@ mod several;
 mod usage;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -128,6 +129,9 @@ enum Command {
     /// Show, check or begin the daemon's configuration
     #[command(subcommand)]
     Config(config::Command),
+    /// Compress with herma in an agent of the Hermes family
+    #[command(subcommand)]
+    Hermes(hermes::Command),
     /// Have the user's service manager run the daemon (systemd, launchd)
     #[command(subcommand)]
     Service(service::Command),
@@ -136,6 +140,13 @@ enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a folder
+    #[command(after_help = "Examples:\n  herma man | man -l -\n  herma man --dir ~/.local/share/man/man1")]
+    Man {
+        /// A folder that gets a page for each command
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
     },
 }
 
@@ -182,6 +193,9 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         clap_complete::generate(*shell, &mut Arguments::command(), "herma", &mut script);
         return out::bytes(&script);
     }
+    if let Command::Man { dir } = &arguments.command {
+        return man(dir.as_deref());
+    }
     let session = Session { common, place: Place::find(common.home.clone(), common.socket.clone())? };
     match &arguments.command {
         Command::Ping => {
@@ -201,9 +215,24 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Constraint(command) => constraint::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
+        Command::Hermes(command) => hermes::run(&session, command),
         Command::Service(command) => service::run(&session, command),
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
-        Command::Completions { .. } => Ok(()),
+        Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }
+}
+
+/// The manual page of the program, or the pages of all its commands as files.
+#[expect(clippy::disallowed_methods, reason = "the folder is the manual's")]
+fn man(folder: Option<&Path>) -> Result<(), Failure> {
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        let written = clap_mangen::Man::new(Arguments::command()).render(&mut page);
+        written.map_err(|error| Failure::File(error.to_string()))?;
+        return out::bytes(&page);
+    };
+    let failed = |error| Failure::File(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(Arguments::command(), folder).map_err(failed)
 }
