@@ -19,6 +19,7 @@ mod recall;
 mod service;
 mod session;
 mod several;
+mod top;
 mod usage;
 mod watch;
 
@@ -101,6 +102,8 @@ enum Command {
     /// List and make profiles: named pairs of stores
     #[command(subcommand)]
     Profile(profile::Command),
+    /// Watch the daemon live: sessions, stores, outputs, requests, events
+    Top(top::Arguments),
     /// Print each change of a store, and each output that goes, as it happens
     Watch(watch::Arguments),
     /// Spill large tool outputs; list, search and read them
@@ -207,6 +210,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Memory(command) => memory::run(&session, command),
         Command::Session(command) => session::run(&session, command),
         Command::Profile(command) => profile::run(&session, command),
+        Command::Top(arguments) => top::run(&session, arguments),
         Command::Watch(_) => watch::run(&session),
         Command::Output(command) => output::run(&session, command),
         Command::Recall(arguments) => recall::run(&session, arguments),

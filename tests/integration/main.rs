@@ -45,6 +45,7 @@ mod spill_crash;
 mod spill_faults;
 mod spill_many;
 mod spill_names;
+mod top;
 mod transcript;
 mod usage;
 mod writer;

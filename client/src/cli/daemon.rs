@@ -11,6 +11,9 @@ use serde_json::json;
 use super::exit::Failure;
 use super::{Session, out};
 
+/// Cells of a bar.
+const BAR: usize = 10;
+
 /// Pause between two looks at a daemon that is stopping.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -112,7 +115,8 @@ fn table(status: &StatusResult) -> String {
         rows.push((
             "store",
             format!(
-                "{}/{}: {} entries, {}/{} chars, revision {}{state}",
+                "{} {}/{}: {} entries, {}/{} chars, revision {}{state}",
+                out::bar(share(store.chars, store.limit), BAR),
                 store.profile,
                 match store.target {
                     herma_client::protocol::memory::Target::Memory => "memory",
@@ -128,7 +132,8 @@ fn table(status: &StatusResult) -> String {
     rows.push((
         "outputs",
         format!(
-            "{} files, {} of {}",
+            "{} {} files, {} of {}",
+            out::bar(share(status.outputs.bytes, status.outputs.quota), BAR),
             out::thousands(status.outputs.files),
             out::size(status.outputs.bytes),
             out::size(status.outputs.quota)
@@ -143,14 +148,15 @@ fn table(status: &StatusResult) -> String {
             text.push_str(&format!(
                 "{method:22} {:>10} {:>12} {:>12}\n",
                 out::thousands(counts.count),
-                microseconds(counts.p50_us),
-                microseconds(counts.p99_us)
+                out::microseconds(counts.p50_us),
+                out::microseconds(counts.p99_us)
             ));
         }
     }
     text
 }
 
-fn microseconds(us: f64) -> String {
-    if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1000.0) }
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -14,7 +14,7 @@ use super::Common;
 use super::exit::Failure;
 
 pub(crate) use mark::{Mark, Marked};
-pub(crate) use table::{Side, columns, sided, table};
+pub(crate) use table::{Side, bar, columns, sided, table};
 
 /// How a time is shown.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
@@ -54,8 +54,7 @@ fn harmless(text: &str) -> String {
 /// in colours where somebody sees them.
 pub(crate) fn changes(text: &str) -> Result<(), Failure> {
     let seen = std::io::stdout().is_terminal();
-    let wanted = colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
-    if !(seen && wanted) {
+    if !(seen && wants_colours()) {
         return line(text);
     }
     let newline = if text.ends_with('\n') { "" } else { "\n" };
@@ -126,6 +125,21 @@ fn time_in(seconds: f64, zone: jiff::tz::TimeZone) -> String {
         Ok(time) => time.to_zoned(zone).strftime(TIME).to_string(),
         Err(_) => format!("{seconds}"),
     }
+}
+
+/// The time of day, for lines that come as things happen.
+pub(crate) fn clock() -> String {
+    jiff::Zoned::now().strftime("%H:%M:%S").to_string()
+}
+
+/// A duration in microseconds, for people.
+pub(crate) fn microseconds(us: f64) -> String {
+    if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1000.0) }
+}
+
+/// Whether colours are wanted on a terminal: `NO_COLOR`, `TERM`.
+pub(crate) fn wants_colours() -> bool {
+    colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"))
 }
 
 /// A size in bytes, for people.

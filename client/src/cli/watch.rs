@@ -65,7 +65,7 @@ fn json(notification: &Notification) -> Result<String, Failure> {
     serde_json::to_string(&line).map_err(|error| Failure::File(error.to_string()))
 }
 
-fn told(notification: &Notification, time: &str) -> String {
+pub(super) fn told(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
         Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),

@@ -1,4 +1,7 @@
-//! Tables for people.
+//! Tables for people. A column is as wide as a terminal shows it: two cells for a character of
+//! Chinese or Japanese, none for a mark that stands on another one.
+
+use unicode_width::UnicodeWidthStr;
 
 /// Which end of a column's cells stand below each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,9 +14,9 @@ pub(crate) enum Side {
 
 /// Two columns, the left one as wide as its longest cell.
 pub(crate) fn columns(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = rows.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut text, (name, value)| {
-        text.push_str(&format!("{name:width$}  {value}\n"));
+        text.push_str(&format!("{}  {value}\n", padded(name, width, Side::Left)));
         text
     })
 }
@@ -26,20 +29,34 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> St
 /// The same with a side for each column.
 pub(crate) fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
     let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].chars().count());
-        cells.chain([head[at].chars().count()]).max().unwrap_or(0)
+        let cells = rows.iter().map(|row| row[at].width());
+        cells.chain([head[at].width()]).max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
     let mut text = String::new();
     for row in [head.map(str::to_owned)].iter().chain(rows) {
-        let cells = row.iter().zip(widths).zip(sides).map(|((cell, width), side)| match side {
-            Side::Left => format!("{cell:width$}"),
-            Side::Right => format!("{cell:>width$}"),
-        });
+        let cells = row.iter().zip(widths).zip(sides).map(|((cell, width), side)| padded(cell, width, side));
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
     text
+}
+
+fn padded(cell: &str, width: usize, side: Side) -> String {
+    let space = " ".repeat(width.saturating_sub(cell.width()));
+    match side {
+        Side::Left => format!("{cell}{space}"),
+        Side::Right => format!("{space}{cell}"),
+    }
+}
+
+/// A share of a whole as a bar of so many cells; what is more than the whole fills it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to width")]
+pub(crate) fn bar(share: f64, width: usize) -> String {
+    let cells = if share.is_finite() { (share.clamp(0.0, 1.0) * width as f64).round() as usize } else { 0 };
+    // Something is never shown as nothing.
+    let cells = if share > 0.0 { cells.max(1) } else { cells };
+    format!("{}{}", "█".repeat(cells), "░".repeat(width.saturating_sub(cells)))
 }
 
 #[cfg(test)]
@@ -50,6 +67,22 @@ mod tests {
     fn columns_of_a_table_are_as_wide_as_their_cells() {
         let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
         assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        let rows = [["日本語".to_owned(), "1".into()], ["ab".into(), "2".into()]];
+        assert_eq!(table(["k", "n"], &rows), "k       n\n日本語  1\nab      2\n");
+        assert_eq!(columns(&[("名", "1".into()), ("abc", "2".into())]), "名   1\nabc  2\n");
+    }
+
+    #[test]
+    fn a_bar_shows_something_for_something() {
+        for (share, expected) in
+            [(0.0, "░░░░"), (0.01, "█░░░"), (0.5, "██░░"), (1.0, "████"), (7.0, "████"), (f64::NAN, "░░░░")]
+        {
+            assert_eq!(bar(share, 4), expected, "{share}");
+        }
     }
 
     #[test]
