@@ -107,11 +107,19 @@ pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
 #[must_use]
 pub fn find_daemon() -> PathBuf {
     if let Some(named) = std::env::var_os("HERMAD").filter(|named| !named.is_empty()) {
-        return named.into();
+        return absolute(named.into());
     }
     std::env::current_exe()
         .ok()
         .map(|own| own.with_file_name("hermad"))
         .filter(|beside| beside.is_file())
         .unwrap_or_else(|| "hermad".into())
+}
+
+/// A path that means the same in another folder; a bare name is for the search path.
+fn absolute(program: PathBuf) -> PathBuf {
+    match program.components().count() {
+        0 | 1 => program,
+        _ => std::path::absolute(&program).unwrap_or(program),
+    }
 }

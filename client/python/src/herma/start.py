@@ -104,7 +104,8 @@ def find_daemon() -> str:
     """
     named = os.environ.get("HERMAD")
     if named:
-        return named
+        # It is started in another folder; a bare name is for the search path.
+        return os.path.abspath(named) if os.sep in named else named
     beside = Path(sys.executable).with_name("hermad")
     return str(beside) if beside.is_file() else shutil.which("hermad") or "hermad"
 
