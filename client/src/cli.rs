@@ -26,6 +26,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
+use crate::mcp;
 use exit::Failure;
 
 /// How long a call may take when nothing else is said, in seconds.
@@ -117,6 +118,8 @@ enum Command {
     /// Look for threats in a text, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Serve the Model Context Protocol on standard input and output
+    Mcp(mcp::Arguments),
     /// Print a script that completes commands in a shell
     #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
     Completions {
@@ -147,8 +150,22 @@ impl Session<'_> {
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
-        client.set_timeout(Some(Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))))?;
+        client.set_timeout(Some(self.timeout()))?;
         Ok(client)
+    }
+
+    /// What a command needs that connects again and again.
+    fn lasting(&self) -> mcp::Settings {
+        mcp::Settings {
+            place: self.place.clone(),
+            profile: self.common.profile.clone(),
+            timeout: self.timeout(),
+            connect: if self.common.no_spawn { connect } else { connect_or_spawn },
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))
     }
 }
 
@@ -187,6 +204,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Constraint(command) => constraint::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
+        Command::Mcp(arguments) => mcp::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Completions { .. } => Ok(()),
     }
 }

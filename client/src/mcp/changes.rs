@@ -1,0 +1,106 @@
+//! Who is told of changes: the peer of an `initialize`, and every
+//! `subscriptions/listen`.
+
+mod watch;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::Peer;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::task::AbortHandle;
+
+use super::resources::Readable;
+use super::{Settings, tell};
+use watch::Watch;
+
+/// Changes that wait for whoever tells them; past it the oldest are dropped.
+const WAITING: usize = 64;
+
+/// Changes of the stores. Nothing is asked of the daemon before somebody subscribes.
+#[derive(Debug)]
+pub(super) struct Changes {
+    settings: Settings,
+    sender: Turn<Option<Sender<Readable>>>,
+    followed: Arc<Mutex<Followed>>,
+}
+
+/// What the peer of an `initialize` wants to be told of, and the task that tells it.
+#[derive(Debug, Default)]
+struct Followed {
+    all: Vec<Readable>,
+    task: Option<AbortHandle>,
+}
+
+impl Changes {
+    /// Changes that nobody follows yet.
+    pub(super) fn new(settings: Settings) -> Self {
+        Self { settings, sender: Turn::default(), followed: Arc::default() }
+    }
+
+    /// Gives each change of a store from now on.
+    pub(super) async fn told(&self) -> Receiver<Readable> {
+        let mut sender = self.sender.lock().await;
+        if let Some(sender) = &*sender {
+            return sender.subscribe();
+        }
+        let (started, told) = broadcast::channel(WAITING);
+        let (ready, watching) = oneshot::channel();
+        let watch = Watch::new(self.settings.clone(), started.clone());
+        match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
+            // What changes from now on is told; without a daemon, from when there is one.
+            Ok(_) => drop(watching.await),
+            Err(error) => tell(&format!("changes can't be followed: {error}")),
+        }
+        *sender = Some(started);
+        told
+    }
+
+    /// Tells a peer of changes of a resource from now on.
+    pub(super) async fn follow(&self, readable: Readable, peer: Peer<RoleServer>) {
+        let mut told = self.told().await;
+        let mut followed = lock(&self.followed);
+        if !followed.all.contains(&readable) {
+            followed.all.push(readable);
+        }
+        if followed.task.is_some() {
+            return;
+        }
+        let wanted = Arc::clone(&self.followed);
+        let task = tokio::spawn(async move {
+            loop {
+                let changed = match told.recv().await {
+                    Ok(changed) if lock(&wanted).all.contains(&changed) => changed,
+                    Ok(_) | Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                let params = ResourceUpdatedNotificationParam::new(changed.uri());
+                if peer.notify_resource_updated(params).await.is_err() {
+                    return;
+                }
+            }
+        });
+        followed.task = Some(task.abort_handle());
+    }
+
+    /// Tells no more of a resource.
+    pub(super) fn leave(&self, readable: Readable) {
+        lock(&self.followed).all.retain(|followed| *followed != readable);
+    }
+}
+
+impl Drop for Changes {
+    /// The task has a peer, and keeps its connection open.
+    fn drop(&mut self) {
+        if let Some(task) = lock(&self.followed).task.take() {
+            task.abort();
+        }
+    }
+}
+
+fn lock(followed: &Mutex<Followed>) -> MutexGuard<'_, Followed> {
+    followed.lock().unwrap_or_else(PoisonError::into_inner)
+}
