@@ -62,21 +62,27 @@ impl Connection {
     pub(super) fn request(&mut self, request: Request) -> Result<Reply, ClientError> {
         let key = (request.method().effect() == Effect::Write).then(|| self.next_key());
         let since = now();
-        let mut attempt = 1;
+        let mut broken = 0;
         loop {
-            let outcome = self.attempt(&request, key.as_ref());
+            let outcome = match broken {
+                0 => self.attempt(&request, key.as_ref()),
+                _ => self.again(&request, key.as_ref(), since),
+            };
             let Err(ClientError::Lost(error)) = outcome else { return outcome };
-            if attempt == ATTEMPTS {
+            self.client = None;
+            broken += 1;
+            if broken == ATTEMPTS {
                 return Err(ClientError::Lost(error));
             }
             tell(&format!("the connection to the daemon broke ({error}); connecting again"));
-            attempt += 1;
-            match self.connected().and_then(|client| written::look(client, &request, since)) {
-                Ok(Some(reply)) => return Ok(reply),
-                Ok(None) => {}
-                Err(ClientError::Lost(_)) => self.client = None,
-                Err(error) => return Err(error),
-            }
+        }
+    }
+
+    /// Sends a request that may have been done already.
+    fn again(&mut self, request: &Request, key: Option<&String>, since: f64) -> Result<Reply, ClientError> {
+        match self.connected().and_then(|client| written::look(client, request, since))? {
+            Some(reply) => Ok(reply),
+            None => self.attempt(request, key),
         }
     }
 
