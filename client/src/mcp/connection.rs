@@ -1,8 +1,9 @@
 //! A connection that outlives its daemon: it is made again when it broke, and the
 //! session is opened on it again.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use herma_client::protocol::daemon::HelloParams;
 use herma_client::protocol::method::{Call, Effect};
 use herma_client::protocol::session::{CloseParams, OpenParams};
 use herma_client::protocol::{Reply, Request};
@@ -14,6 +15,12 @@ use super::{Settings, tell, written};
 /// How often one call is sent at most.
 const ATTEMPTS: usize = 4;
 
+/// How long a daemon that went away in the middle of a call may take to come back.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Pause between two looks for it.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// How long the session's end may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -23,6 +30,8 @@ pub(super) struct Connection {
     settings: Settings,
     identity: Option<Identity>,
     client: Option<Client>,
+    /// The process id of the daemon at the other end, or of the last one.
+    daemon: Option<u32>,
     /// Begins all idempotency keys of this process.
     name: String,
     writes: u64,
@@ -31,7 +40,7 @@ pub(super) struct Connection {
 impl Connection {
     /// A connection that is made when it is needed.
     pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, identity: None, client: None, name: unique(), writes: 0 }
+        Self { settings, identity: None, client: None, daemon: None, name: unique(), writes: 0 }
     }
 
     /// Says whose connection it is, and opens the session at once: its snapshot is
@@ -62,28 +71,39 @@ impl Connection {
     pub(super) fn request(&mut self, request: Request) -> Result<Reply, ClientError> {
         let key = (request.method().effect() == Effect::Write).then(|| self.next_key());
         let since = now();
-        let mut broken = 0;
-        loop {
-            let outcome = match broken {
-                0 => self.attempt(&request, key.as_ref()),
-                _ => self.again(&request, key.as_ref(), since),
-            };
-            let Err(ClientError::Lost(error)) = outcome else { return outcome };
-            self.client = None;
-            broken += 1;
-            if broken == ATTEMPTS {
-                return Err(ClientError::Lost(error));
-            }
+        let mut outcome = self.attempt(&request, key.as_ref());
+        let asked = self.daemon;
+        for _ in 1..ATTEMPTS {
+            let Err(ClientError::Lost(error)) = &outcome else { return outcome };
             tell(&format!("the connection to the daemon broke ({error}); connecting again"));
+            self.client = None;
+            outcome = self.again(&request, key.as_ref(), asked, since);
         }
+        outcome
     }
 
-    /// Sends a request that may have been done already.
-    fn again(&mut self, request: &Request, key: Option<&String>, since: f64) -> Result<Reply, ClientError> {
-        match self.connected().and_then(|client| written::look(client, request, since))? {
-            Some(reply) => Ok(reply),
-            None => self.attempt(request, key),
+    /// Sends a request that the daemon with the process id `asked` may have done
+    /// already.
+    fn again(
+        &mut self,
+        request: &Request,
+        key: Option<&String>,
+        asked: Option<u32>,
+        since: f64,
+    ) -> Result<Reply, ClientError> {
+        let until = Instant::now() + PATIENCE;
+        while let Err(error) = self.connected() {
+            if !matches!(error, ClientError::Unreachable { .. }) || Instant::now() >= until {
+                return Err(error);
+            }
+            std::thread::sleep(PAUSE);
         }
+        if self.daemon != asked
+            && let Some(reply) = written::look(self.connected()?, request, since)?
+        {
+            return Ok(reply);
+        }
+        self.attempt(request, key)
     }
 
     /// Ends the session, if a daemon is there to be told.
@@ -113,20 +133,26 @@ impl Connection {
     fn connected(&mut self) -> Result<&mut Client, ClientError> {
         let client = match self.client.take() {
             Some(client) => client,
-            None => self.connect()?,
+            None => {
+                let (client, daemon) = self.connect()?;
+                self.daemon = Some(daemon);
+                client
+            }
         };
         Ok(self.client.insert(client))
     }
 
-    fn connect(&self) -> Result<Client, ClientError> {
+    /// A connection, and the process id of the daemon.
+    fn connect(&self) -> Result<(Client, u32), ClientError> {
         let settings = &self.settings;
         let client = (settings.connect)(&settings.place, Codec::Bincode)?;
         let mut client = client.with_profile(settings.profile.clone());
         client.set_timeout(Some(settings.timeout))?;
+        let daemon = client.hello(HelloParams { client: Some("herma mcp".into()), protocol: None })?.pid;
         if let Some(Identity { session, agent }) = self.identity.clone() {
             client.session_open(OpenParams { session, agent: Some(agent), ..OpenParams::default() })?;
         }
-        Ok(client)
+        Ok((client, daemon))
     }
 
     fn next_key(&mut self) -> String {
