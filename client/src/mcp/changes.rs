@@ -3,14 +3,16 @@
 
 mod watch;
 
+use std::collections::VecDeque;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::Peer;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver, Sender};
-use tokio::sync::{Mutex as Turn, oneshot};
 use tokio::task::AbortHandle;
 
 use super::resources::Readable;
@@ -20,12 +22,19 @@ use watch::Watch;
 /// Changes that wait for whoever tells them; past it the oldest are dropped.
 const WAITING: usize = 64;
 
+/// How long the first subscription waits for the daemon, so that nothing is missed
+/// that changes after it was answered.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Changes of the stores. Nothing is asked of the daemon before somebody subscribes.
 #[derive(Debug)]
 pub(super) struct Changes {
     settings: Settings,
-    sender: Turn<Option<Sender<Readable>>>,
+    sender: Mutex<Option<Sender<Readable>>>,
     followed: Arc<Mutex<Followed>>,
+    /// What listens are told that were accepted and have not begun: rmcp says yes
+    /// to the client in between.
+    accepted: Mutex<VecDeque<Receiver<Readable>>>,
 }
 
 /// What the peer of an `initialize` wants to be told of, and the task that tells it.
@@ -38,21 +47,33 @@ struct Followed {
 impl Changes {
     /// Changes that nobody follows yet.
     pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, sender: Turn::default(), followed: Arc::default() }
+        Self { settings, sender: Mutex::default(), followed: Arc::default(), accepted: Mutex::default() }
     }
 
-    /// Gives each change of a store from now on.
-    pub(super) async fn told(&self) -> Receiver<Readable> {
-        let mut sender = self.sender.lock().await;
+    /// Keeps every change from now on for the next listen that begins.
+    pub(super) fn accept(&self) {
+        let told = self.told();
+        lock(&self.accepted).push_back(told);
+    }
+
+    /// The changes since a listen was accepted.
+    pub(super) fn begin(&self) -> Receiver<Readable> {
+        let accepted = lock(&self.accepted).pop_front();
+        accepted.unwrap_or_else(|| self.told())
+    }
+
+    /// Each change of a store from now on; without a daemon, from when there is one.
+    fn told(&self) -> Receiver<Readable> {
+        let mut sender = lock(&self.sender);
         if let Some(sender) = &*sender {
             return sender.subscribe();
         }
         let (started, told) = broadcast::channel(WAITING);
-        let (ready, watching) = oneshot::channel();
+        let (ready, watching) = sync_channel(1);
         let watch = Watch::new(self.settings.clone(), started.clone());
         match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
-            // What changes from now on is told; without a daemon, from when there is one.
-            Ok(_) => drop(watching.await),
+            // A daemon that is stopped just now is not waited for any longer.
+            Ok(_) => drop(watching.recv_timeout(PATIENCE)),
             Err(error) => tell(&format!("changes can't be followed: {error}")),
         }
         *sender = Some(started);
@@ -60,8 +81,7 @@ impl Changes {
     }
 
     /// Tells a peer of changes of a resource from now on.
-    pub(super) async fn follow(&self, readable: Readable, peer: Peer<RoleServer>) {
-        let mut told = self.told().await;
+    pub(super) fn follow(&self, readable: Readable, peer: Peer<RoleServer>) {
         let mut followed = lock(&self.followed);
         if !followed.all.contains(&readable) {
             followed.all.push(readable);
@@ -69,6 +89,7 @@ impl Changes {
         if followed.task.is_some() {
             return;
         }
+        let mut told = self.told();
         let wanted = Arc::clone(&self.followed);
         let task = tokio::spawn(async move {
             loop {
@@ -101,6 +122,6 @@ impl Drop for Changes {
     }
 }
 
-fn lock(followed: &Mutex<Followed>) -> MutexGuard<'_, Followed> {
-    followed.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

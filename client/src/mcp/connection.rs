@@ -13,12 +13,12 @@ use super::identity::{Identity, unique};
 use super::{Settings, tell, written};
 
 /// How often one call is sent at most.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: u32 = 10;
 
 /// How long a daemon that went away in the middle of a call may take to come back.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pause between two looks for it.
+/// Pause between two looks for it, and what the pause between two attempts grows by.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long the session's end may take.
@@ -73,10 +73,12 @@ impl Connection {
         let since = now();
         let mut outcome = self.attempt(&request, key.as_ref());
         let asked = self.daemon;
-        for _ in 1..ATTEMPTS {
+        for attempt in 1..ATTEMPTS {
             let Err(ClientError::Lost(error)) = &outcome else { return outcome };
             tell(&format!("the connection to the daemon broke ({error}); connecting again"));
             self.client = None;
+            // A daemon that is being killed accepts connections to its end.
+            std::thread::sleep(PAUSE * (attempt - 1));
             outcome = self.again(&request, key.as_ref(), asked, since);
         }
         outcome

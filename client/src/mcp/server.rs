@@ -155,7 +155,7 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         self.identified(&context);
         let resource = resources::find(&request.uri)?;
-        self.changes.follow(resource, context.peer).await;
+        self.changes.follow(resource, context.peer);
         Ok(())
     }
 
@@ -171,11 +171,12 @@ impl ServerHandler for Server {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.iter().flatten();
         let known = uris.filter(|uri| resources::find(uri).is_ok());
+        self.changes.accept();
         Some(SubscriptionFilter::builder().resource_subscriptions(known.cloned()).build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut told = self.changes.told().await;
+        let mut told = self.changes.begin();
         let mut ended = self.ended.clone();
         loop {
             tokio::select! {

@@ -4,12 +4,8 @@ mod schema;
 
 use herma_client::ClientError;
 use herma_client::protocol::memory::{SchemaParams, ToolParams};
-use herma_client::protocol::output::AdmitParams;
-use herma_client::protocol::value::Content;
-use herma_client::protocol::{Header, Json, Method, Reply, Request, recall};
+use herma_client::protocol::{ErrorKind, Header, Json, Method, Request, RpcError, recall};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::connection::Connection;
@@ -18,6 +14,9 @@ use super::identity::{Identity, unique};
 /// What a result of `admit_output` is from when the call doesn't say: its size is
 /// then limited as those of other servers' tools.
 const TOOL: &str = "mcp_tool";
+
+/// What `admit_output` takes.
+const ADMIT: [&str; 3] = ["content", "tool", "id"];
 
 /// A tool of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,67 +98,50 @@ pub(super) fn call(
     tool: Tool,
     arguments: JsonObject,
 ) -> CallToolResult {
-    let reply = request(identity, tool, arguments)
-        .and_then(|request| connection.request(request).map_err(|error| told(&error)))
-        .and_then(|reply| text(&reply));
-    match reply {
+    let reply = request(identity, tool, arguments).and_then(|request| connection.request(request));
+    // As it stands on the daemon's wire: a result that was read back is known by that
+    // form, and is not spilled again.
+    let text =
+        reply.and_then(|reply| serde_json::to_string(&reply).map_err(|error| ClientError::Answer(error.to_string())));
+    match text {
         Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-        Err(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(told(&error))]),
     }
 }
 
-fn request(identity: &Identity, tool: Tool, arguments: JsonObject) -> Result<Request, String> {
+fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result<Request, ClientError> {
+    let Identity { session, agent } = identity.clone();
     match tool {
         Tool::Memory => {
-            let arguments = Json::from_value(&arguments).map_err(|error| error.to_string())?;
-            let Identity { session, agent } = identity.clone();
+            let arguments = Json::from_value(&arguments).map_err(|error| wrong(error.to_string()))?;
             Ok(Request::MemoryTool(ToolParams { arguments, session: Some(session), agent: Some(agent) }))
         }
-        Tool::Read(method) => {
-            if let Some(name) = Header::NAMES.iter().find(|name| arguments.contains_key(**name)) {
-                return Err(format!("unknown argument {name:?}"));
-            }
-            let params = raw(&arguments)?;
-            let (_, request) = Request::from_json(method, Some(&params)).map_err(|error| error.to_string())?;
-            Ok(request)
-        }
+        Tool::Read(method) => params(method, &arguments),
         Tool::AdmitOutput => {
-            let given: Given = serde_json::from_str(raw(&arguments)?.get()).map_err(|error| bare(&error))?;
-            Ok(Request::OutputAdmit(AdmitParams {
-                session: identity.session.clone(),
-                tool: given.tool.unwrap_or_else(|| TOOL.into()),
-                id: given.id.unwrap_or_else(|| format!("mcp_{}", unique())),
-                content: Content::Text(given.content),
-                threshold: None,
-                config: None,
-            }))
+            if let Some(name) = arguments.keys().find(|name| !ADMIT.contains(&name.as_str())) {
+                return Err(wrong(format!("unknown argument {name:?}; there are {}", ADMIT.join(", "))));
+            }
+            arguments.insert("session".into(), session.into());
+            arguments.entry("tool").or_insert_with(|| TOOL.into());
+            arguments.entry("id").or_insert_with(|| format!("mcp_{}", unique()).into());
+            params(Method::OutputAdmit, &arguments)
         }
     }
 }
 
-/// The arguments of `admit_output`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    content: String,
-    tool: Option<String>,
-    id: Option<String>,
+/// Arguments as the params of a method; what every method takes besides is not the
+/// model's to say.
+fn params(method: Method, arguments: &JsonObject) -> Result<Request, ClientError> {
+    if let Some(name) = Header::NAMES.iter().find(|name| arguments.contains_key(**name)) {
+        return Err(wrong(format!("unknown argument {name:?}")));
+    }
+    let params = serde_json::value::to_raw_value(arguments).map_err(|error| wrong(error.to_string()))?;
+    let read = Request::from_json(method, Some(&params)).map_err(|error| wrong(error.to_string()));
+    read.map(|(_, request)| request)
 }
 
-fn raw(arguments: &JsonObject) -> Result<Box<RawValue>, String> {
-    serde_json::value::to_raw_value(arguments).map_err(|error| error.to_string())
-}
-
-/// The parser's words without its position, which counts in a text that nobody has.
-fn bare(error: &serde_json::Error) -> String {
-    let words = error.to_string();
-    words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]).to_owned()
-}
-
-/// A reply as JSON on one line, as it stands on the daemon's wire: a result that was
-/// read back is known by that form, and is not spilled again.
-fn text(reply: &Reply) -> Result<String, String> {
-    serde_json::to_string(reply).map_err(|error| error.to_string())
+fn wrong(words: String) -> ClientError {
+    RpcError::new(ErrorKind::InvalidParams, words).into()
 }
 
 /// An error for a model: words, and what a program would go by.

@@ -50,8 +50,6 @@ fn an_open_subscription_is_told_and_does_not_hold_up_the_end() {
     let accepted = mcp.notification();
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged", "{accepted}");
     assert_eq!(accepted["params"]["notifications"], json!({ "resourceSubscriptions": [USER] }), "{accepted}");
-    // The next answer comes when the daemon was told, too.
-    drop(mcp.result("tools/list", &params(&json!({}))));
     drop(daemon.raw().result("memory.add", &json!({ "target": "user", "content": "likes tea" })));
     let told = mcp.notification();
     assert_eq!((&told["method"], &told["params"]["uri"]), (&json!("notifications/resources/updated"), &json!(USER)));

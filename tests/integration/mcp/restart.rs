@@ -189,3 +189,24 @@ fn a_write_that_still_runs_when_the_connection_breaks_is_done_once() {
     assert_eq!((failed, &told["success"], &told["replaced_entry"]), (false, &json!(true), &json!("one")), "{told}");
     assert_eq!(home.entries(Target::User), ["1"]);
 }
+
+#[test]
+fn an_answer_that_was_lost_on_its_way_is_given_again() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    drop(daemon.raw().result("memory.add", &json!({ "target": "user", "content": "one" })));
+    let between = Between::new(&home);
+    let mut mcp = Mcp::start_on(&home, between.path(), &["--no-spawn"]);
+    drop(mcp.initialize("probe"));
+    drop(mcp.read("herma://store/user"));
+    between.keep_answers();
+    let replace = json!({ "action": "replace", "target": "user", "old_text": "one", "content": "1" });
+    let id = mcp.request("tools/call", &with(&replace));
+    eventually("the write", || (home.entries(Target::User) == ["1"]).then_some(()));
+    // The daemon goes on, so it is known there what the write came to.
+    drop(daemon.raw().result("memory.list", &json!({})));
+    between.pass_answers();
+    between.cut();
+    let (failed, told) = herma_tests::mcp::content(&mcp.answer(id)["result"]);
+    assert_eq!((failed, &told["replaced_entry"], &told["revision"]), (false, &json!("one"), &json!(2)), "{told}");
+}

@@ -1,5 +1,6 @@
 //! The thread that waits for `memory.changed`, on a connection of its own.
 
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use herma_client::protocol::Notification;
@@ -8,7 +9,6 @@ use herma_client::protocol::memory::{ListParams, Target};
 use herma_client::protocol::notification::Topic;
 use herma_client::{Client, ClientError, Codec};
 use tokio::sync::broadcast::Sender;
-use tokio::sync::oneshot;
 
 use super::super::Settings;
 use super::super::resources::Readable;
@@ -37,7 +37,7 @@ impl Watch {
     }
 
     /// Watches as long as the process lives; `ready` is dropped after the first try.
-    pub(super) fn run(mut self, ready: oneshot::Sender<()>) {
+    pub(super) fn run(mut self, ready: SyncSender<()>) {
         let mut ready = Some(ready);
         loop {
             let subscribed = self.subscribed();

@@ -73,7 +73,7 @@ mod tests {
 
     use herma_client::protocol::Method;
 
-    use super::super::{Tool, raw};
+    use super::super::{Tool, params};
     use super::*;
 
     #[test]
@@ -90,8 +90,7 @@ mod tests {
             let Some(Tool::Read(method)) = Tool::from_name(schema["name"].as_str().unwrap()) else {
                 panic!("{schema}")
             };
-            let params = raw(known.as_object().unwrap()).unwrap();
-            assert!(herma_client::protocol::Request::from_json(method, Some(&params)).is_ok(), "{schema}");
+            assert!(params(method, known.as_object().unwrap()).is_ok(), "{schema}");
         }
         assert_eq!(Tool::from_name("output_read"), Some(Tool::Read(Method::OutputRead)));
     }
