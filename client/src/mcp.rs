@@ -35,6 +35,9 @@ use input::Input;
 use link::Link;
 use server::Server;
 
+/// How long the end waits for a call that is under way and for the session's end.
+const FAREWELL: Duration = Duration::from_secs(3);
+
 /// Serves the Model Context Protocol on standard input and output.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -87,7 +90,10 @@ async fn serve(settings: &Settings, arguments: &Arguments) -> Result<(), String>
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
-    link.ask(Connection::close).await.map_err(|error| error.to_string())?;
+    match tokio::time::timeout(FAREWELL, link.ask(Connection::close)).await {
+        Ok(closed) => closed.map_err(|error| error.to_string())?,
+        Err(_) => tell("the session could not be closed: a call is still under way"),
+    }
     served
 }
 
