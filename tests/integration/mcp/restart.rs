@@ -210,3 +210,21 @@ fn an_answer_that_was_lost_on_its_way_is_given_again() {
     let (failed, told) = herma_tests::mcp::content(&mcp.answer(id)["result"]);
     assert_eq!((failed, &told["replaced_entry"], &told["revision"]), (false, &json!("one"), &json!(2)), "{told}");
 }
+
+#[test]
+fn a_daemon_that_it_started_leaves_nothing_behind() {
+    let home = Home::new();
+    let mut mcp = Mcp::ready(&home, &[]);
+    drop(mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "one" })));
+    let pid = |raw: &mut herma_tests::Raw| raw.result("hello", &json!({}))["pid"].as_i64().unwrap();
+    let first = pid(&mut herma_tests::Raw::connect(&home.socket()));
+    let process = rustix::process::Pid::from_raw(i32::try_from(first).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    eventually("the process to be gone", || (!Path::new(&format!("/proc/{first}")).exists()).then_some(()));
+    drop(mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "two" })));
+    assert_eq!(home.entries(Target::User), ["one", "two"]);
+    let mut raw = herma_tests::Raw::connect(&home.socket());
+    assert_ne!(pid(&mut raw), first);
+    drop(raw.result("shutdown", &json!({})));
+    drop(raw.rest());
+}
