@@ -58,7 +58,7 @@ fn its_tools_have_the_schemas_of_the_wire() {
 #[test]
 fn memory_is_written_and_refusals_are_read_by_the_model() {
     let home = Home::new();
-    let _daemon = Daemon::start(&home);
+    let daemon = Daemon::start(&home);
     let mut mcp = Mcp::ready(&home, &["--session", "s1"]);
     let written = mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "likes tea" }));
     assert_eq!((&written["success"], &written["entries"]), (&json!(true), &json!(["likes tea"])));
@@ -79,7 +79,7 @@ fn memory_is_written_and_refusals_are_read_by_the_model() {
         assert_eq!((failed, &refused["success"]), (false, &json!(false)), "{refused}");
         assert!(refused["error"].as_str().unwrap().contains(words), "{refused}");
     }
-    let row = _daemon.raw().result("memory.log", &json!({ "limit": 1 }))["rows"][0].take();
+    let row = daemon.raw().result("memory.log", &json!({ "limit": 1 }))["rows"][0].take();
     assert_eq!((&row["session"], &row["agent"], &row["action"]), (&json!("s1"), &json!("probe"), &json!("batch")));
 }
 
