@@ -31,6 +31,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
+use crate::mcp;
 use exit::Failure;
 
 /// How long a call may take when nothing else is said, in seconds.
@@ -138,6 +139,8 @@ enum Command {
     /// Have the user's service manager run the daemon (systemd, launchd)
     #[command(subcommand)]
     Service(service::Command),
+    /// Serve the Model Context Protocol on standard input and output
+    Mcp(mcp::Arguments),
     /// Print a script that completes commands in a shell
     #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
     Completions {
@@ -175,8 +178,22 @@ impl Session<'_> {
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
-        client.set_timeout(Some(Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))))?;
+        client.set_timeout(Some(self.timeout()))?;
         Ok(client)
+    }
+
+    /// What a command needs that connects again and again.
+    fn lasting(&self) -> mcp::Settings {
+        mcp::Settings {
+            place: self.place.clone(),
+            profile: self.common.profile.clone(),
+            timeout: self.timeout(),
+            connect: if self.common.no_spawn { connect } else { connect_or_spawn },
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))
     }
 }
 
@@ -223,6 +240,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Service(command) => service::run(&session, command),
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
+        Command::Mcp(arguments) => mcp::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }
 }

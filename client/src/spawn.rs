@@ -86,6 +86,10 @@ pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
         BufReader::new(out).read_line(&mut line).map_err(|error| ClientError::Spawn(error.to_string()))?;
     }
     if line.starts_with("ready") {
+        // Nobody reads what it says, and a program that outlives it would keep what is
+        // left of it.
+        drop(child.stderr.take());
+        drop(std::thread::Builder::new().spawn(move || child.wait()));
         return Ok(Spawned::Started);
     }
     let mut words = String::new();

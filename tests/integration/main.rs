@@ -26,6 +26,7 @@ mod golden;
 mod history;
 mod interrupted;
 mod life;
+mod mcp;
 mod memory;
 mod no_trace;
 mod outputs;

@@ -5,6 +5,7 @@
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
 //! * [`injection`] makes system calls of a daemon fail.
+//! * [`mcp`] runs the real `herma mcp`.
 //! * [`mounts`] gives a home a file system of its own.
 //! * [`journal`] reads a journal without herma's code.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
@@ -18,6 +19,7 @@ pub mod daemon;
 pub mod home;
 pub mod injection;
 pub mod journal;
+pub mod mcp;
 pub mod mounts;
 pub mod python;
 pub mod random;
@@ -29,5 +31,6 @@ pub use daemon::{Daemon, Exit, program as daemon_program};
 pub use home::{Held, Home};
 pub use injection::{Injection, Where};
 pub use journal::Journal;
+pub use mcp::Mcp;
 pub use raw::{Raw, kind};
 pub use wait::eventually;

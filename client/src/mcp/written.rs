@@ -1,0 +1,173 @@
+//! What became of a memory write whose daemon was killed: idempotency keys die with
+//! a daemon, the journal does not.
+
+use herma_client::protocol::memory::{
+    ListParams, LogParams, LogRow, PendingParams, PendingWrite, StoreView, Target, ToolParams, WriteResult,
+};
+use herma_client::protocol::{Reply, Request};
+use herma_client::{Client, ClientError};
+use serde_json::Value;
+
+/// Rows of the journal that are looked at: those that others wrote meanwhile are
+/// among them.
+const ROWS: u64 = 200;
+
+/// What is said of a write that was done by a daemon that could not say so.
+const DONE: &str = "Done; the daemon was restarted right after it.";
+
+/// A write as a model asked for it.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    target: Target,
+    /// As the journal names it.
+    action: String,
+    operations: Vec<Step>,
+}
+
+/// One operation of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    content: Option<String>,
+    old_text: Option<String>,
+}
+
+/// Looks whether a request was done since `since` (Unix seconds); `None` when it was
+/// not, or is one that can be repeated.
+///
+/// # Errors
+/// The daemon's error, or a connection that broke.
+pub(super) fn look(client: &mut Client, request: &Request, since: f64) -> Result<Option<Reply>, ClientError> {
+    let Request::MemoryTool(ToolParams { arguments, session, .. }) = request else { return Ok(None) };
+    let Some(asked) = read(arguments.get()) else { return Ok(None) };
+    let session = session.as_deref();
+    let pending = client.memory_pending(PendingParams {})?.pending;
+    if let Some(staged) = pending.iter().rev().find(|staged| is_staged(staged, &asked, session, since)) {
+        let count = u64::try_from(pending.len()).ok();
+        let staged = WriteResult {
+            success: true,
+            staged: Some(true),
+            pending_id: Some(staged.id.clone()),
+            pending_count: count,
+            message: Some("The write waits for the user's approval.".into()),
+            ..WriteResult::default()
+        };
+        return Ok(Some(Reply::MemoryTool(staged)));
+    }
+    let log = client.memory_log(LogParams {
+        target: Some(asked.target),
+        limit: Some(ROWS),
+        before: None,
+        raw: Some(true),
+    })?;
+    let Some(row) = log.rows.iter().find(|row| is_done(row, &asked, session, since)) else { return Ok(None) };
+    let stores = client.memory_list(ListParams { target: Some(asked.target), raw: None })?;
+    let store = match asked.target {
+        Target::Memory => stores.memory,
+        Target::User => stores.user,
+    };
+    Ok(Some(Reply::MemoryTool(told(&asked, row, store))))
+}
+
+fn told(asked: &Asked, row: &LogRow, store: Option<StoreView>) -> WriteResult {
+    let (entries, usage) = store.map(|store| (store.entries, store.usage)).unzip();
+    WriteResult {
+        success: true,
+        target: Some(asked.target),
+        entry_count: entries.as_ref().and_then(|entries| u64::try_from(entries.len()).ok()),
+        entries,
+        usage,
+        message: Some(DONE.into()),
+        revision: Some(row.revision),
+        ..WriteResult::default()
+    }
+}
+
+fn is_staged(staged: &PendingWrite, asked: &Asked, session: Option<&str>, since: f64) -> bool {
+    let ours = staged.session.as_deref() == session && staged.created_at >= since;
+    let payload: Value = serde_json::from_str(staged.payload.get()).unwrap_or_default();
+    let (wanted, found) = (&asked.operations, steps(&payload));
+    ours && staged.target == asked.target && staged.action == asked.action && *wanted == found
+}
+
+/// Whether a row of the journal is this write: it is by this session, from after the
+/// call, and made what was asked for. A session can have two writers.
+fn is_done(row: &LogRow, asked: &Asked, session: Option<&str>, since: f64) -> bool {
+    let ours = row.session.as_deref() == session && row.time >= since && row.action == asked.action;
+    ours && asked.operations.iter().all(|step| match (&step.content, &step.old_text) {
+        (Some(content), _) => row.after.contains(content) && !row.before.contains(content),
+        (None, Some(old)) => row.before.iter().any(|entry| entry.contains(old) && !row.after.contains(entry)),
+        (None, None) => false,
+    })
+}
+
+fn read(arguments: &str) -> Option<Asked> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let target = match arguments.get("target").and_then(Value::as_str) {
+        Some("user") => Target::User,
+        _ => Target::Memory,
+    };
+    let batch = arguments.get("operations").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    let action = if batch { "batch" } else { arguments.get("action")?.as_str()? };
+    Some(Asked { target, action: action.to_owned(), operations: steps(&arguments) })
+}
+
+/// The operations of arguments, or of a payload: those of a list, or the one that it
+/// is itself.
+fn steps(value: &Value) -> Vec<Step> {
+    let text = |value: &Value, name: &str| {
+        let text = value.get(name).and_then(Value::as_str)?.replace("\r\n", "\n");
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let step = |value: &Value| {
+        // What a removal says besides is not looked at.
+        let removes = value.get("action").and_then(Value::as_str) == Some("remove");
+        Step { content: text(value, "content").filter(|_| !removes), old_text: text(value, "old_text") }
+    };
+    match value.get("operations").and_then(Value::as_array) {
+        Some(list) if !list.is_empty() => list.iter().map(step).collect(),
+        _ => vec![step(value)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(action: &str, before: &[&str], after: &[&str]) -> LogRow {
+        let owned = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
+        LogRow {
+            target: Target::User,
+            revision: 7,
+            time: 100.0,
+            action: action.into(),
+            session: Some("s".into()),
+            agent: None,
+            before: owned(before),
+            after: owned(after),
+        }
+    }
+
+    #[test]
+    fn a_row_is_the_write_that_made_it() {
+        let add = r#"{"action":"add","target":"user","content":" tea\r\n"}"#;
+        let replace = r#"{"action":"replace","target":"user","content":"tea","old_text":"coffee"}"#;
+        let remove = r#"{"action":"remove","target":"user","old_text":"coff","content":""}"#;
+        let batch = r#"{"target":"user","operations":[{"action":"remove","old_text":"coffee"},{"action":"add","content":"tea"}]}"#;
+        for (arguments, row, expected) in [
+            (add, row("add", &[], &["tea"]), true),
+            (add, row("add", &[], &["milk"]), false),
+            (add, row("batch", &[], &["tea"]), false),
+            (replace, row("replace", &["coffee"], &["tea"]), true),
+            (replace, row("replace", &["coffee", "tea"], &["milk", "tea"]), false),
+            (remove, row("remove", &["coffee", "tea"], &["tea"]), true),
+            (remove, row("remove", &["coffee", "tea"], &["coffee"]), false),
+            (batch, row("batch", &["coffee"], &["tea"]), true),
+            (batch, row("batch", &["coffee"], &["coffee", "tea"]), false),
+        ] {
+            let asked = read(arguments).unwrap();
+            assert_eq!(is_done(&row, &asked, Some("s"), 99.5), expected, "{arguments} {row:?}");
+            assert!(!is_done(&row, &asked, Some("other"), 99.5), "{arguments}");
+            assert!(!is_done(&row, &asked, Some("s"), 100.5), "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `herma mcp` over standard input and output, in raw lines.
+
+use herma_protocol::memory::{SchemaParams, Target};
+use herma_protocol::recall;
+use herma_tests::{Daemon, Home, Mcp};
+use serde_json::{Value, json};
+
+mod bad;
+mod changes;
+mod inline;
+mod restart;
+
+const TOOLS: [&str; 7] =
+    ["memory", "recall_search", "recall_expand", "recall_describe", "output_read", "output_search", "admit_output"];
+
+#[test]
+fn it_says_who_it_is_and_what_it_can() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let mut mcp = Mcp::start(&home, &["--session", "mine"]);
+    let told = mcp.initialize("probe");
+    let own = (&told["serverInfo"]["name"], &told["serverInfo"]["version"]);
+    assert_eq!(own, (&json!("herma"), &json!(env!("CARGO_PKG_VERSION"))), "{told}");
+    assert_eq!(told["protocolVersion"], json!(herma_tests::mcp::VERSION));
+    let capabilities = &told["capabilities"];
+    assert!(capabilities["tools"].is_object() && capabilities["prompts"].is_object(), "{told}");
+    assert_eq!(capabilities["resources"]["subscribe"], json!(true));
+    assert!(told["instructions"].as_str().unwrap().ends_with("The id of this session is mine."), "{told}");
+    assert_eq!(mcp.result("ping", &json!({})), json!({}));
+    let (code, words) = mcp.end();
+    assert_eq!((code, words.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn its_tools_have_the_schemas_of_the_wire() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut client = daemon.client();
+    let memory = client.memory_schema(SchemaParams {}).unwrap().tool;
+    let recall = client.recall_schema(recall::SchemaParams {}).unwrap().tools;
+    let mut mcp = Mcp::ready(&home, &[]);
+    let tools = mcp.result("tools/list", &json!({}))["tools"].take();
+    let tools = tools.as_array().unwrap();
+    assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), TOOLS);
+    for (tool, schema) in tools.iter().zip(std::iter::once(&memory).chain(&recall)) {
+        let schema: Value = serde_json::from_str(schema.get()).unwrap();
+        assert_eq!((&tool["name"], &tool["inputSchema"]), (&schema["name"], &schema["parameters"]));
+    }
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        // No tool is named that isn't there.
+        assert!(!tool["description"].as_str().unwrap().contains("session_search"), "{tool}");
+        let looks = !matches!(tool["name"].as_str(), Some("memory" | "admit_output"));
+        assert_eq!(tool["annotations"]["readOnlyHint"], json!(looks), "{tool}");
+    }
+}
+
+#[test]
+fn memory_is_written_and_refusals_are_read_by_the_model() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut mcp = Mcp::ready(&home, &["--session", "s1"]);
+    let written = mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "likes tea" }));
+    assert_eq!((&written["success"], &written["entries"]), (&json!(true), &json!(["likes tea"])));
+    let operations = json!([
+        { "action": "replace", "old_text": "tea", "content": "likes coffee" },
+        { "action": "add", "content": "lives in Kyiv" },
+    ]);
+    let written = mcp.done("memory", &json!({ "action": "add", "target": "user", "operations": operations }));
+    assert_eq!(written["entry_count"], json!(2), "{written}");
+    assert_eq!(home.entries(Target::User), ["likes coffee", "lives in Kyiv"]);
+    for (arguments, words) in [
+        (json!({ "action": "add", "target": "user", "content": "x".repeat(2000) }), "exceed"),
+        (json!({ "action": "remove", "target": "user", "old_text": "nothing like it" }), "nothing like it"),
+        (json!({ "action": "add", "target": "user" }), "content is required"),
+        (json!({}), "action is required"),
+    ] {
+        let (failed, refused) = mcp.tool("memory", &arguments);
+        assert_eq!((failed, &refused["success"]), (false, &json!(false)), "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains(words), "{refused}");
+    }
+    let row = daemon.raw().result("memory.log", &json!({ "limit": 1 }))["rows"][0].take();
+    assert_eq!((&row["session"], &row["agent"], &row["action"]), (&json!("s1"), &json!("probe"), &json!("batch")));
+}
+
+#[test]
+fn outputs_are_put_aside_and_read_back() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let mut mcp = Mcp::ready(&home, &["--session", "s1"]);
+    let text: String = (1..=20_000).map(|line| format!("line {line} of many\n")).collect();
+    let admitted = mcp.done("admit_output", &json!({ "content": text, "id": "call_1" }));
+    assert_eq!((&admitted["spilled"], &admitted["lines"]), (&json!(true), &json!(20_000)));
+    let handle = &admitted["handle"];
+    let page = mcp.done("output_read", &json!({ "handle": handle, "line": 4711, "lines": 2 }));
+    assert_eq!(page["text"], "line 4711 of many\nline 4712 of many\n");
+    let found = mcp.done("output_search", &json!({ "query": "line 15000 of" }));
+    assert_eq!((&found["matches"][0]["line"], &found["matches"][0]["handle"]), (&json!(15_000), handle));
+    let hits = mcp.done("recall_search", &json!({ "query": "\"line 777 of\"", "kinds": ["output"] }));
+    let expanded = mcp.done("recall_expand", &json!({ "handle": hits["hits"][0]["handle"], "before": 0, "after": 0 }));
+    assert!(expanded["items"][0]["text"].as_str().unwrap().contains("line 777 of"), "{expanded}");
+    assert_eq!(mcp.done("recall_describe", &json!({ "session": "s1" })), json!({ "compressions": [] }));
+    let short = mcp.done("admit_output", &json!({ "content": "short", "tool": "terminal" }));
+    assert_eq!((&short["spilled"], &short["content"]), (&json!(false), &json!("short")));
+    // What was read back comes through the same door and stays as it is.
+    let page = mcp.done("output_read", &json!({ "handle": handle, "offset": 0, "limit": 60_000 })).to_string();
+    let again = mcp.done("admit_output", &json!({ "content": page }));
+    assert_eq!((&again["spilled"], &again["content"]), (&json!(false), &json!(page)));
+}
+
+#[test]
+fn the_session_is_its_own_and_ends_with_it() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let sessions = |raw: &mut herma_tests::Raw| raw.result("session.list", &json!({}))["sessions"].take();
+    let mut mcp = [Mcp::start(&home, &[]), Mcp::start(&home, &[])];
+    let ids = mcp.each_mut().map(|mcp| {
+        let words = mcp.initialize("Some Client")["instructions"].take();
+        drop(mcp.read("herma://session/snapshot"));
+        words.as_str().unwrap().rsplit_once(' ').unwrap().1.trim_end_matches('.').to_owned()
+    });
+    assert!(ids[0] != ids[1] && ids.iter().all(|id| id.starts_with("mcp-Some-Client-")), "{ids:?}");
+    let open = sessions(&mut raw);
+    assert_eq!(open.as_array().unwrap().len(), 2, "{open}");
+    assert!(open[0]["ended_at"].is_null() && open[0]["agent"] == "Some-Client", "{open}");
+    for mcp in mcp {
+        assert_eq!(mcp.end(), (Some(0), String::new()));
+    }
+    let closed = sessions(&mut raw);
+    assert!(closed.as_array().unwrap().iter().all(|row| row["ended_at"].is_number()), "{closed}");
+}
+
+#[test]
+fn the_prompt_has_what_is_known_and_the_guidance() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    drop(daemon.raw().result("memory.add", &json!({ "target": "user", "content": "likes tea" })));
+    let guidance = daemon.client().memory_schema(SchemaParams {}).unwrap().guidance;
+    let mut mcp = Mcp::ready(&home, &[]);
+    let prompts = mcp.result("prompts/list", &json!({}))["prompts"].take();
+    assert_eq!((prompts.as_array().unwrap().len(), &prompts[0]["name"]), (1, &json!("memory")));
+    let prompt = mcp.result("prompts/get", &json!({ "name": "memory" }));
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    let guidance = guidance.replace("session_search", "recall_search");
+    assert!(text.contains("likes tea") && text.ends_with(&guidance), "{text}");
+}
+
+#[test]
+fn the_daemon_is_started_when_it_is_needed() {
+    let home = Home::new();
+    let mut mcp = Mcp::ready(&home, &[]);
+    drop(mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "likes tea" })));
+    assert_eq!(mcp.end(), (Some(0), String::new()));
+    let mut raw = herma_tests::Raw::connect(&home.socket());
+    assert_eq!(raw.result("shutdown", &json!({})), json!({}));
+    drop(raw.rest());
+}
+
+#[test]
+fn without_a_daemon_it_says_so_and_goes_on() {
+    let home = Home::new();
+    let mut mcp = Mcp::ready(&home, &["--no-spawn"]);
+    let (failed, told) = mcp.tool("memory", &json!({ "action": "add", "target": "user", "content": "likes tea" }));
+    assert!(failed && told["error"].as_str().unwrap().contains("no daemon answers"), "{told}");
+    assert_eq!(mcp.call("tools/list", &json!({}))["error"]["code"], json!(-32603));
+    let _daemon = Daemon::start(&home);
+    drop(mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "likes tea" })));
+    assert_eq!(home.entries(Target::User), ["likes tea"]);
+    let (code, words) = mcp.end();
+    assert!(code == Some(0) && words.starts_with("herma mcp: no daemon answers on "), "{words}");
+}
