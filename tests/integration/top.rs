@@ -16,7 +16,6 @@ impl<'a> Terminal<'a> {
     /// A terminal in which `herma top` runs; none where there is no tmux, which CI has.
     fn start(home: &Home, socket: &'a Path, environment: &str) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("not tried: there is no tmux");
             return None;
         }
         let herma = daemon_program().with_file_name("herma");
