@@ -44,6 +44,7 @@ mod spill_crash;
 mod spill_faults;
 mod spill_many;
 mod spill_names;
+mod trajectories;
 mod transcript;
 mod usage;
 mod writer;

@@ -60,7 +60,7 @@ fn read(params: CompressParams) -> Outcome<Work> {
     let mut given_summaries = summaries.into_iter().flatten();
     let trajectories = conversations.into_iter().enumerate().map(|(at, turns)| {
         let turns = read_turns(at, turns)?;
-        let tokens = match given_tokens.next() {
+        let tokens: Vec<u64> = match given_tokens.next() {
             Some(tokens) => {
                 one_for_each(&format!("tokens[{at}]"), Some(tokens.len()), turns.len())?;
                 tokens.into_iter().map(|tokens| tokens.min(u64::from(u32::MAX))).collect()

@@ -16,31 +16,27 @@ const LOOKED_AT: usize = 4_000;
 const NAME_CHARS: usize = 60;
 
 /// Chars that a line may have, and whose turns are told, from the fullest form to the barest.
-const FORMS: [(usize, Told); 8] = [
+const FORMS: [(usize, Told); 6] = [
     (400, Told::All),
     (240, Told::All),
     (160, Told::All),
     (100, Told::All),
     (160, Told::WithoutTools),
     (80, Told::WithoutTools),
-    (160, Told::Human),
-    (60, Told::Human),
 ];
+
+/// Chars of a line where only some of the turns are told.
+const SPARSE: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     All,
     WithoutTools,
-    Human,
 }
 
 impl Told {
     fn tells(self, from: From) -> bool {
-        match self {
-            Self::All => true,
-            Self::WithoutTools => from != From::Tool,
-            Self::Human => from == From::Human,
-        }
+        self == Self::All || from != From::Tool
     }
 }
 
@@ -54,14 +50,26 @@ pub fn record(turns: &[Turn], start: usize, target: u64, count: Count) -> String
     let opening = opening(turns, start);
     let lines: Vec<(From, usize, String)> =
         turns.iter().enumerate().map(|(at, turn)| (turn.from(), start + at, line(turn))).collect();
+    let rendered = |opening: &str, chars, told: Vec<&(From, usize, String)>| {
+        told.into_iter().fold(opening.to_owned(), |text, (from, at, line)| {
+            text + &format!("\n- {} ({at}): {}", named(*from), cut_with(line, chars, "…"))
+        })
+    };
     for (chars, told) in FORMS {
-        let mut text = opening.clone();
-        for (from, at, line) in lines.iter().filter(|(from, ..)| told.tells(*from)) {
-            text.push_str(&format!("\n- {} ({at}): {}", named(*from), cut_with(line, chars, "…")));
-        }
+        let text = rendered(&opening, chars, lines.iter().filter(|(from, ..)| told.tells(*from)).collect());
         if count.tokens(&text) <= target {
             return text;
         }
+    }
+    let said: Vec<_> = lines.iter().filter(|(from, ..)| Told::WithoutTools.tells(*from)).collect();
+    let mut step = 2;
+    while step < said.len() {
+        let opening = format!("{opening}\nOne in {step} of what was not a tool's:");
+        let text = rendered(&opening, SPARSE, said.iter().step_by(step).copied().collect());
+        if count.tokens(&text) <= target {
+            return text;
+        }
+        step *= 2;
     }
     shortened(&opening, target, count)
 }

@@ -252,6 +252,8 @@ fn a_record_names_tools_masks_secrets_and_keeps_to_its_size() {
     assert!(text.contains("terminal ×1") && text.contains("- human (8): please fix the socket"), "{text}");
     assert!(!text.contains("<tool_") && !text.contains("abcdefghijklmnop"), "{text}");
     let many = turns(&"gthgt".repeat(200));
+    let text = record(&many, 0, 400, Count::Chars);
+    assert!(text.contains("One in 32 of what was not a tool's:\n- gpt (0): "), "{text}");
     for target in [1000, 300, 100, 12] {
         let text = record(&many, 0, target, Count::Chars);
         assert!(Count::Chars.tokens(&text) <= target && text.starts_with(PREFIX), "{target}: {text}");
