@@ -104,6 +104,9 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
     drop(cli.run(&arguments).done());
     for name in ["a.jsonl", "b.jsonl"] {
         assert_eq!(text(&output.join(name)), text(&whole.join(name)), "{name}");
+        let lines = text(&output.join(name));
+        let ids = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_u64().unwrap());
+        assert!(ids.eq(0..40), "{name}");
     }
     let numbers = |folder: &Path| {
         let mut metrics: Value = serde_json::from_str(&text(&folder.join("compression_metrics.json"))).unwrap();
@@ -173,6 +176,35 @@ fn a_dry_run_writes_nothing_and_a_sample_is_the_same_each_time() {
         assert_eq!(cli.run(&[&["trajectory", "compress", input], wrong].concat()).code, 2, "{wrong:?}");
     }
     assert_eq!(cli.run(&["trajectory", "compress", input, input]).code, 2);
+}
+
+#[test]
+fn what_takes_too_long_is_left_out_and_so_is_what_stays_over_the_target() {
+    let home = Home::configured(
+        "[summarizer]\nchain = [\"command\"]\n[summarizer.command]\nargv = [\"sh\", \"-c\", \"grep -q slow && sleep 30; echo It ran.\"]\n",
+    );
+    let _daemon = Daemon::start(&home);
+    let place = place(&home);
+    let (input, output, config) = (place.join("in.jsonl"), place.join("out.jsonl"), place.join("c.yaml"));
+    let yaml = format!("{CONFIG}processing:\n  per_trajectory_timeout: 1\n  save_over_limit: false\n");
+    fs::write(&config, yaml).unwrap();
+    // Its last turns alone are more than the target.
+    let mut over = conversation(6);
+    over[13]["value"] = json!("a word and another one ".repeat(400));
+    let over = json!({ "conversations": over }).to_string();
+    let lines = [entry(1, 20), entry(2, 20).replacen("terminal", "slow", 60), over, entry(3, 20)];
+    fs::write(&input, lines.join("\n")).unwrap();
+    let arguments = arguments(input.to_str().unwrap(), output.to_str().unwrap(), config.to_str().unwrap());
+    let ran = Cli::new(&home).run(&[&arguments[..], &["--json"]].concat());
+    let told = ran.json();
+    assert_eq!((ran.code, &told["timed_out"], &told["over_limit_left_out"]), (1, &json!(1), &json!(1)), "{told}");
+    assert_eq!(
+        (&told["problems"][0]["line"], &told["aggregate"]["summary"]["trajectories_failed"]),
+        (&json!(2), &json!(1))
+    );
+    let ids: Vec<Value> =
+        text(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+    assert_eq!(ids, [1, 3]);
 }
 
 #[test]
