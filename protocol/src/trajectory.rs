@@ -64,9 +64,9 @@ pub struct Plan {
     pub start: u64,
     /// Where it ends, exclusive.
     pub end: u64,
-    /// Where the turns end that are replaced, exclusive; `start` when none are.
+    /// Where the turns end that a summary replaces, exclusive; `start` when none can be replaced.
     pub until: u64,
-    /// What a model summarizer would read of them; empty when none are replaced.
+    /// What a model summarizer would read of them; empty when none can be replaced.
     pub summary_input: String,
     /// Why the conversation stays as it is.
     pub skip: Option<String>,

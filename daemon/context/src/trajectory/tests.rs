@@ -66,6 +66,11 @@ fn the_first_of_each_role_and_the_last_turns_are_protected() {
     // A first tool turn in the second half is where the region ends.
     let plan = planned("shghghghghtghghg", &config);
     assert_eq!((plan.protected.as_slice(), plan.start, plan.end), ([0, 1, 2, 10, 12, 13, 14, 15].as_slice(), 3, 10));
+    // The half of an odd number is rounded down: the middle turn belongs to the second one.
+    for (letters, region) in [("shghtghgh", (3, 4)), ("shghhtghgh", (3, 5)), ("shghthghgh", (5, 6))] {
+        let plan = planned(letters, &config);
+        assert_eq!((plan.start, plan.end), region, "{letters}");
+    }
     config.protected_turns.first_system = false;
     config.protected_turns.first_human = false;
     config.protected_turns.first_gpt = false;
@@ -96,6 +101,8 @@ fn what_cannot_be_cut_stays() {
         ("shg", 1, Skip::NothingBetween),
         // The last turns begin with a response, and all between them are responses.
         ("shgttttttttt", 10, Skip::ToolTurns),
+        // Responses without any call.
+        ("tttttttttttt", 10, Skip::ToolTurns),
         // One call whose responses reach into the last turns.
         ("shgtgttttttt", 10, Skip::ToolTurns),
     ] {
