@@ -20,6 +20,7 @@ mod service;
 mod session;
 mod several;
 mod top;
+mod trajectory;
 mod usage;
 mod watch;
 
@@ -42,7 +43,7 @@ const TIMEOUT_S: u64 = 120;
 #[command(
     name = "herma",
     version,
-    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
+    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma trajectory compress runs.jsonl shorter.jsonl\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -122,6 +123,9 @@ enum Command {
     /// Rules of the user that survive every compression word for word
     #[command(subcommand)]
     Constraint(constraint::Command),
+    /// Shorten recorded conversations of training data
+    #[command(subcommand)]
+    Trajectory(trajectory::Command),
     /// Look for threats in a text, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
@@ -235,6 +239,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Context(command) => context::run(&session, command),
         Command::Compress(arguments) => compress::run(&session, arguments),
         Command::Constraint(command) => constraint::run(&session, command),
+        Command::Trajectory(command) => trajectory::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
         Command::Hermes(command) => hermes::run(&session, command),
         Command::Service(command) => service::run(&session, command),

@@ -10,7 +10,9 @@ use herma_protocol::jsonrpc::{self, Incoming};
 use herma_protocol::method::Call;
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Method, Notification, Reply, Request, limits};
-use herma_protocol::{constraint, context, daemon, for_each_method, guard, memory, output, profile, recall, session};
+use herma_protocol::{
+    constraint, context, daemon, for_each_method, guard, memory, output, profile, recall, session, trajectory,
+};
 
 use crate::transport::{self, Stream};
 use crate::{ClientError, Place};

@@ -10,6 +10,7 @@ mod output;
 mod profile;
 mod recall;
 mod session;
+mod trajectory;
 
 use std::sync::Arc;
 
@@ -143,6 +144,7 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::ConstraintRemove(params) => {
             constraint::remove(state, caller, params).await.map(Reply::ConstraintRemove)
         }
+        Request::TrajectoryCompress(params) => trajectory::compress(state, params).await.map(Reply::TrajectoryCompress),
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(fail::internal("subscribe")),
     }

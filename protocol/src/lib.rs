@@ -32,6 +32,7 @@ pub mod profile;
 pub mod recall;
 pub mod rendezvous;
 pub mod session;
+pub mod trajectory;
 mod unescape;
 pub mod value;
 pub mod version;

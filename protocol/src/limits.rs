@@ -74,3 +74,13 @@ pub const DEADLINE_MS: u64 = 3_600_000;
 
 /// Operations in one `memory.batch`.
 pub const BATCH_OPERATIONS: usize = 1000;
+
+/// Conversations in one `trajectory.compress`. More are `invalid_params`.
+pub const TRAJECTORIES: usize = 1000;
+
+/// Bytes of the configuration of a `trajectory.compress`. A longer one is `invalid_params`.
+pub const TRAJECTORY_CONFIG: usize = 64 << 10;
+
+/// Bytes of a summary that the caller of `trajectory.compress` gives. A longer one is
+/// `invalid_params`.
+pub const TRAJECTORY_SUMMARY: usize = 1 << 20;

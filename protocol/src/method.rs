@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
-use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session};
+use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, trajectory};
 
 /// Calls `$use!` with the rows of the table. A row is
 /// `Variant function "wire.name" kind Params => Result`, where kind is `read`
@@ -85,6 +85,7 @@ macro_rules! for_each_method {
             ConstraintAdd constraint_add "constraint.add" write constraint::AddParams => constraint::AddResult;
             ConstraintList constraint_list "constraint.list" read constraint::ListParams => constraint::ListResult;
             ConstraintRemove constraint_remove "constraint.remove" write constraint::RemoveParams => constraint::RemoveResult;
+            TrajectoryCompress trajectory_compress "trajectory.compress" read trajectory::CompressParams => trajectory::CompressResult;
         }
     };
 }

@@ -11,7 +11,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// Fields that differ from one process to the next.
-const VOLATILE: [&str; 15] = [
+const VOLATILE: [&str; 18] = [
     "pid",
     "uptime_s",
     "rss_bytes",
@@ -27,6 +27,9 @@ const VOLATILE: [&str; 15] = [
     "cooldown_s",
     "ticket",
     "wait_s",
+    "start_time",
+    "end_time",
+    "duration_seconds",
 ];
 
 /// A conversation with a daemon, and what it answered so far.

@@ -47,6 +47,7 @@ mod spill_faults;
 mod spill_many;
 mod spill_names;
 mod top;
+mod trajectories;
 mod transcript;
 mod usage;
 mod writer;

@@ -78,6 +78,8 @@ fn completions_know_every_command() {
             "api-mode",
             "cache-control",
             "classify",
+            "trajectory",
+            "tokenizer",
         ] {
             assert!(script.contains(word), "{shell} {word}");
         }

@@ -13,6 +13,7 @@
 //! * [`plan()`]: a dry run
 //! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
 //!   write the summary between them
+//! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
@@ -56,6 +57,7 @@ pub mod rehydrate;
 pub mod savings;
 pub mod serialize;
 pub mod tokens;
+pub mod trajectory;
 pub mod usage;
 pub mod user_messages;
 

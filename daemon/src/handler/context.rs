@@ -230,7 +230,7 @@ fn check_engine(engine: Option<&str>) -> Outcome<()> {
 }
 
 /// The summarizer of a name that can be used.
-fn summarizer(state: &State, name: Option<&str>) -> Outcome<Option<Kind>> {
+pub(super) fn summarizer(state: &State, name: Option<&str>) -> Outcome<Option<Kind>> {
     let Some(name) = name else { return Ok(None) };
     let usable: Vec<&str> =
         Kind::ALL.into_iter().filter(|kind| state.summarizers.is_configured(*kind)).map(Kind::name).collect();

@@ -4,6 +4,7 @@ mod contexts;
 mod outputs;
 mod recall;
 mod sessions;
+mod trajectories;
 
 use herma_protocol::Method;
 use serde_json::{Value, json};
@@ -306,6 +307,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::ConstraintAdd => contexts::constraint_add(talk),
         Method::ConstraintList => contexts::constraint_list(talk),
         Method::ConstraintRemove => contexts::constraint_remove(talk),
+        Method::TrajectoryCompress => trajectories::compress(talk),
     }
 }
 

@@ -6,6 +6,7 @@ pub(super) mod outputs;
 mod recall;
 mod sessions;
 mod stores;
+mod trajectories;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -154,6 +155,7 @@ pub(super) fn of(method: Method) -> (Request, Reply) {
         Method::ConstraintAdd => contexts::constraint_add(),
         Method::ConstraintList => contexts::constraint_list(),
         Method::ConstraintRemove => contexts::constraint_remove(),
+        Method::TrajectoryCompress => trajectories::compress(),
     }
 }
 

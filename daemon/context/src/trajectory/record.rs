@@ -1,0 +1,147 @@
+//! A summary that no model wrote: who said and called what, turn by turn, as far as there is room.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::turn::{From, Turn};
+use super::{Count, PREFIX};
+use crate::redaction::Redaction;
+use crate::text::{collapse, cut_with, head};
+
+/// Chars of a value that are looked at for its line.
+const LOOKED_AT: usize = 4_000;
+
+/// Chars of a name of a tool that are told.
+const NAME_CHARS: usize = 60;
+
+/// Chars that a line may have, and whose turns are told, from the fullest form to the barest.
+const FORMS: [(usize, Told); 6] = [
+    (400, Told::All),
+    (240, Told::All),
+    (160, Told::All),
+    (100, Told::All),
+    (160, Told::WithoutTools),
+    (80, Told::WithoutTools),
+];
+
+/// Chars of a line where only some of the turns are told.
+const SPARSE: usize = 80;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    All,
+    WithoutTools,
+}
+
+impl Told {
+    fn tells(self, from: From) -> bool {
+        self == Self::All || from != From::Tool
+    }
+}
+
+static CALL: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"<tool_call>([\s\S]*?)(?:</tool_call>|$)"));
+
+static TAG: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"</?(?:tool_call|tool_response|think)>"));
+
+/// The record of turns that stood at `start`, of about `target` tokens at most. Secrets are
+/// masked. The same turns give the same record.
+pub fn record(turns: &[Turn], start: usize, target: u64, count: Count) -> String {
+    let opening = opening(turns, start);
+    let lines: Vec<(From, usize, String)> =
+        turns.iter().enumerate().map(|(at, turn)| (turn.from(), start + at, line(turn))).collect();
+    let rendered = |opening: &str, chars, told: Vec<&(From, usize, String)>| {
+        told.into_iter().fold(opening.to_owned(), |text, (from, at, line)| {
+            text + &format!("\n- {} ({at}): {}", named(*from), cut_with(line, chars, "…"))
+        })
+    };
+    for (chars, told) in FORMS {
+        let text = rendered(&opening, chars, lines.iter().filter(|(from, ..)| told.tells(*from)).collect());
+        if count.tokens(&text) <= target {
+            return text;
+        }
+    }
+    let said: Vec<_> = lines.iter().filter(|(from, ..)| Told::WithoutTools.tells(*from)).collect();
+    let mut step = 2;
+    while step < said.len() {
+        let opening = format!("{opening}\nOne in {step} of what was not a tool's:");
+        let text = rendered(&opening, SPARSE, said.iter().step_by(step).copied().collect());
+        if count.tokens(&text) <= target {
+            return text;
+        }
+        step *= 2;
+    }
+    shortened(&opening, target, count)
+}
+
+/// How many turns of each kind, and which tools were called.
+fn opening(turns: &[Turn], start: usize) -> String {
+    let of = |from: From| turns.iter().filter(|turn| turn.from() == from).count();
+    let kinds = [From::System, From::Human, From::Gpt, From::Tool, From::Other];
+    let kinds = kinds.iter().filter(|from| of(**from) > 0).map(|from| format!("{} {}", of(*from), named(*from)));
+    let mut text = format!(
+        "{PREFIX} Turns {start} to {} ({}) were taken out; this record of them was made without a model.",
+        start + turns.len().saturating_sub(1),
+        kinds.collect::<Vec<_>>().join(", "),
+    );
+    let tools = tools(turns);
+    if !tools.is_empty() {
+        let tools: Vec<String> = tools.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
+        text.push_str(&format!("\nTools called: {}.", tools.join(", ")));
+    }
+    text
+}
+
+const fn named(from: From) -> &'static str {
+    match from {
+        From::System => "system",
+        From::Human => "human",
+        From::Gpt => "gpt",
+        From::Tool => "tool",
+        From::Other => "other",
+    }
+}
+
+/// The tools that are called, in the order of their first call.
+fn tools(turns: &[Turn]) -> Vec<(String, usize)> {
+    let mut tools: Vec<(String, usize)> = Vec::new();
+    for turn in turns.iter().filter(|turn| turn.from() == From::Gpt) {
+        for call in CALL.captures_iter(turn.value()) {
+            let Some(name) = call.get(1).and_then(|json| called(json.as_str())) else { continue };
+            match tools.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => tools.push((name, 1)),
+            }
+        }
+    }
+    tools
+}
+
+fn called(json: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Called {
+        name: String,
+    }
+    let called: Called = serde_json::from_str(json.trim()).ok()?;
+    Some(cut_with(&collapse(&called.name), NAME_CHARS, "…"))
+}
+
+/// What a turn says, in one line.
+fn line(turn: &Turn) -> String {
+    let masked = Redaction::On.apply(head(turn.value(), LOOKED_AT)).into_owned();
+    collapse(&TAG.replace_all(&masked, " "))
+}
+
+/// As much of a text as has so many tokens.
+fn shortened(text: &str, target: u64, count: Count) -> String {
+    let (mut fits, mut long) = (0, text.chars().count() + 1);
+    while fits + 1 < long {
+        let middle = usize::midpoint(fits, long);
+        if count.tokens(head(text, middle)) <= target {
+            fits = middle;
+        } else {
+            long = middle;
+        }
+    }
+    head(text, fits.max(PREFIX.len())).to_owned()
+}
