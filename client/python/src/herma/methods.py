@@ -69,6 +69,7 @@ EFFECTS: dict[str, Effect] = {
     "recall.expand": Effect.READ,
     "recall.describe": Effect.READ,
     "recall.schema": Effect.READ,
+    "trajectory.compress": Effect.READ,
     "guard.scan": Effect.READ,
     "guard.redact": Effect.READ,
 }

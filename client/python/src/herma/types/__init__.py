@@ -13,3 +13,4 @@ from .memory import *
 from .output import *
 from .recall import *
 from .session import *
+from .trajectory import *

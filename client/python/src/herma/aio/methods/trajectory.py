@@ -1,0 +1,49 @@
+"""The methods of `trajectory`.
+
+Made by `generate` out of methods.txt; change that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .call import AsyncCaller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ... import types as t
+
+
+class Trajectory:
+    """The methods of `trajectory`."""
+
+    def __init__(self, call: AsyncCaller) -> None:
+        self._call = call
+
+    async def compress(
+        self,
+        *,
+        conversations: t.Trajectories,
+        config: t.JsonOrYaml | None = None,
+        tokens: t.TurnTokens | None = None,
+        summaries: t.Texts | None = None,
+        summarizer: str | None = None,
+        count: t.TextCount | None = None,
+        dry_run: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.TrajectoryResult:
+        """Makes recorded conversations fit a number of tokens; nothing is kept."""
+        params: Mapping[str, Any] = {
+            "conversations": conversations,
+            "config": config,
+            "tokens": tokens,
+            "summaries": summaries,
+            "summarizer": summarizer,
+            "count": count,
+            "dry_run": dry_run,
+        }
+        result: t.TrajectoryResult = await self._call("trajectory.compress", params, options)
+        return result
