@@ -116,7 +116,7 @@ fn table(status: &StatusResult) -> String {
             "store",
             format!(
                 "{} {}/{}: {} entries, {}/{} chars, revision {}{state}",
-                out::bar(share(store.chars, store.limit), BAR),
+                out::bar(out::share(store.chars, store.limit), BAR),
                 store.profile,
                 match store.target {
                     herma_client::protocol::memory::Target::Memory => "memory",
@@ -133,7 +133,7 @@ fn table(status: &StatusResult) -> String {
         "outputs",
         format!(
             "{} {} files, {} of {}",
-            out::bar(share(status.outputs.bytes, status.outputs.quota), BAR),
+            out::bar(out::share(status.outputs.bytes, status.outputs.quota), BAR),
             out::thousands(status.outputs.files),
             out::size(status.outputs.bytes),
             out::size(status.outputs.quota)
@@ -154,9 +154,4 @@ fn table(status: &StatusResult) -> String {
         }
     }
     text
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for people")]
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -43,12 +43,9 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the files are the agent's, in its own home")]
 fn install(session: &Session<'_>, folder: &Path) -> Result<(), Failure> {
-    let failed = |error| Failure::File(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
     for (name, text) in FILES {
-        std::fs::write(folder.join(name), text).map_err(failed)?;
+        out::write_file(&folder.join(name), text)?;
     }
     let is_named = engine(session).as_deref() == Some("herma");
     out::show(session.common, &json!({ "folder": folder, "configured": is_named }), |_| {

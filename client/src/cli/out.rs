@@ -1,5 +1,6 @@
 //! Standard output: tables for people, JSON for programs.
 
+mod file;
 mod mark;
 mod table;
 
@@ -13,11 +14,15 @@ use serde_json::json;
 use super::Common;
 use super::exit::Failure;
 
+pub(crate) use file::write_file;
 pub(crate) use mark::{Mark, Marked};
-pub(crate) use table::{Side, bar, columns, sided, table};
+pub(crate) use table::{Side, bar, columns, share, sided, table};
 
 /// How a time is shown.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Clears the line of a terminal that the cursor is in.
+pub(crate) const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 const GREEN: &str = "\u{1b}[32m";
 const RED: &str = "\u{1b}[31m";

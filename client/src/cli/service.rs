@@ -126,7 +126,7 @@ fn install(session: &Session<'_>, name: &str, print: bool, no_start: bool) -> Re
         }
     }
     for file in &files {
-        write(file).map_err(|error| Failure::File(format!("{}: {error}", file.path.display())))?;
+        out::write_file(&file.path, &file.text)?;
     }
     let started = if no_start { Ok(()) } else { start(name, &files) };
     let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -139,17 +139,6 @@ fn install(session: &Session<'_>, name: &str, print: bool, no_start: bool) -> Re
         };
         format!("written: {}\n{next}", paths.join(", "))
     })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the files are the service manager's, in its own folder")]
-fn write(file: &UnitFile) -> std::io::Result<()> {
-    let folder = file.path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    std::io::Write::write_all(&mut temporary, file.text.as_bytes())?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(&file.path)?;
-    Ok(())
 }
 
 fn by_hand(name: &str) -> String {

@@ -10,10 +10,8 @@ use herma_client::protocol::daemon::SubscribeParams;
 use herma_client::protocol::notification::{CompressionProgress, Topic};
 
 use super::Session;
+use crate::cli::out::CLEAR_LINE;
 use crate::cli::watch;
-
-/// Clears the line that the cursor is in.
-const CLEAR: &str = "\r\u{1b}[K";
 
 /// Tells of the phases of a compression until it is dropped; tells nothing where standard
 /// error is no terminal.
@@ -40,7 +38,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(is_over) = &self.is_over {
             is_over.store(true, Ordering::Relaxed);
-            drop(write!(std::io::stderr(), "{CLEAR}"));
+            drop(write!(std::io::stderr(), "{CLEAR_LINE}"));
         }
     }
 }
@@ -60,7 +58,7 @@ fn tell(mut client: Client, id: &str, is_over: &AtomicBool) {
         if let Notification::CompressionProgress(progress) = notification
             && progress.session == id
         {
-            drop(write!(std::io::stderr(), "{CLEAR}{}", line(&progress)));
+            drop(write!(std::io::stderr(), "{CLEAR_LINE}{}", line(&progress)));
         }
     }
 }

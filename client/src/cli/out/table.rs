@@ -50,6 +50,12 @@ fn padded(cell: &str, width: usize, side: Side) -> String {
     }
 }
 
+/// A part as a share of the whole; nothing is none of nothing.
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
 /// A share of a whole as a bar of so many cells; what is more than the whole fills it.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to width")]
 pub(crate) fn bar(share: f64, width: usize) -> String {

@@ -97,7 +97,7 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
         let chars = format!("{}/{} chars", out::thousands(store.chars), out::thousands(store.limit));
         Row::new([
             Cell::new(name),
-            Cell::new(app.bar(part(store.chars, store.limit))),
+            Cell::new(app.bar(out::share(store.chars, store.limit))),
             Cell::new(chars),
             Cell::new(format!("{:>2} entries", store.entries)),
             Cell::new(format!("revision {}", store.revision)),
@@ -114,7 +114,7 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
     ];
     let table = Table::new(rows, widths).block(titled("stores")).row_highlight_style(app.marked(Focus::Stores));
     frame.render_stateful_widget(table, list, &mut TableState::new().with_selected(Some(app.store)));
-    let share = part(status.outputs.bytes, status.outputs.quota);
+    let share = out::share(status.outputs.bytes, status.outputs.quota);
     let outputs = format!(
         "{} files, {} of {}",
         out::thousands(status.outputs.files),
@@ -230,11 +230,6 @@ const fn target(target: Target) -> &'static str {
         Target::Memory => "memory",
         Target::User => "user",
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for people")]
-fn part(of: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
 }
 
 /// A text of somebody else, without what could move the cursor.

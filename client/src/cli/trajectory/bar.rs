@@ -3,10 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use crate::cli::out;
-
-/// Clears the line that the cursor is in.
-const CLEAR: &str = "\r\u{1b}[K";
+use crate::cli::out::{self, CLEAR_LINE};
 
 /// Time between two drawings.
 const PAUSE: Duration = Duration::from_millis(150);
@@ -38,13 +35,13 @@ impl Bar {
         }
         self.drawn = Some(Instant::now());
         let line = line(self.from, done, self.total, lines, self.began.elapsed());
-        drop(write!(std::io::stderr(), "{CLEAR}{line}"));
+        drop(write!(std::io::stderr(), "{CLEAR_LINE}{line}"));
     }
 
     /// Takes it away.
     pub(super) fn clear(&mut self) {
         if self.is_seen && self.drawn.take().is_some() {
-            drop(write!(std::io::stderr(), "{CLEAR}"));
+            drop(write!(std::io::stderr(), "{CLEAR_LINE}"));
         }
     }
 }
@@ -55,11 +52,10 @@ impl Drop for Bar {
     }
 }
 
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for the eye")]
+#[expect(clippy::cast_precision_loss, reason = "for the eye")]
 fn line(from: u64, done: u64, total: u64, lines: u64, elapsed: Duration) -> String {
-    let part = if total == 0 { 1.0 } else { (done as f64 / total as f64).clamp(0.0, 1.0) };
-    let full = (part * WIDTH as f64) as usize;
-    let bar = format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full));
+    let part = if total == 0 { 1.0 } else { out::share(done, total).min(1.0) };
+    let bar = out::bar(part, WIDTH);
     let seconds = elapsed.as_secs_f64().max(0.001);
     let speed = done.saturating_sub(from) as f64 / seconds;
     let left = if speed > 0.0 { span(total.saturating_sub(done) as f64 / speed) } else { "–".to_owned() };

@@ -5,9 +5,8 @@
 //! record is cut off when the run goes on.
 #![expect(clippy::disallowed_methods, reason = "files of the user's, and the client does not know the disk")]
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -238,17 +237,4 @@ fn named(path: &Path, ending: &str) -> PathBuf {
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
     Failure::File(format!("{}: {error}", path.display()))
-}
-
-/// Puts a text into a file that is there whole or not at all.
-pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let write = || -> io::Result<()> {
-        let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(|error| failed(path, &error))
 }

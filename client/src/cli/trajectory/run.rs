@@ -13,7 +13,7 @@ use super::bar::Bar;
 use super::files::Files;
 use super::line::{Done, Manner};
 use super::pipeline::{self, Item, Next, Sample};
-use super::place::{self, Mark, Place, Sums};
+use super::place::{Mark, Place, Sums};
 use super::report::{self, PROBLEMS, Planned, Problem, Report};
 use super::tokens::Counter;
 use crate::cli::exit::Failure;
@@ -105,7 +105,7 @@ pub(super) fn compress(session: &Session<'_>, arguments: &Arguments) -> Result<(
     };
     if let Some(path) = &metrics {
         let text = serde_json::to_string_pretty(&report.aggregate).map_err(|error| Failure::File(error.to_string()))?;
-        place::replace(path, &format!("{text}\n"))?;
+        out::write_file(path, &format!("{text}\n"))?;
     }
     if let Some(place) = place {
         place.close()?;
