@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from conftest import conversation
+from conftest import conversation, wait_for
 
 import herma
 from herma.hermes import HermaContextEngine
@@ -268,11 +268,10 @@ def test_a_session_switch(engine, client):
     engine.on_session_end("s", [])
     engine.on_session_reset()
     assert engine.last_prompt_tokens == engine.last_total_tokens == 0
-    assert client.context.status(session="s")["last_prompt_tokens"] == 0
     engine.on_session_start("t", old_session_id="s", platform="cli")
     assert engine.session_id == "t"
     assert not engine.should_compress()
-    assert client.session.show(session="s")["ended_at"] is not None
+    wait_for(lambda: client.session.show(session="s")["ended_at"] is not None, "the end")
 
 
 def test_a_session_that_goes_on_under_another_id_keeps_its_state(engine):
@@ -293,8 +292,10 @@ def test_a_restart_changes_nothing(home, engine):
 def test_without_a_session_or_a_window(home):
     engine = HermaContextEngine(context_length=WINDOW)
     assert len(engine.compress(conversation(120))) < 120
-    with pytest.raises(herma.InvalidParams, match="window"):
-        HermaContextEngine().compress(conversation(120))
+    engine, messages = HermaContextEngine(), conversation(120)
+    assert engine.compress(messages) is messages
+    assert engine._last_compress_aborted
+    assert "window" in engine._last_summary_error
 
 
 def test_while_another_compression_runs_the_list_stays(home):
@@ -312,26 +313,3 @@ def test_while_another_compression_runs_the_list_stays(home):
             lists = [run.result() for run in runs]
         assert client.ping() == {}
     assert any(len(made) < len(messages) for made in lists)
-
-
-def test_without_a_daemon_it_is_an_error(home):
-    with herma.Client(start=False) as client:
-        engine = HermaContextEngine(client=client, context_length=WINDOW)
-        messages = conversation(120)
-        for ask in (
-            lambda: engine.on_session_start("s"),
-            lambda: engine.compress(messages),
-            lambda: engine.should_compress(60_000),
-            lambda: engine.update_from_response({"prompt_tokens": 1}),
-        ):
-            with pytest.raises(herma.DaemonUnavailable):
-                ask()
-    answer = engine.handle_tool_call("recall_search", {"query": "x"})
-    assert "closed" in json.loads(answer)["error"]
-
-
-def test_a_host_may_copy_its_engine(home):
-    engine = HermaContextEngine(context_length=WINDOW)
-    twin = copy.deepcopy(engine)
-    twin.on_session_start("twin")
-    assert (engine.session_id, twin.session_id) == (None, "twin")

@@ -10,8 +10,12 @@ from herma.hermes.edits import apply
 from herma.hermes.summary import failure
 
 
+def message(letter):
+    return {"role": "user", "content": letter}
+
+
 def messages(text):
-    return [{"content": letter} for letter in text]
+    return [message(letter) for letter in text]
 
 
 @pytest.mark.parametrize(
@@ -28,8 +32,8 @@ def messages(text):
 def test_edits(keep, replace, insert, made):
     edits = {
         "keep": keep,
-        "replace": [{"index": at, "message": {"content": new}} for at, new in replace.items()],
-        "insert": [{"at": at, "message": {"content": new}} for at, new in insert],
+        "replace": [{"index": at, "message": message(new)} for at, new in replace.items()],
+        "insert": [{"at": at, "message": message(new)} for at, new in insert],
     }
     given = messages("abcde")
     assert apply(given, edits) == messages(made)

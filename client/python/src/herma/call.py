@@ -15,6 +15,9 @@ from .methods import EFFECTS
 GRACE = 1.0
 """Seconds past the deadline in which the daemon's own word about it is awaited."""
 
+SHORTEST = 0.001
+"""Least seconds of a wait: with 0 a socket would not wait at all, and say so in another way."""
+
 LONGEST_MS = 3_600_000
 """Longest deadline that the daemon takes, in milliseconds."""
 
@@ -23,10 +26,14 @@ ATTEMPTS = 4
 
 
 class Deadline:
-    """A moment until which something may take; ``None`` seconds for ever."""
+    """A moment until which something may take; ``None`` seconds for ever.
 
-    def __init__(self, timeout: float | None) -> None:
+    ``grace`` is in seconds: how much longer the daemon's own word about it is awaited.
+    """
+
+    def __init__(self, timeout: float | None, grace: float = GRACE) -> None:
         self._until = None if timeout is None else time.monotonic() + timeout
+        self._grace = grace
 
     def remaining(self) -> float | None:
         """Seconds that are left. Raises :class:`DeadlineExceeded` when none are."""
@@ -38,10 +45,10 @@ class Deadline:
         return left
 
     def patience(self) -> float | None:
-        """Seconds to wait for an answer, :data:`GRACE` included; at least 0."""
+        """Seconds to wait for an answer, the grace included; above 0."""
         if self._until is None:
             return None
-        return max(0.0, self._until - time.monotonic() + GRACE)
+        return max(SHORTEST, self._until - time.monotonic() + self._grace)
 
 
 class Call:
@@ -54,12 +61,13 @@ class Call:
         *,
         profile: str | None = None,
         timeout: float | None = None,
+        grace: float = GRACE,
         idempotency_key: str | None = None,
     ) -> None:
         self.method = method
         # A newer daemon may have methods that this table lacks.
         self.effect = EFFECTS.get(method, Effect.WRITE)
-        self.deadline = Deadline(timeout)
+        self.deadline = Deadline(timeout, grace)
         self._params = {name: value for name, value in params.items() if value is not None}
         if profile is not None:
             self._params["profile"] = profile

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from ..call import Call, Deadline
+from ..call import GRACE, Call, Deadline
 from ..effect import Effect
 from ..errors import DaemonUnavailable
 from ..place import PathLike, Place
@@ -30,7 +30,8 @@ class Client(Methods):
 
     ``home`` and ``socket`` are found as the daemon finds them when they are not
     named. ``profile`` is that of all calls that name none. ``timeout`` is in
-    seconds, for a call as a whole; ``None`` waits for ever.
+    seconds, for a call as a whole; ``None`` waits for ever. ``grace`` is how many
+    seconds more the daemon may take to say itself that the time is over.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class Client(Methods):
         profile: str | None = None,
         start: bool = True,
         timeout: float | None = TIMEOUT,
+        grace: float = GRACE,
     ) -> None:
         self.place = Place.find(home, socket)
         self._profile = profile
         self.timeout = timeout
+        self._grace = grace
         self._start = start
         self._closed = False
         self._pool = Pool(self.place, start=start)
@@ -102,6 +105,7 @@ class Client(Methods):
             params,
             profile=profile if profile is not None else self._profile,
             timeout=timeout if timeout is not None else self.timeout,
+            grace=self._grace,
             idempotency_key=options.get("idempotency_key"),
         )
         while True:

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadAnswer
+from .plain import plain
 
 if TYPE_CHECKING:
     from ..types import Edits, Messages
 
 
+def sendable(message: Any) -> Any:
+    """A message as the daemon can read it; itself where nothing is in the way."""
+    return plain(message)
+
+
 def apply(messages: Messages, edits: Edits) -> Messages:
-    """The new list; messages that did not change are the very same objects."""
-    replaced = {edit["index"]: edit["message"] for edit in edits["replace"]}
-    inserted: dict[int, Messages] = {}
-    for insert in edits["insert"]:
-        inserted.setdefault(insert["at"], []).append(insert["message"])
-    kept = {at for begin, end in edits["keep"] for at in range(begin, end)}
+    """The new list; messages that did not change are the very same objects.
+
+    Raises :class:`herma.BadAnswer` for edits that don't fit the list.
+    """
+    count = len(messages)
+    try:
+        replaced = {_place(edit["index"], count - 1): _message(edit) for edit in edits["replace"]}
+        inserted: dict[int, Messages] = {}
+        for insert in edits["insert"]:
+            inserted.setdefault(_place(insert["at"], count), []).append(_message(insert))
+        kept: set[int] = set()
+        for begin, end in edits["keep"]:
+            kept.update(range(_place(begin, count), _place(end, count)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadAnswer("the daemon's edits can't be understood") from error
     result: Messages = []
     for at, message in enumerate(messages):
         result += inserted.get(at, [])
         if at in kept:
             result.append(replaced.get(at, message))
-    return result + inserted.get(len(messages), [])
+    return result + inserted.get(count, [])
+
+
+def _place(found: Any, last: int) -> int:
+    if not isinstance(found, int) or not 0 <= found <= last:
+        raise ValueError("a position outside the list")
+    return found
+
+
+def _message(edit: Any) -> Any:
+    message = edit["message"]
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        raise ValueError("no message")
+    return message

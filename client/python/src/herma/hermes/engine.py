@@ -2,80 +2,109 @@
 
 from __future__ import annotations
 
+import copy
 import logging
-import uuid
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Busy
-from . import edits, recall
+from ..errors import HermaError
+from ..place import Place
+from ..start import find_daemon
+from . import counting, host, recall
+from .compressing import Compressing
 from .contract import ContextEngine, base_of_host
-from .shared import shared_client
-from .summary import failure
+from .conversation import Conversation
+from .conversations import Conversations
+from .guarded import never_raises
+from .link import LIMIT, Link, Offline, shared_link
+from .previews import Previews
 from .usage import as_chat_completion
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..blocking.client import Client
-    from ..types import (
-        Compressed,
-        ContextStatus,
-        EngineSettings,
-        Messages,
-        NeedsSummary,
-        Options,
-        Report,
-    )
+    from ..types import EngineSettings, Messages
     from .summary import Summarizer
 
     Base = ContextEngine
 else:
     Base = base_of_host()
 
-AGENT = "hermes"
-
 COMPRESSION = "compression"
 """The reason that a host gives when a session goes on under another id."""
-
-SMALL_WINDOW = 64_000
-SMALL_SHARE = 0.85
-"""A small window is used up to this share before it is compressed."""
 
 MODEL_SETTINGS = ("base_url", "provider", "api_mode")
 """What the daemon is told of a model; a key is not among it."""
 
+HELD = {
+    "breaker_open": "the last two compressions hardly made the list shorter; one more is tried"
+    " when it has grown by a tenth of the window, or in {wait:.0f} s",
+    "rate_limited": "it was compressed too often, or too little is new since the last time"
+    " ({wait:.0f} s to wait)",
+    "cooldown": "nobody can write a summary for {wait:.0f} s more",
+    "nothing_to_compress": "nothing stands between the protected head and tail of the list",
+    "disabled": "herma/config.toml has turned it off (context.enabled)",
+}
+"""Why the daemon does not want a compression although the list is over the threshold."""
+
 logger = logging.getLogger("herma.hermes")
 
 
-class HermaContextEngine(Base):
+class HermaContextEngine(Previews, Compressing, Base):
     """Compression by the daemon, for a host that has context engines.
 
-    ``summarizer`` asks the host's own model for a summary; without one the
-    daemon's configuration says who writes it. When it fails the daemon's own
-    record stands in. ``settings`` are those of ``context.configure``; the window
-    (``context_length``, tokens) has to be there, or come by :meth:`update_model`
-    or :meth:`on_session_start`, before anything is asked.
+    No method raises. While the daemon can't be reached the engine counts by itself,
+    :meth:`compress` gives back what it was given (``_last_compress_aborted`` and
+    ``_last_summary_error`` say so), and the daemon is looked for in the background. What a
+    turn waits for is given up after ``timeout`` seconds.
 
-    A daemon that can't be reached raises :class:`herma.DaemonUnavailable`.
-    ``last_report`` tells what came of the last compression.
+    ``summarizer`` asks the host's own model for a summary; without one the daemon's
+    configuration says who writes. When it fails the daemon's own record stands in.
+    ``settings`` are those of ``context.configure``; the window (``context_length``, tokens)
+    has to be there, or come by :meth:`update_model` or :meth:`on_session_start`.
+    ``thresholds`` gives the share of the window from which on a model is compressed, for
+    models that have one of their own. ``last_report`` tells what came of the last compression.
     """
+
+    emit_automatic_compaction_status = True
+    """Hosts that ask tell the user when a compression begins by itself."""
 
     def __init__(
         self,
         summarizer: Summarizer | None = None,
         *,
-        client: Client | None = None,
+        place: Place | None = None,
         profile: str | None = None,
+        timeout: float = LIMIT,
+        select_context: bool = False,
+        thresholds: Any = None,
         **settings: Unpack[EngineSettings],
     ) -> None:
-        self.last_report: Report | None = None
+        Compressing.__init__(self)
         self._summarizer = summarizer
-        self._client = client
-        self._options: Options = {"profile": profile}
+        self._place = place
+        self._profile = profile
+        self._timeout = timeout
+        self._selects = select_context
+        self._thresholds = thresholds
         self._settings: dict[str, Any] = dict(settings)
-        self._session: str | None = None
-        self._configured = False
+        self._home: Path | None = None
+        self._conversations = Conversations(profile)
+        self._key: Any = ""
+        self._told_episode = 0
+        self._told_reason: str | None = None
+        self._tried_offline = False
+        self._has_ended = False
+        self.last_real_prompt_tokens = 0
+        self.last_compression_rough_tokens = 0
+        self.last_rough_tokens_when_real_prompt_fit = 0
+        self.awaiting_real_usage_after_compression = False
+        self._context_probed = False
+        self._context_probe_persistable = False
+        self._session_id = ""
+        self._begin_counts()
         self._guess()
 
     @property
@@ -86,171 +115,317 @@ class HermaContextEngine(Base):
     @property
     def session_id(self) -> str | None:
         """The daemon's session; it stays when a host goes on under another id."""
-        return self._session
+        current = self._conversations.current
+        return current.id if current is not None else None
 
-    def update_model(self, model: str, context_length: int, *about: Any, **more: Any) -> None:
+    def is_available(self) -> bool:
+        """Whether a daemon is there, or could be started; nothing is started for that."""
+        try:
+            place = self._link.place
+            return place.socket.exists() or Path(find_daemon()).is_absolute()
+        except HermaError:
+            return False
+
+    # Sessions.
+
+    @never_raises(lambda self, *args, **more: None)
+    def update_model(
+        self,
+        model: str,
+        context_length: int,
+        base_url: str = "",
+        api_key: Any = "",
+        provider: str = "",
+        api_mode: str = "",
+        **more: Any,
+    ) -> None:
         """Takes over another model, or another window in tokens."""
-        self._settings.update(model=model, context_length=context_length)
-        given = {**dict(zip(("base_url", "api_key", "provider"), about)), **more}
-        for name in MODEL_SETTINGS:
-            if given.get(name):
-                self._settings[name] = given[name]
-        self._configured = False
-        if self._session is None:
-            self._guess()
-        else:
-            self._ready()
+        own = self._own_object()
+        if own is not self:
+            own.update_model(model, context_length, base_url, api_key, provider, api_mode)
+            return
+        self._key = api_key
+        self._settings.update(model=model, context_length=int(context_length))
+        for name, given in zip(MODEL_SETTINGS, (base_url, provider, api_mode)):
+            if given:
+                self._settings[name] = given
+        share = self._thresholds(model) if self._thresholds is not None else None
+        if share is not None:
+            self._settings["threshold"] = share
+        self._guess()
+        if self._conversations.current is not None:
+            self._prepared()
 
+    @never_raises(lambda self, *args, **more: None)
     def on_session_start(self, session_id: str, **about: Any) -> None:
         """Opens the session, or goes on with the one that was just compressed."""
-        if about.get("boundary_reason") == COMPRESSION and self._session is not None:
+        own = self._own_object()
+        if own is not self:
+            own.on_session_start(session_id, **about)
             return
+        self._has_ended = False
+        self._session_id = session_id
+        old = about.get("old_session_id")
+        if about.get("boundary_reason") == COMPRESSION:
+            conversation = self._conversations.named(str(old)) or self._conversations.current
+            if conversation is not None:
+                conversation.was_just_compressed = False
+                self._conversations.rename(conversation, session_id)
+                return
         for name in ("model", "context_length"):
             if about.get(name):
                 self._settings[name] = about[name]
-        self._session = session_id
-        self._configured = False
-        self._daemon.session.open(session=session_id, agent=AGENT, **self._options)
-        if self._settings.get("context_length"):
-            self._ready()
+        if about.get("hermes_home") and self._place is None:
+            self._home = Path(about["hermes_home"])
+        self._guess()
+        self._conversations.start(self._link, session_id, self._host_home)
+        self._begin_counts()
+        self._prepared()
 
-    def on_session_end(self, session_id: str, messages: Messages) -> None:
+    def bind_session_state(self, session_db: Any = None, session_id: str = "") -> None:
+        """Takes the host's id for the session that it calls about from now on."""
+        if session_id and session_id != self._session_id:
+            self.on_session_start(session_id)
+
+    @never_raises(lambda self, *args, **more: None)
+    def on_session_end(self, session_id: str, messages: Messages | None = None) -> None:
         """Closes the session; what the daemon keeps of it stays."""
-        if self._session is not None:
-            self._daemon.session.close(session=self._session, **self._options)
+        conversation = self._conversations.named(session_id) or self._conversations.current
+        if conversation is None:
+            return
+        if conversation.was_just_compressed:
+            # The host ends its own session, to go on with the shorter list under another id.
+            conversation.was_just_compressed = False
+            return
+        if messages and conversation.is_about(messages) is not False:
+            conversation.keeper.take(messages)
+        self._conversations.end(conversation, "closed")
+        self._has_ended = True
 
+    @never_raises(lambda self: None)
     def on_session_reset(self) -> None:
-        """Forgets what the engine remembers of the session."""
-        if self._configured and self._session is not None:
-            self._take(self._daemon.context.reset(session=self._session, **self._options))
-        super().on_session_reset()
+        """Begins anew: what comes now is another conversation, with another session."""
+        Base.on_session_reset(self)
+        self._begin_counts()
+        conversations = self._conversations
+        old = conversations.current
+        if old is not None and not self._has_ended:
+            conversations.leave(old)
+        self._has_ended = False
+        self._session_id = ""
+        name = host.session_of(conversations.agent)
+        if name is None or (old is not None and name in old.names):
+            conversations.start_anew(self._link)
+        else:
+            conversations.start(self._link, name, self._host_home)
+
+    @never_raises(lambda self, *args: None)
+    def carry_over_new_session_context(self, old_session_id: str, new_session_id: str) -> None:
+        """Takes the user's rules over into another session."""
+        old = self._conversations.named(old_session_id)
+        new = self._conversations.named(new_session_id) or self._conversation()
+        if old is None or new is old:
+            return
+        new.ready(self._settings)
+        for rule in old.call("constraint.list")["constraints"]:
+            new.call("constraint.add", text=rule["text"], scope=rule["scope"])
+
+    # What a turn uses, and whether to compress.
 
     def update_from_response(self, usage: Mapping[str, Any]) -> None:
-        """Tells the daemon what a call used: ``prompt_tokens``, ``completion_tokens``, ..."""
-        session = self._ready()
-        if "prompt_tokens" in usage:
-            self._daemon.context.record_usage(
-                session=session,
-                usage=as_chat_completion(usage),
-                api_mode="chat_completions",
-                **self._options,
-            )
-        else:
-            self._daemon.context.record_usage(session=session, usage=dict(usage), **self._options)
-        self._look()
+        """Counts what a call used: ``prompt_tokens``, ``completion_tokens``, ..."""
+        usage = usage if isinstance(usage, Mapping) else {}
+        self._count(usage)
+        if usage:
+            self._report(usage)
+
+    @never_raises(lambda self, *args: (False, None))
+    def should_compress_info(self, prompt_tokens: int | None = None) -> tuple[bool, str | None]:
+        """Whether to compress now, and why not although the list is over the threshold."""
+        tokens = prompt_tokens if prompt_tokens is not None else self.last_prompt_tokens
+        if not isinstance(tokens, (int, float)) or not 0 < self.threshold_tokens <= tokens:
+            return False, None
+        try:
+            check = self._prepared(raises=True).call("context.check", tokens=int(tokens))
+        except HermaError as error:
+            # Once: compress() then says to the user what is wrong.
+            is_first, self._tried_offline = not self._tried_offline, True
+            return is_first, f"the daemon can't be asked: {error.message}"
+        self._tried_offline = False
+        if check["compress"]:
+            return True, None
+        if check["reason"] in HELD:
+            return False, HELD[check["reason"]].format(wait=check["wait_s"])
+        # A host may have lowered the threshold below the daemon's own.
+        return check["reason"] == "below_threshold", None
 
     def should_compress(self, prompt_tokens: int | None = None) -> bool:
         """Whether to compress now, at so many tokens or at those of the last call."""
-        tokens = prompt_tokens if prompt_tokens is not None and prompt_tokens > 0 else None
-        check = self._daemon.context.check(session=self._ready(), tokens=tokens, **self._options)
-        return check["compress"]
+        is_due, reason = self.should_compress_info(prompt_tokens) or (False, None)
+        if reason is None:
+            self._told_reason = None if is_due else self._told_reason
+        elif not is_due and reason.split("(")[0] != self._told_reason:
+            self._told_reason = reason.split("(")[0]
+            host.warn(self._conversations.agent, f"no compression for now: {reason}")
+        return bool(is_due)
 
+    @never_raises(lambda self, *args: False)
     def should_compress_preflight(self, messages: Messages) -> bool:
         """Whether to compress before this list is sent."""
-        check = self._daemon.context.check(
-            session=self._ready(), messages=messages, **self._options
-        )
-        return check["compress"]
+        return self.should_compress(counting.estimate(messages))
 
-    def has_content_to_compress(self, messages: Messages) -> bool:
-        """Whether anything stands between head and tail."""
-        plan = self._daemon.context.plan(session=self._ready(), messages=messages, **self._options)
-        return plan["start"] < plan["end"]
+    @never_raises(lambda self, *args: False)
+    def should_defer_preflight_to_real_usage(self, rough_tokens: int) -> bool:
+        """Whether the provider's last count is trusted more than an estimate."""
+        baseline = self.last_rough_tokens_when_real_prompt_fit or self.last_compression_rough_tokens
+        threshold, real = self.threshold_tokens, self.last_real_prompt_tokens
+        defers = counting.defers(rough_tokens, threshold, real, baseline)
+        if defers:
+            self.last_rough_tokens_when_real_prompt_fit = max(baseline, rough_tokens)
+        return defers
 
-    def compress(
-        self,
-        messages: Messages,
-        current_tokens: int | None = None,
-        focus_topic: str | None = None,
-        force: bool = False,
-    ) -> Messages:
-        """A shorter list; the given one stays as it is.
+    def get_active_compression_failure_cooldown(self, **more: Any) -> dict[str, Any] | None:
+        """How long no summary can be written after a failure; ``None`` when one can."""
+        left = self._cooldown_until - time.monotonic()
+        if left <= 0:
+            return None
+        until, error = time.time() + left, self._last_summary_error
+        return {"remaining_seconds": left, "cooldown_until": until, "error": error}
 
-        What did not get shorter comes back as the very list that was given, and
-        so does one whose session is being compressed already.
-        """
-        try:
-            answer = self._daemon.context.compress(
-                session=self._ready(),
-                messages=messages,
-                current_tokens=current_tokens,
-                focus=focus_topic or None,
-                force=force or None,
-                summarizer="client" if self._summarizer is not None else None,
-                reply="edits",
-                mode="in_place",
-                **self._options,
-            )
-            while "needs_summary" in answer:
-                answer = self._summarise(answer["needs_summary"])
-        except Busy:
-            logger.warning("the session is being compressed already")
-            return messages
-        self.last_report = answer["report"]
-        self._look()
-        shorter = answer["report"]["compressed"]
-        return edits.apply(messages, answer["edits"]) if shorter else messages
+    @never_raises(lambda self, *args, **more: None)
+    def on_turn_complete(
+        self, messages: Messages, usage: Mapping[str, Any] | None = None, **about: Any
+    ) -> None:
+        """Has the daemon keep a finished turn, so that a compression need not send it."""
+        conversation = self._conversation(messages)
+        conversation.remember_head(messages)
+        conversation.archive(messages)
 
+    def conversation_of(self, session_id: str | None) -> Conversation | None:
+        """The conversation that the host calls so, for a memory provider of the same agent."""
+        if not session_id:
+            return self._conversations.current
+        return self._conversations.named(session_id)
+
+    # Tools of the model.
+
+    @never_raises(lambda self: [])
     def get_tool_schemas(self) -> list[dict[str, Any]]:
         """The functions that get back what is not in the list any more."""
-        return self._daemon.recall.schema(**self._options)["tools"]
+        return recall.schemas()
 
+    @never_raises(lambda self, *args, **more: '{"error": "the tool failed"}')
     def handle_tool_call(self, name: str, args: dict[str, Any], **about: Any) -> str:
         """Does one of them; gives JSON text."""
-        profile = self._options.get("profile")
-        session = self._session or ""
-        return recall.answer(self._daemon, name, args, session=session, profile=profile)
+
+        def call(method: str, **params: Any) -> Any:
+            return self._link.call(method, profile=self._profile, **params)
+
+        return recall.answer(call, name, args, session=self.session_id)
+
+    # Copies.
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> HermaContextEngine:
+        """An engine with the same settings, for another agent; it has no session yet."""
+        made = type(self)(
+            self._summarizer_of_copy(),
+            place=self._place,
+            profile=self._profile,
+            timeout=self._timeout,
+            select_context=self._selects,
+            thresholds=self._thresholds,
+            **copy.copy(self._settings),
+        )
+        made._home, made._key = self._home, self._key
+        made._asks_host = self._asks_host
+        memo[id(self)] = made
+        return made
+
+    def __copy__(self) -> HermaContextEngine:
+        """As a deep copy."""
+        return self.__deepcopy__({})
+
+    def _own_object(self) -> HermaContextEngine:
+        """This engine, or a new one that the calling agent has from now on.
+
+        Some hosts give one object to an agent and its subagents; each needs its own.
+        """
+        agent = host.calling_agent()
+        owner = self._conversations.agent
+        if agent is None or owner is None or owner is agent:
+            self._conversations.attach(agent)
+            return self
+        if getattr(agent, "context_compressor", None) is not self:
+            return self
+        own: HermaContextEngine = copy.deepcopy(self)
+        own._conversations.attach(agent)
+        agent.context_compressor = own
+        return own
+
+    # The daemon.
+
+    def _agent(self) -> Any | None:
+        return self._conversations.agent
 
     @property
-    def _daemon(self) -> Client:
-        return self._client if self._client is not None else shared_client()
+    def _link(self) -> Link:
+        place = self._place
+        if place is None:
+            home = host.home() or self._home
+            place = Place.find(home if home is not None else None)
+        return shared_link(place, self._timeout)
 
-    def _ready(self) -> str:
-        """The session's id, once the daemon knows the settings."""
-        if self._session is None:
-            self._session = f"{AGENT}-{uuid.uuid4().hex}"
-        if not self._configured:
-            status = self._daemon.context.configure(
-                session=self._session, **self._settings, **self._options
-            )
-            self._configured = True
-            self._take(status)
-        return self._session
+    @property
+    def _host_home(self) -> Path | None:
+        return self._home or host.home()
 
-    def _summarise(self, needs: NeedsSummary) -> Compressed:
-        """Asks the host's model, and goes on with its words or its failure."""
-        assert self._summarizer is not None
-        resume = self._daemon.context.resume
+    def _conversation(self, messages: Sequence[Any] | None = None) -> Conversation:
+        """The conversation that a call is about; a new one where there is none."""
+        conversations = self._conversations
+        if conversations.agent is None:
+            conversations.attach(host.calling_agent())
+        current = conversations.meant_by(messages) if messages else conversations.current
+        name = host.session_of(conversations.agent)
+        if name is not None and (current is None or name not in current.names):
+            return conversations.start(self._link, name, self._host_home)
+        return current if current is not None else conversations.start_anew(self._link)
+
+    def _prepared(self, *, raises: bool = False) -> Conversation:
+        """The current conversation, once the daemon knows its settings."""
+        conversation = self._conversation()
         try:
-            summary = self._summarizer(needs["request"])
-        except Exception as error:
-            logger.warning("the summarizer failed: %s", type(error).__name__)
-            return resume(ticket=needs["ticket"], error=failure(error), **self._options)
-        if not isinstance(summary, str):
-            return resume(ticket=needs["ticket"], error={"text": "no text came"}, **self._options)
-        return resume(ticket=needs["ticket"], summary=summary, **self._options)
+            if self._host_threshold is not None and self.context_length > 0:
+                self._settings["threshold"] = self._host_threshold / self.context_length
+            status = conversation.ready(self._settings)
+            if status is not None:
+                self._take(status)
+        except HermaError as error:
+            self._note_failure("context.configure", error)
+            if raises:
+                raise
+        return conversation
 
-    def _look(self) -> None:
-        self._take(self._daemon.context.status(session=self._ready(), **self._options))
+    @never_raises(lambda self, *args: None)
+    def _report(self, usage: Mapping[str, Any]) -> None:
+        conversation = self._prepared()
+        conversation.was_just_compressed = False
+        # What the daemon can't hear now it is told when it is back.
+        params: dict[str, Any] = {"usage": dict(usage)}
+        if "prompt_tokens" in usage:
+            params = {"usage": as_chat_completion(usage), "api_mode": "chat_completions"}
+        answer = conversation.link.call_or_keep(
+            "context.record_usage", session=conversation.id, profile=self._profile, **params
+        )
+        if answer is None:
+            self._note_failure("context.record_usage", Offline(conversation.link.reason or ""))
 
-    def _take(self, status: ContextStatus) -> None:
-        """Shows the host what the daemon knows."""
-        self.last_prompt_tokens = status["last_prompt_tokens"]
-        self.last_completion_tokens = status["last_completion_tokens"]
-        self.last_total_tokens = status["last_total_tokens"]
-        self.threshold_tokens = status["threshold_tokens"]
-        self.context_length = status["context_length"]
-        self.compression_count = status["compression_count"]
-        self.threshold_percent = status["threshold"]
-        self.protect_first_n = status["protect_first_n"]
-        self.protect_last_n = status["protect_last_n"]
-
-    def _guess(self) -> None:
-        """Shows the host what the daemon will say of these settings, before it is asked."""
-        window = int(self._settings.get("context_length", 0))
-        self.threshold_percent = self._settings.get("threshold", 0.50)
-        self.protect_first_n = self._settings.get("protect_first_n", 3)
-        self.protect_last_n = self._settings.get("protect_last_n", 20)
-        self.context_length = window
-        least = min(SMALL_WINDOW, int(window * SMALL_SHARE))
-        self.threshold_tokens = max(int(window * self.threshold_percent), least)
+    def _note_failure(self, what: str, error: Exception) -> None:
+        """Tells the user once that the daemon is away; everything else is for the log."""
+        if not isinstance(error, Offline):
+            logger.info("%s: %s", what, error)
+            return
+        link = self._link
+        if link.episode > self._told_episode and link.reason is not None:
+            self._told_episode = link.episode
+            words = f"the daemon does not answer ({link.reason}); the agent goes on without it"
+            host.warn(self._conversations.agent, words)

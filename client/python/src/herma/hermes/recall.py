@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import pkgutil
+from typing import Any, Callable
 
 from ..errors import HermaError
-
-if TYPE_CHECKING:
-    from ..blocking.client import Client
 
 METHODS = {
     "recall_search": ("recall.search", ("query", "session", "kinds", "limit")),
@@ -18,21 +16,44 @@ METHODS = {
 """The method behind each tool, and the params that a model may reach."""
 
 
-def answer(client: Client, name: str, arguments: Any, *, session: str, profile: str | None) -> str:
-    """Does what a model asked for; gives JSON text, an ``error`` for whatever is wrong."""
+def schemas() -> list[dict[str, Any]]:
+    """The functions for a model, without asking the daemon.
+
+    They are those of ``recall.schema``, but that a model need not know its session's id.
+    """
+    data = pkgutil.get_data(__name__, "recall_schema.json")
+    assert data is not None
+    tools: list[dict[str, Any]] = json.loads(data)["tools"]
+    for tool in tools:
+        parameters = tool["parameters"]
+        parameters["required"] = [name for name in parameters["required"] if name != "session"]
+        session = parameters["properties"].get("session")
+        if tool["name"] == "recall_describe" and session is not None:
+            session["description"] = "The session's id; your own session when left out."
+    return tools
+
+
+def answer(call: Callable[..., Any], name: str, arguments: Any, *, session: str | None) -> str:
+    """Does what a model asked for; gives JSON text, an ``error`` for whatever is wrong.
+
+    ``call`` takes a method's name and its params; ``session`` is the model's own.
+    """
     known = METHODS.get(name)
     if known is None:
         return _error(f"there is no context tool {name!r}")
     method, params = known
     if not isinstance(arguments, dict):
         return _error(f"{name}: the arguments must be an object")
-    strange = sorted(set(arguments) - set(params))
+    strange = sorted(str(name) for name in set(arguments) - set(params))
     if strange:
         return _error(f"{name}: unknown argument {strange[0]!r}; known are {', '.join(params)}")
-    if name == "recall_describe":
-        arguments = {"session": session, **arguments}
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    if name == "recall_describe" and not arguments.get("session"):
+        if session is None:
+            return _error("nothing was compressed yet")
+        arguments["session"] = session
     try:
-        result = client.call(method, profile=profile, **arguments)
+        result = call(method, **arguments)
     except HermaError as error:
         return _error(error.message)
     return json.dumps(result, ensure_ascii=False)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from . import sandbox
 from .budget import BudgetConfig, size
+from .plain import plain
 from .shared import shared_client
 
 if TYPE_CHECKING:
     from ..blocking.client import Client
     from ..types import Content
     from .sandbox import Environment
+
+    Call = Callable[..., Any]
+    """Takes a method's name, and its params by name."""
 
 SESSION = "hermes"
 """The session of results whose caller names none."""
@@ -43,17 +47,16 @@ def maybe_persist_tool_result(
     an ``env`` the place that is named is a file in it.
     """
     daemon = client if client is not None else shared_client()
-    kept = daemon.output.admit(
+    return persist(
+        daemon.call,
+        content,
+        tool_name,
+        tool_use_id,
         session=session,
-        tool=tool_name,
-        id=tool_use_id,
-        content=content,
-        threshold=None if threshold is None else size(threshold),
-        config=config.on_the_wire() if config else None,
+        env=env,
+        config=config,
+        threshold=threshold,
     )
-    if env is None or kept["path"] is None:
-        return kept["content"]
-    return _in_sandbox(env, content, kept["content"], kept["path"], config, daemon)
 
 
 def enforce_turn_budget(
@@ -66,17 +69,54 @@ def enforce_turn_budget(
 ) -> list[dict[str, Any]]:
     """Spills the largest results of a turn until all fit; changes the list and returns it."""
     daemon = client if client is not None else shared_client()
-    settled = daemon.output.settle_turn(
+    return enforce(daemon.call, tool_messages, session=session, env=env, config=config)
+
+
+def persist(
+    call: Call,
+    content: Any,
+    tool: str,
+    name: str,
+    *,
+    session: str,
+    env: Environment | None,
+    config: BudgetConfig | None,
+    threshold: float | None,
+) -> Any:
+    """The same by any way to the daemon."""
+    kept = call(
+        "output.admit",
         session=session,
-        messages=tool_messages,
+        tool=tool,
+        id=name,
+        content=content,
+        threshold=None if threshold is None else size(threshold),
+        config=config.on_the_wire() if config else None,
+    )
+    if env is None or kept["path"] is None:
+        return kept["content"]
+    return _in_sandbox(env, content, kept["content"], kept["path"], config, call)
+
+
+def enforce(
+    call: Call,
+    tool_messages: list[dict[str, Any]],
+    *,
+    session: str,
+    env: Environment | None,
+    config: BudgetConfig | None,
+) -> list[dict[str, Any]]:
+    """The same by any way to the daemon."""
+    settled = call(
+        "output.settle_turn",
+        session=session,
+        messages=[plain(message) for message in tool_messages],
         config=config.on_the_wire() if config else None,
     )
     for replaced in settled["replacements"]:
         message, content = tool_messages[replaced["index"]], replaced["content"]
         if env is not None and replaced["path"] is not None:
-            content = _in_sandbox(
-                env, message["content"], content, replaced["path"], config, daemon
-            )
+            content = _in_sandbox(env, message["content"], content, replaced["path"], config, call)
         message["content"] = content
     return tool_messages
 
@@ -96,7 +136,7 @@ def _in_sandbox(
     shown: Content,
     path: str,
     config: BudgetConfig | None,
-    daemon: Client,
+    call: Call,
 ) -> Content:
     """The block with the place in the sandbox, or the beginning where there is none."""
     text = _text(full)
@@ -105,8 +145,8 @@ def _in_sandbox(
     if written is not None:
         return _each_block(shown, lambda block: block.replace(path, written, 1))
     limit = config.preview_size if config else BudgetConfig.preview_size
-    preview, _ = generate_preview(text, limit, client=daemon)
-    cut = TRUNCATED.format(preview=preview, chars=len(text))
+    preview = call("output.preview", content=text, max=limit)
+    cut = TRUNCATED.format(preview=preview["text"], chars=len(text))
     return _each_block(shown, lambda block: cut)
 
 

@@ -6,6 +6,7 @@ import threading
 
 from ..blocking.client import Client
 from ..place import Place
+from .link import close_links
 
 _lock = threading.Lock()
 _clients: dict[Place, Client] = {}
@@ -21,7 +22,8 @@ def shared_client() -> Client:
 
 
 def close_shared_clients() -> None:
-    """Closes them; the next call makes a new one."""
+    """Closes them, and the links of engines; the next call makes a new one."""
+    close_links()
     with _lock:
         while _clients:
             _clients.popitem()[1].close()

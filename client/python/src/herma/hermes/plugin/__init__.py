@@ -1,15 +1,23 @@
-"""The plugin folder of a Hermes home: registers herma as a context engine.
+"""herma for agents of the Hermes family: a context engine, and a memory provider.
 
-To let the host's own model write summaries, pass a function to
-``HermaContextEngine``; it gets ``{"task", "model", "messages", "max_tokens"}`` and
-returns the text.
+The host loads this file out of ``<home>/plugins/herma``, once for each of the two: its
+loader of plugins wants ``register_context_engine``, its loader of memory providers
+``register_memory_provider``. The package lies beside it in ``lib``, so that nothing has to
+be installed into the host's own environment.
 """
 
+import sys
+from pathlib import Path
 from typing import Any
 
-from herma.hermes import HermaContextEngine
+LIB = Path(__file__).resolve().parent / "lib"
 
 
 def register(ctx: Any) -> None:
-    """Called by the host when ``context.engine`` is ``herma``."""
-    ctx.register_context_engine(HermaContextEngine())
+    """Called by the host with whatever of itself it shows to this kind of plugin."""
+    if LIB.is_dir() and str(LIB) not in sys.path:
+        # In front: the plugin, its package and the daemon are of one version.
+        sys.path.insert(0, str(LIB))
+    from herma.hermes import register as own
+
+    own.register(ctx)

@@ -1,0 +1,117 @@
+"""What the process around the plugin is: a host with an agent, a configuration, a model.
+
+Everything here is read with care and never raises: hosts differ by version, and outside a
+host nothing of it is there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+logger = logging.getLogger("herma.hermes")
+
+DEPTH = 12
+"""Frames of the call stack in which the agent that calls is looked for."""
+
+NAMES = ("agent", "self")
+"""Local variables in which hosts hold their agent."""
+
+
+def calling_agent() -> Any | None:
+    """The host's agent whose code called, or ``None``.
+
+    Hosts hand an engine neither their agent nor, in most calls, a session; but both are
+    needed: to tell two agents on one engine apart, and to reach the user.
+    """
+    try:
+        frame = sys._getframe(1)
+        for _ in range(DEPTH):
+            for name in NAMES:
+                found = frame.f_locals.get(name)
+                if is_agent(found):
+                    return found
+            if frame.f_back is None:
+                return None
+            frame = frame.f_back
+    except Exception:  # A frame may be odd in ways that nobody thought of.
+        logger.debug("the calling agent could not be found", exc_info=True)
+    return None
+
+
+def is_agent(found: Any) -> bool:
+    """Whether this is an agent of a host: it warns its user, and has sessions."""
+    if found is None or isinstance(found, (str, bytes, int, float, dict, list, tuple, set)):
+        return False
+    kind = type(found)
+    return callable(getattr(kind, "_emit_warning", None)) and (
+        hasattr(found, "context_compressor") or hasattr(found, "session_id")
+    )
+
+
+def session_of(agent: Any) -> str | None:
+    """The session that an agent has now."""
+    session = getattr(agent, "session_id", None)
+    return session if isinstance(session, str) and session else None
+
+
+def warn(agent: Any | None, words: str) -> None:
+    """Says something to the user by the agent's own way, and to the log."""
+    logger.warning("%s", words)
+    emit = getattr(agent, "_emit_warning", None)
+    if callable(emit):
+        try:
+            emit(f"⚠ herma: {words}")
+        except Exception:
+            logger.debug("the host did not take a warning", exc_info=True)
+
+
+def home() -> Path | None:
+    """The home that the host serves; ``None`` where it says nothing, or isn't there."""
+    if os.environ.get("HERMA_HOME"):
+        return None  # A person's own choice; the usual rules know it.
+    try:
+        constants = importlib.import_module("hermes_constants")
+        return Path(constants.get_hermes_home())
+    except Exception:
+        return None
+
+
+def config(folder: Path | None = None) -> dict[str, Any]:
+    """The host's ``config.yaml`` as it stands in the file: without the host's defaults.
+
+    Empty where it can't be read.
+    """
+    folder = folder or home() or _usual_home()
+    if folder is None:
+        return {}
+    try:
+        yaml = importlib.import_module("yaml")
+        with open(folder / "config.yaml", encoding="utf-8-sig") as file:
+            read = yaml.safe_load(file)
+    except FileNotFoundError:
+        return {}
+    except Exception as error:
+        logger.warning("config.yaml could not be read: %s", type(error).__name__)
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def section(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """A section of a configuration; empty where it is none."""
+    found = config.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _usual_home() -> Path | None:
+    from ..errors import HermaError
+    from ..place import Place
+
+    try:
+        return Place.find().home
+    except HermaError:
+        return None
