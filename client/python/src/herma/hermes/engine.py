@@ -346,7 +346,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         return self.__deepcopy__({})
 
     def _own_object(self) -> HermaContextEngine:
-        """This engine, or a new one that the calling agent has from now on.
+        """The engine itself, or a new one that the calling agent has from now on.
 
         Some hosts give one object to an agent and its subagents; each needs its own.
         """

@@ -39,13 +39,15 @@ TRIVIAL = re.compile(
 WORD = re.compile(r"[^\W_]{3,}")
 PAIR = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-STOP = frozenset(
-    "the and for that this with from what when where which who how why was were are is has have "
-    "had did does not you your our can could would should will about into than then them they "
-    "there here please tell show give get let make want need know just some any all also been "
-    "but its was ich die der das und ist nicht ein eine wie was wer wo mit von für auf les des "
-    "une que qui est pas los las del por para con".split()
-)
+STOP_WORDS = """
+the and for that this with from what when where which who how why was were are is has have had
+did does not you your our can could would should will about into than then them they there here
+please tell show give get let make want need know just some any all also been but its
+ich die der das und ist nicht ein eine wie was wer wo mit von für auf
+les des une que qui est pas los las del por para con
+"""
+
+STOP = frozenset(STOP_WORDS.split())
 """Words that say nothing of what is looked for."""
 
 
@@ -56,7 +58,7 @@ def is_trivial(query: str) -> bool:
 
 
 def words(text: str) -> set[str]:
-    """The words that a query and a hit are compared by; a sign of a script without spaces is one."""
+    """The words to compare by; a sign of a script without spaces is one."""
     lower = text.lower()
     return {word for word in WORD.findall(lower) if word not in STOP} | set(PAIR.findall(lower))
 
