@@ -182,6 +182,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         self._begin_counts()
         self._prepared()
 
+    @never_raises(lambda self, *args, **more: None)
     def bind_session_state(self, session_db: Any = None, session_id: str = "") -> None:
         """Takes the host's id for the session that it calls about from now on."""
         if session_id and session_id != self._session_id:
@@ -232,6 +233,7 @@ class HermaContextEngine(Previews, Compressing, Base):
 
     # What a turn uses, and whether to compress.
 
+    @never_raises(lambda self, *args: None)
     def update_from_response(self, usage: Mapping[str, Any]) -> None:
         """Counts what a call used: ``prompt_tokens``, ``completion_tokens``, ..."""
         usage = usage if isinstance(usage, Mapping) else {}
@@ -259,6 +261,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         # A host may have lowered the threshold below the daemon's own.
         return check["reason"] == "below_threshold", None
 
+    @never_raises(lambda self, *args: False)
     def should_compress(self, prompt_tokens: int | None = None) -> bool:
         """Whether to compress now, at so many tokens or at those of the last call."""
         is_due, reason = self.should_compress_info(prompt_tokens) or (False, None)

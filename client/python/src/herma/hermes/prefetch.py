@@ -28,6 +28,9 @@ query has as many."""
 
 WORDS = 2
 
+NEWS = 4
+"""Words that a hit must have beyond those of the query: else it says nothing new."""
+
 TRIVIAL = re.compile(
     r"(hi|hello|hey|thanks?|thank you|ok(ay)?|yes|yep|no|nope|sure|great|good|cool|nice|bye|"
     r"continue|go on|go ahead|proceed|next|done|stop|please|danke|ja|nein|weiter|hallo)"
@@ -78,7 +81,8 @@ def fitting(
         text = core(hit["snippet"])
         if not text or text in shown or text in present:
             continue
-        if len(wanted & words(hit["snippet"])) < needed:
+        said = words(hit["snippet"])
+        if len(wanted & said) < needed or len(said - wanted) < NEWS:
             continue
         shown.add(text)
         chosen.append(hit)
