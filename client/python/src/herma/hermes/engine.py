@@ -372,11 +372,7 @@ class HermaContextEngine(Previews, Compressing, Base):
 
     @property
     def _link(self) -> Link:
-        place = self._place
-        if place is None:
-            home = host.home() or self._home
-            place = Place.find(home if home is not None else None)
-        return shared_link(place, self._timeout)
+        return shared_link(self._place or host.place(self._home), self._timeout)
 
     @property
     def _host_home(self) -> Path | None:

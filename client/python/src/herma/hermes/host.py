@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..place import Place
+
 logger = logging.getLogger("herma.hermes")
 
 DEPTH = 12
@@ -71,9 +73,7 @@ def warn(agent: Any | None, words: str) -> None:
 
 
 def home() -> Path | None:
-    """The home that the host serves; ``None`` where it says nothing, or isn't there."""
-    if os.environ.get("HERMA_HOME"):
-        return None  # A person's own choice; the usual rules know it.
+    """The home of the host; ``None`` outside of one."""
     try:
         constants = importlib.import_module("hermes_constants")
         return Path(constants.get_hermes_home())
@@ -81,15 +81,24 @@ def home() -> Path | None:
         return None
 
 
+def place(told: Path | None = None) -> Place:
+    """Where the daemon is: ``HERMA_HOME`` if it is set, else the host's home.
+
+    ``told`` is the home that the host named in a call. Raises
+    :class:`herma.DaemonUnavailable` when nothing says which home is meant.
+    """
+    if os.environ.get("HERMA_HOME"):
+        return Place.find()
+    return Place.find(told or home())
+
+
 def config(folder: Path | None = None) -> dict[str, Any]:
     """The host's ``config.yaml`` as it stands in the file: without the host's defaults.
 
     Empty where it can't be read.
     """
-    folder = folder or home() or _usual_home()
-    if folder is None:
-        return {}
     try:
+        folder = folder or home() or Place.find().home
         yaml = importlib.import_module("yaml")
         with open(folder / "config.yaml", encoding="utf-8-sig") as file:
             read = yaml.safe_load(file)
@@ -105,13 +114,3 @@ def section(config: dict[str, Any], name: str) -> dict[str, Any]:
     """A section of a configuration; empty where it is none."""
     found = config.get(name)
     return found if isinstance(found, dict) else {}
-
-
-def _usual_home() -> Path | None:
-    from ..errors import HermaError
-    from ..place import Place
-
-    try:
-        return Place.find().home
-    except HermaError:
-        return None

@@ -6,7 +6,6 @@ import logging
 from typing import Any, Callable
 
 from ..errors import HermaError
-from ..place import Place
 from . import host
 from .budget import BudgetConfig
 from .host_store import daemon_session
@@ -114,4 +113,4 @@ def _session() -> str:
 
 
 def _link(settings: PluginSettings) -> Link:
-    return shared_link(Place.find(host.home()), settings.timeout)
+    return shared_link(host.place(), settings.timeout)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import weakref
-from pathlib import Path
 from typing import Any, Callable
 
 from ..errors import HermaError, InvalidParams
-from ..place import Place
 from . import host
 from .conversation import AGENT
 from .link import Link, Offline, shared_link
@@ -156,8 +154,7 @@ def _weak(agent: Any | None) -> Callable[[], Any | None]:
 
 
 def _link(settings: PluginSettings) -> Link:
-    folder: Path | None = host.home()
-    return shared_link(Place.find(folder), settings.timeout)
+    return shared_link(host.place(), settings.timeout)
 
 
 def _target(target: str) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import HermaError
-from ..place import Place
 from ..start import find_daemon
 from . import host, prefetch, recall
 from .background import worker
@@ -306,7 +305,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
 
     @property
     def _link(self) -> Link:
-        return shared_link(Place.find(host.home() or self._home), self._settings.timeout)
+        return shared_link(host.place(self._home), self._settings.timeout)
 
     def _session_name(self) -> str | None:
         current = self._conversations.current
