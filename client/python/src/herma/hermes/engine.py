@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import HermaError
 from ..place import Place
@@ -50,6 +50,16 @@ HELD = {
 """Why the daemon does not want a compression although the list is over the threshold."""
 
 logger = logging.getLogger("herma.hermes")
+
+
+class Due(NamedTuple):
+    """Whether to compress, and where not, why."""
+
+    now: bool
+    reason: str | None = None
+    """The daemon's name for it."""
+    words: str | None = None
+    """The same for the user."""
 
 
 class HermaContextEngine(Previews, Compressing, Base):
@@ -244,33 +254,37 @@ class HermaContextEngine(Previews, Compressing, Base):
     @never_raises(lambda self, *args: (False, None))
     def should_compress_info(self, prompt_tokens: int | None = None) -> tuple[bool, str | None]:
         """Whether to compress now, and why not although the list is over the threshold."""
+        due = self._due(prompt_tokens)
+        return due.now, due.words
+
+    @never_raises(lambda self, *args: False)
+    def should_compress(self, prompt_tokens: int | None = None) -> bool:
+        """Whether to compress now, at so many tokens or at those of the last call."""
+        due = self._due(prompt_tokens)
+        if due.now:
+            self._told_reason = None
+        elif due.words is not None and due.reason != self._told_reason:
+            # Hosts that don't ask for the reason can't tell it.
+            self._told_reason = due.reason
+            host.warn(self._conversations.agent, f"no compression for now: {due.words}")
+        return due.now
+
+    def _due(self, prompt_tokens: Any) -> Due:
         tokens = prompt_tokens if prompt_tokens is not None else self.last_prompt_tokens
         if not isinstance(tokens, (int, float)) or not 0 < self.threshold_tokens <= tokens:
-            return False, None
+            return Due(False)
         try:
             check = self._prepared(raises=True).call("context.check", tokens=int(tokens))
         except HermaError as error:
             # Once: compress() then says to the user what is wrong.
             is_first, self._tried_offline = not self._tried_offline, True
-            return is_first, f"the daemon can't be asked: {error.message}"
+            return Due(is_first, "offline", f"the daemon can't be asked: {error.message}")
         self._tried_offline = False
-        if check["compress"]:
-            return True, None
-        if check["reason"] in HELD:
-            return False, HELD[check["reason"]].format(wait=check["wait_s"])
+        reason: str = check["reason"]
+        if not check["compress"] and reason in HELD:
+            return Due(False, reason, HELD[reason].format(wait=check["wait_s"]))
         # A host may have lowered the threshold below the daemon's own.
-        return check["reason"] == "below_threshold", None
-
-    @never_raises(lambda self, *args: False)
-    def should_compress(self, prompt_tokens: int | None = None) -> bool:
-        """Whether to compress now, at so many tokens or at those of the last call."""
-        is_due, reason = self.should_compress_info(prompt_tokens) or (False, None)
-        if reason is None:
-            self._told_reason = None if is_due else self._told_reason
-        elif not is_due and reason.split("(")[0] != self._told_reason:
-            self._told_reason = reason.split("(")[0]
-            host.warn(self._conversations.agent, f"no compression for now: {reason}")
-        return bool(is_due)
+        return Due(check["compress"] or reason == "below_threshold")
 
     @never_raises(lambda self, *args: False)
     def should_compress_preflight(self, messages: Messages) -> bool:
