@@ -137,7 +137,7 @@ enum Command {
     /// Show, check or begin the daemon's configuration
     #[command(subcommand)]
     Config(config::Command),
-    /// Compress with herma in an agent of the Hermes family
+    /// Have an agent of the Hermes family use herma: install the plugin, check it, remove it
     #[command(subcommand)]
     Hermes(hermes::Command),
     /// Have the user's service manager run the daemon (systemd, launchd)

@@ -83,16 +83,3 @@ def test_the_plugin_registers_an_engine_of_the_hosts_own_kind(home):
     )
     assert done.returncode == 0, done.stderr
     assert "name: herma\n" in done.stdout
-
-
-def test_installing_from_the_command_line(home):
-    done = subprocess.run(
-        [sys.executable, "-m", "herma.hermes", home.path],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
-    folder = Path(done.stdout.strip())
-    assert folder == home.path / "plugins" / "context_engine" / "herma"
-    assert {path.name for path in folder.iterdir()} == {"__init__.py", "plugin.yaml"}

@@ -5,7 +5,7 @@ mod mark;
 mod table;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -182,6 +182,14 @@ pub(crate) fn read_input(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
+/// Asks; anything but a yes is a no.
+pub(crate) fn agreed(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
+    let mut answer = String::new();
+    let asked = write!(asks, "{question}").and_then(|()| asks.flush());
+    asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
+        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,5 +239,16 @@ mod tests {
         let case = |no_color: Option<&str>, term: Option<&str>| colours(no_color.map(Into::into), term.map(Into::into));
         assert!(case(None, None) && case(Some(""), Some("xterm")));
         assert!(!case(Some("1"), Some("xterm")) && !case(None, Some("dumb")));
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for (answer, expected) in
+            [("y\n", true), (" Yes \n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false)]
+        {
+            let mut asked = Vec::new();
+            assert_eq!(agreed("Sure? ", &mut answer.as_bytes(), &mut asked), expected, "{answer:?}");
+            assert_eq!(asked, b"Sure? ");
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod context;
 mod edit;
 mod fake;
+mod hermes;
 mod outputs;
 mod past;
 mod recall;

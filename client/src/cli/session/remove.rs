@@ -1,6 +1,6 @@
 //! `herma session rm`.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
 
@@ -26,7 +26,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
             return Err(Failure::Usage("nobody can be asked here; --yes removes without a question".into()));
         }
-        if !agreed(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+        if !out::agreed(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
             return Err(Failure::File("nothing was removed".into()));
         }
     }
@@ -43,14 +43,6 @@ fn question(sessions: &[String]) -> String {
     format!("Remove {those} messages and outputs for good? [y/N] ")
 }
 
-/// Asks; anything but a yes is a no.
-fn agreed(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
-    let mut answer = String::new();
-    let asked = write!(asks, "{question}").and_then(|()| asks.flush());
-    asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
-        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
-}
-
 fn told(id: &str, result: &RemoveResult) -> String {
     let counted = |count, one, many| out::counted(usize::try_from(count).unwrap_or(usize::MAX), one, many);
     let messages = counted(result.messages, "message", "messages");
@@ -61,17 +53,6 @@ fn told(id: &str, result: &RemoveResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_a_yes_is_a_yes() {
-        for (answer, expected) in
-            [("y\n", true), (" Yes \n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false)]
-        {
-            let mut asked = Vec::new();
-            assert_eq!(agreed("Sure? ", &mut answer.as_bytes(), &mut asked), expected, "{answer:?}");
-            assert_eq!(asked, b"Sure? ");
-        }
-    }
 
     #[test]
     fn the_question_names_what_would_go() {

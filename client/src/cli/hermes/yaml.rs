@@ -1,0 +1,139 @@
+//! Changes a few lines of a YAML file and leaves every other byte as it is. No library does that.
+//!
+//! The lines are found by looking, which can be wrong; so the result is parsed, and is given only
+//! when its data are those of before with exactly the change.
+
+mod block;
+mod flow;
+mod lines;
+
+use serde_json::{Map, Value, json};
+
+/// A change of a text whose root is a mapping of sections. Making it a second time changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// The key of the section gets a value, whatever it had.
+    Set(&'static str, &'static str, Word),
+    /// The list of the section has the item.
+    Add(&'static str, &'static str, &'static str),
+    /// The list of the section does not have the item.
+    Take(&'static str, &'static str, &'static str),
+    /// The key of the section does not have the word: the key goes, and a section that had
+    /// nothing else.
+    Drop(&'static str, &'static str, &'static str),
+    /// There is no such section.
+    DropSection(&'static str),
+}
+
+/// A value that can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    Text(&'static str),
+    True,
+}
+
+impl Word {
+    /// How YAML says it. Texts are plain words.
+    fn yaml(self) -> &'static str {
+        match self {
+            Self::Text(word) => word,
+            Self::True => "true",
+        }
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Text(word) => word.into(),
+            Self::True => true.into(),
+        }
+    }
+}
+
+/// Reads a text. Nothing at all is an empty mapping.
+pub(super) fn parse(text: &str) -> Result<Value, String> {
+    let parsed = serde_saphyr::from_str::<Value>(text).map_err(|error| {
+        // Behind the first line comes the place in the file, where there may be a secret.
+        let words = error.to_string();
+        words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    })?;
+    match parsed {
+        Value::Null => Ok(json!({})),
+        Value::Object(_) => Ok(parsed),
+        _ => Err("it is no mapping".into()),
+    }
+}
+
+/// Makes the changes, or says why it can't.
+pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
+    let mut expected = parse(text)?;
+    let mut edited = text.to_owned();
+    for edit in edits.iter().filter(|edit| !is_done(&parse(text).unwrap_or_default(), edit)) {
+        apply(&mut expected, edit)?;
+        edited = lines::apply(&edited, edit)?;
+    }
+    match parse(&edited) {
+        Ok(data) if data == expected => Ok(edited),
+        _ => Err("its lines are not understood well enough to be changed".into()),
+    }
+}
+
+/// Whether nothing is left to be changed.
+pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
+    let has = |section: &str, key: &str, item: &str| {
+        data[section][key].as_array().is_some_and(|items| items.iter().any(|value| value == item))
+    };
+    match *edit {
+        Edit::Set(section, key, word) => data[section][key] == word.value(),
+        Edit::Add(section, key, item) => has(section, key, item),
+        Edit::Take(section, key, item) => !has(section, key, item),
+        Edit::Drop(section, key, word) => data[section][key] != word,
+        Edit::DropSection(section) => data.get(section).is_none(),
+    }
+}
+
+/// Makes the change in the data.
+fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
+    match *edit {
+        Edit::Set(section, key, word) => {
+            map_in(data, section)?.insert(key.to_owned(), word.value());
+        }
+        Edit::Add(section, key, item) => {
+            let list = map_in(data, section)?.entry(key).or_insert(Value::Null);
+            if list.is_null() {
+                *list = json!([]);
+            }
+            list.as_array_mut().ok_or_else(|| format!("{section}.{key} is no list"))?.push(item.into());
+        }
+        Edit::Take(section, key, item) => {
+            if let Some(items) = data[section][key].as_array_mut() {
+                items.retain(|value| value != item);
+            }
+        }
+        Edit::Drop(section, key, _) => {
+            let own = map_in(data, section)?;
+            own.shift_remove(key);
+            if own.is_empty() {
+                return apply(data, &Edit::DropSection(section));
+            }
+        }
+        Edit::DropSection(section) => {
+            if let Some(root) = data.as_object_mut() {
+                root.shift_remove(section);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The section as a mapping; one that is missing or null becomes an empty one.
+fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, Value>, String> {
+    let root = data.as_object_mut().ok_or("it is no mapping")?;
+    let own = root.entry(section).or_insert(Value::Null);
+    if own.is_null() {
+        *own = json!({});
+    }
+    own.as_object_mut().ok_or_else(|| format!("{section} is no mapping"))
+}
+
+#[cfg(test)]
+mod tests;
