@@ -143,8 +143,8 @@ impl Agent {
         let path = std::env::var("PATH").unwrap();
         command.arg("--home").arg(self.path("")).arg("hermes").args(arguments);
         command.env("PATH", format!("{}:{path}", self.path("../bin").display()));
-        let library = [self.path("../agent"), self.path("plugins/herma/lib")];
-        command.env("PYTHONPATH", std::env::join_paths(library).unwrap()).env("HERMAD", "/no/hermad");
+        // The plugin finds its own package.
+        command.env("PYTHONPATH", self.path("../agent")).env("HERMAD", "/no/hermad");
         command.env_remove("HERMA_HOME").env_remove("HERMA_SOCKET");
         command
     }
