@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 PHASES = ("preflight", "compress")
 
+RECALL = "[recall_expand with the handle {handle} gives back all of it.]"
+"""What stands behind the block of a result that was taken out: its path may lie outside of the
+place where tools run."""
+
 
 class Previews:
     """The part of the engine that looks at lists, and prunes them without a summary."""
@@ -54,7 +58,8 @@ class Previews:
         pruned = list(messages)
         for one in settled["replacements"]:
             at = worth[one["index"]]
-            pruned[at] = {**messages[at], "content": one["content"]}
+            content = f"{one['content']}\n{RECALL.format(handle=one['handle'])}"
+            pruned[at] = {**messages[at], "content": content}
         return (pruned, len(settled["replacements"])) if settled["replacements"] else (messages, 0)
 
     @never_raises(lambda self, *args, **more: None)
