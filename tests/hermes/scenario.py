@@ -1,0 +1,66 @@
+"""Plays scenarios with one host: ``scenario.py VERSION VENV [--quick] [--only NAME] …``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import faults
+import long
+import report
+from endpoint import Endpoint
+from home import Home
+from run import Run
+
+SCENARIOS = ("long", "faults")
+
+
+def play(name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Plays one scenario; gives its figures."""
+    started = time.monotonic()
+    endpoint = Endpoint()
+    try:
+        with Home(given.venv, endpoint.url, options=given.install if given.engine == "herma" else None) as home:
+            run = Run(endpoint, home, engine=given.engine)
+            try:
+                if name == "long":
+                    long.play(run, quick=given.quick)
+                else:
+                    faults.play(run, quick=given.quick)
+            except Exception:
+                run.fail(traceback.format_exc())
+            if run.failures and given.keep:
+                home.keep(given.keep)
+            figures = run.figures()
+    finally:
+        endpoint.close()
+    about = {"host": given.host, "engine": given.engine, "scenario": name}
+    return {**about, **figures, "took_s": time.monotonic() - started}
+
+
+def main() -> None:
+    """Exit code 1 when anything is wrong."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("host")
+    arguments.add_argument("venv", type=Path)
+    arguments.add_argument("--quick", action="store_true", help="a third of the turns, and no kills")
+    arguments.add_argument("--only", choices=SCENARIOS)
+    arguments.add_argument("--engine", default="herma", help="compressor is the host's own")
+    arguments.add_argument("--install", action="append", default=[], help="an option of the installer")
+    arguments.add_argument("--report", type=Path, help="a file of JSON lines to add the figures to")
+    arguments.add_argument("--keep", type=Path, help="where the home of a failed scenario goes")
+    given = arguments.parse_args()
+    names = [given.only] if given.only else SCENARIOS
+    results = [play(name, given) for name in names]
+    report.show(results)
+    if given.report:
+        report.write(results, given.report)
+    sys.exit(any(one["failures"] for one in results))
+
+
+if __name__ == "__main__":
+    main()
