@@ -51,7 +51,8 @@ class Record:
     requests: list[Request] = field(default_factory=list)
     summaries: int = 0
     asides: int = 0
-    overflows: int = 0
+    overflows: list[str] = field(default_factory=list)
+    """The turns in which a prompt was refused as too long."""
     lost: list[str] = field(default_factory=list)
     """Requests whose newest words of the user name no turn."""
     tools: set[str] = field(default_factory=set)
@@ -64,6 +65,8 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.record = Record()
+        self.overflow_above: int | None = None
+        """Tokens; the first prompt that has more is refused, once."""
         self._plans: dict[str, list[Step]] = {}
         self._marks: dict[str, list[str]] = {}
         self._lock = threading.Lock()
@@ -88,11 +91,6 @@ class Endpoint:
         with self._lock:
             return len(self._plans.get(turn, ()))
 
-    def forget(self, agent: str) -> None:
-        """An agent begins a list that has nothing to do with its last one."""
-        with self._lock:
-            self._marks.pop(agent, None)
-
     def decide(self, body: dict[str, Any]) -> Step:
         """Judges a request, puts it on record, and gives the answer."""
         messages: list[Message] = body.get("messages") or []
@@ -104,14 +102,20 @@ class Endpoint:
             if turn is None:
                 self.record.lost.append(judge.text(messages[-1])[:200] if messages else "")
                 return Say("there is no turn in this list")
-            self._keep(turn, messages, tokens(body))
+            size = tokens(body)
+            self._keep(turn, messages, size)
+            if self.overflow_above is not None and size > self.overflow_above:
+                self.overflow_above = None
+                return self._refuse(turn)
             steps = self._plans.get(turn)
             step = steps.pop(0) if steps else Say(answer(turn))
         while callable(step):
             step = step(messages)
-        if isinstance(step, Overflow):
-            self.record.overflows += 1
-        return step
+        return self._refuse(turn) if isinstance(step, Overflow) else step
+
+    def _refuse(self, turn: str) -> Step:
+        self.record.overflows.append(turn)
+        return Overflow()
 
     def _aside(self, messages: list[Message]) -> Step:
         whole = "\n".join(judge.text(message) for message in messages)

@@ -62,8 +62,16 @@ def register(ctx):
 """
 
 
-def install(home: Home, options: list[str]) -> None:
+def install(home: Home) -> None:
     """Puts herma into the home as a user would."""
+    command = ["herma", "--home", str(home.path), "hermes", "install"]
+    told = subprocess.run([*command, "--help"], env=home.env, capture_output=True, text=True)
+    if "--write-config" in told.stdout:
+        command += ["--write-config", *(home.options or [])]
+        ran = subprocess.run(command, env=home.env, capture_output=True, text=True, timeout=PATIENCE)
+        if ran.returncode != 0:
+            raise RuntimeError(f"herma hermes install: {ran.stdout}{ran.stderr}")
+        return
     folder = home.path / "plugins" / "herma"
     folder.mkdir(parents=True)
     (folder / "plugin.yaml").write_text("name: herma\nversion: 0.1.0\ndescription: herma\n")
@@ -77,14 +85,14 @@ class Home:
 
     def __init__(self, venv: Path, url: str, *, options: list[str] | None = None) -> None:
         """``options`` are those of ``herma hermes install``; without them herma stays out."""
-        self.venv = venv
+        self.venv, self.options = venv, options
         self.path = Path(tempfile.mkdtemp(prefix="hh", dir="/tmp"))
         self.config = self.path / "config.yaml"
         self.config.write_text(CONFIG.format(url=url))
         self.work = self.path / "work"
         self.work.mkdir()
         if options is not None:
-            install(self, options)
+            install(self)
 
     def __enter__(self) -> Home:
         return self
@@ -167,17 +175,17 @@ class Home:
             self.path, folder / self.path.name, symlinks=True, ignore=shutil.ignore_patterns("*.sock")
         )
 
-    def take_daemon_away(self) -> bool:
+    def take_daemon_away(self) -> None:
         """Removes the daemon's program and ends it: none can be started."""
-        (self.path / "hermad").rename(self.path / "hermad.away")
+        if self.hermad.is_symlink():
+            self.hermad.rename(self.path / "hermad.away")
         self.kill_daemon()
-        return True
 
     def bring_daemon_back(self) -> None:
         """Puts the program where it was."""
         away = self.path / "hermad.away"
         if away.is_symlink():
-            away.rename(self.path / "hermad")
+            away.rename(self.hermad)
 
     def tracebacks(self) -> list[str]:
         """The last lines of exceptions in the host's logs that herma is part of."""
@@ -186,5 +194,5 @@ class Home:
             for block in log.read_text(errors="replace").split("Traceback (most recent call last)")[1:]:
                 lines = [line for line in block.splitlines() if line and not line.startswith(" ")]
                 if "herma/hermes" in block or "plugins/herma" in block:
-                    found.append(lines[0] if lines else block[:200])
+                    found.append(next((line for line in lines if line != ":"), block[:200]))
         return found

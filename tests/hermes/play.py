@@ -1,6 +1,10 @@
 """Plays a real agent inside a host's own Python: turns come as JSON lines on standard input,
 and a JSON line for each goes to the file descriptor that ``--out`` names.
 
+``{"user": "words"}`` is a turn, ``{"command": "new"}`` what a user does with a slash. With
+``"before": "compress"`` the line ``{"before": "compress"}`` comes when the host is about to
+call that of its engine, and the call waits for another line of input.
+
 The agent is the host's ``HermesCLI``, as ``hermes chat`` makes it; its session is kept, so
 that another process can go on with it.
 """
@@ -94,15 +98,36 @@ def attempt(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
 
 
+def gate(call: str | None, lines: Any, out: Any) -> Callable[[str], None]:
+    """Stands before a call of that name until a line comes, once."""
+    closed = [call]
+
+    def pass_by(name: str) -> None:
+        if name != closed[0]:
+            return
+        closed[0] = None
+        send(out, {"before": name})
+        lines.readline()
+
+    return pass_by
+
+
+def send(out: Any, value: dict[str, Any]) -> None:
+    """Writes a line, at once."""
+    out.write(json.dumps(value) + "\n")
+    out.flush()
+
+
 def play(lines: Any, out: Any, session: str | None) -> None:
     """Does what the lines say until there are no more, or one is ``quit``."""
     timed = watch.Calls()
     player = Hermes(session)
-    for line in lines:
+    for line in iter(lines.readline, ""):
         order = json.loads(line)
         if order.get("command") == "quit":
             break
         started = time.monotonic()
+        timed.before = gate(order.get("before"), lines, out)
         if "user" in order:
             done = attempt(lambda: player.turn(order["user"]))
         else:
@@ -111,8 +136,7 @@ def play(lines: Any, out: Any, session: str | None) -> None:
         done.update(attempt(player.state))
         done["calls"] = timed.take()
         done["said"], player.said = player.said, []
-        out.write(json.dumps(done) + "\n")
-        out.flush()
+        send(out, done)
         player.listen()
 
 

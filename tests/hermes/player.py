@@ -6,6 +6,7 @@ import json
 import os
 import select
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,24 +53,40 @@ class Player:
         self._answers.close()
         self._log.close()
 
-    def turn(self, words: str) -> dict[str, Any]:
-        """Says something, and waits for what came of it."""
-        return self._ask({"user": words})
+    def turn(self, words: str, before: tuple[str, Callable[[], object]] | None = None) -> dict[str, Any]:
+        """Says something, and waits for what came of it.
+
+        ``before`` names a call of the engine, and what to do right before it is made.
+        """
+        if before is None:
+            return self._ask({"user": words})
+        return self._ask({"user": words, "before": before[0]}, before[1])
 
     def command(self, name: str, **more: Any) -> dict[str, Any]:
         """``new``, ``resume``, ``compress``, ``state`` or ``close``."""
         return self._ask({"command": name, **more})
 
-    def _ask(self, order: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, order: dict[str, Any], then: Callable[[], object] | None = None) -> dict[str, Any]:
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            self._process.stdin.flush()
-            ready, _, _ = select.select([self._answers], [], [], PATIENCE)
-            line = self._answers.readline() if ready else b""
+            self._write(order)
+            answer = self._read()
+            if "before" in answer and then is not None:
+                then()
+                self._write({})
+                answer = {**self._read(), "passed": answer["before"]}
+            return answer
         except OSError as error:
             return {"error": f"the agent is gone: {error}"}
+
+    def _write(self, line: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(line).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def _read(self) -> dict[str, Any]:
+        ready, _, _ = select.select([self._answers], [], [], PATIENCE)
         if not ready:
             return {"error": f"no answer in {PATIENCE} s"}
+        line = self._answers.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "the agent ended"}
         return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +25,8 @@ class Row:
     seconds: float
     engine_ms: float
     compressed: bool
+    rewritten: bool
+    """The prompt may be another one: because of the compression, or of a command before."""
     fault: str = ""
     """What was done to the daemon."""
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -38,6 +41,8 @@ class Run:
         self.rows: list[Row] = []
         self.failures: list[str] = []
         self._counts: dict[str, int] = {}
+        self._excused: set[str] = set()
+        """Players whose next turn has another prompt because a command made it so."""
 
     def fail(self, words: str) -> None:
         """Puts something on the list of what is wrong."""
@@ -49,11 +54,18 @@ class Run:
         if not true:
             self.fail(words)
 
-    def turn(self, player: Player, number: int | str, *steps: Step, fault: str = "") -> dict[str, Any]:
+    def turn(
+        self,
+        player: Player,
+        number: int | str,
+        *steps: Step,
+        fault: str = "",
+        before: tuple[str, Callable[[], object]] | None = None,
+    ) -> dict[str, Any]:
         """Plays a turn, and judges its answer."""
         turn = f"{player.name}-{number}"
         self.endpoint.plan(turn, *steps)
-        done = player.turn(f"[turn {turn}] Go on with the next file.")
+        done = player.turn(f"[turn {turn}] Go on with the next file.", before)
         response = str(done.get("response"))
         answered = response.strip() == answer(turn)
         if not answered:
@@ -69,7 +81,8 @@ class Run:
         if "error" in done:
             self.fail(f"{player.name}: {name}: {done['error']}")
         self._watch(f"{player.name}: {name}", done)
-        self._count(player, done)
+        if self._count(player, done) or name in ("new", "resume"):
+            self._excused.add(player.name)
         return done
 
     def _take(
@@ -78,14 +91,23 @@ class Run:
         calls = self._watch(f"turn {turn}", done)
         spent = sum(call["ms"] for call in calls if call["of"] == ENGINE)
         compressed = self._count(player, done)
+        asked = any(call["call"] == "compress" for call in calls)
+        rewritten = compressed or asked or player.name in self._excused
+        self._excused.discard(player.name)
         seconds = done.get("seconds", 0.0)
         self.rows.append(
-            Row(turn, answered, seconds, spent, compressed, fault, calls, done.get("said", []))
+            Row(turn, answered, seconds, spent, compressed, rewritten, fault, calls, done.get("said", []))
         )
         if "engine" in done:
             self.expect(
                 done["engine"] == self.engine,
                 f"{player.name} runs with the engine {done['engine']} of {done['module']}",
+            )
+
+        if "--provider" in (self.home.options or []):
+            self.expect(
+                "herma" in done.get("providers", ["herma"]),
+                f"{player.name} runs with the memory providers {done.get('providers')}",
             )
 
     def _watch(self, where: str, done: dict[str, Any]) -> list[dict[str, Any]]:
@@ -117,11 +139,11 @@ class Run:
         for words in self.home.tracebacks():
             self.fail(f"an exception in the host's log: {words}")
 
-    def judge_prefixes(self, excused: set[str]) -> None:
+    def judge_prefixes(self) -> None:
         """Between two compressions every list begins with the one before."""
-        compressed = {row.turn for row in self.rows if row.compressed}
+        excused = {row.turn for row in self.rows if row.rewritten} | set(self.endpoint.record.overflows)
         for request in self.endpoint.record.requests:
-            rewritten = request.rewritten is not None and request.turn not in compressed | excused
+            rewritten = request.rewritten is not None and request.turn not in excused
             self.expect(
                 not rewritten,
                 f"turn {request.turn}: the prompt changed at message {request.rewritten} "

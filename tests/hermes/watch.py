@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 UNTIMED = {"get_status", "name"}
@@ -19,6 +20,8 @@ class Calls:
         self._kept: list[dict[str, Any]] = []
         self._inside = threading.local()
         self._seen: set[type] = set()
+        self.before: Callable[[str], None] = lambda name: None
+        """Told of each call that the host begins."""
         self._watch_new_ones("agent.context_engine", "ContextEngine")
         self._watch_new_ones("agent.memory_provider", "MemoryProvider")
 
@@ -58,6 +61,7 @@ class Calls:
             if getattr(self._inside, "busy", False):
                 return method(*arguments, **more)
             self._inside.busy = True
+            self.before(name)
             started, raised = time.perf_counter(), None
             try:
                 return method(*arguments, **more)
