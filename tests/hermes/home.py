@@ -53,13 +53,14 @@ display:
 """
 """What a host needs to run without a screen, without a network, and without work of its own."""
 
-PLUGIN = """\
-from herma.hermes import HermaContextEngine
+PACKAGE = Path(__file__).resolve().parents[2] / "client" / "python" / "src" / "herma"
 
-
-def register(ctx):
-    ctx.register_context_engine(HermaContextEngine())
-"""
+SETTINGS = {
+    "--provider": "memory:\n  nudge_interval: 0\n  provider: herma\n",
+    "--memory": "herma:\n  memory: true\n",
+    "--results": "herma:\n  results: true\n",
+}
+"""What each option of the installer puts into config.yaml."""
 
 
 def install(home: Home) -> None:
@@ -72,12 +73,20 @@ def install(home: Home) -> None:
         if ran.returncode != 0:
             raise RuntimeError(f"herma hermes install: {ran.stdout}{ran.stderr}")
         return
+    _install_by_hand(home)
+
+
+def _install_by_hand(home: Home) -> None:
+    """What the command does, for one that can't write config.yaml."""
     folder = home.path / "plugins" / "herma"
-    folder.mkdir(parents=True)
-    (folder / "plugin.yaml").write_text("name: herma\nversion: 0.1.0\ndescription: herma\n")
-    (folder / "__init__.py").write_text(PLUGIN)
+    shutil.copytree(PACKAGE / "hermes" / "plugin", folder)
+    shutil.copytree(PACKAGE, folder / "lib" / "herma")
+    wanted = home.options or []
     with home.config.open("a") as config:
         config.write("plugins:\n  enabled: [herma]\ncontext:\n  engine: herma\n")
+        config.write("".join(SETTINGS[one] for one in wanted if one == "--provider"))
+        own = [SETTINGS[one].partition("\n")[2] for one in wanted if one != "--provider"]
+        config.write("herma:\n" + "".join(own) if own else "")
 
 
 class Home:

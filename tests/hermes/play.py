@@ -78,6 +78,7 @@ class Hermes:
             "module": type(engine).__module__,
             "compressions": engine.compression_count,
             "threshold": engine.threshold_tokens,
+            "report": getattr(engine, "last_report", None),
             "providers": [one.name for one in getattr(provider, "providers", [])],
             "tools": sorted(agent.valid_tool_names),
         }
@@ -114,7 +115,7 @@ def gate(call: str | None, lines: Any, out: Any) -> Callable[[str], None]:
 
 def send(out: Any, value: dict[str, Any]) -> None:
     """Writes a line, at once."""
-    out.write(json.dumps(value) + "\n")
+    out.write(json.dumps(value, default=str) + "\n")
     out.flush()
 
 

@@ -31,6 +31,9 @@ class Row:
     """What was done to the daemon."""
     calls: list[dict[str, Any]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    """Warnings and states that the host showed its user."""
+    report: Any = None
+    """What the engine has to say of its last compression, in a turn that asked for one."""
 
 
 class Run:
@@ -96,7 +99,18 @@ class Run:
         self._excused.discard(player.name)
         seconds = done.get("seconds", 0.0)
         self.rows.append(
-            Row(turn, answered, seconds, spent, compressed, rewritten, fault, calls, done.get("said", []))
+            Row(
+                turn,
+                answered,
+                seconds,
+                spent,
+                compressed,
+                rewritten,
+                fault,
+                calls,
+                done.get("said", []),
+                done.get("report") if asked else None,
+            )
         )
         if "engine" in done:
             self.expect(
