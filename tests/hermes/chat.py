@@ -81,7 +81,11 @@ class _Handler(BaseHTTPRequestHandler):
             step = step.then
         if isinstance(step, Overflow):
             words = OVERFLOW.format(window=WINDOW, tokens=WINDOW + 1_000)
-            error = {"message": words, "type": "invalid_request_error", "code": "context_length_exceeded"}
+            error = {
+                "message": words,
+                "type": "invalid_request_error",
+                "code": "context_length_exceeded",
+            }
             return self._json(400, {"error": error})
         reply = self._reply(step, body)
         return self._stream(reply, body) if body.get("stream") else self._json(200, reply)
@@ -112,7 +116,11 @@ class _Handler(BaseHTTPRequestHandler):
                     "finish_reason": "tool_calls" if message.get("tool_calls") else "stop",
                 }
             ],
-            "usage": {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said},
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": said,
+                "total_tokens": prompt + said,
+            },
         }
 
     def _json(self, status: int, value: Any) -> None:
@@ -138,7 +146,10 @@ def _chunks(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The same answer in pieces: role, words or calls, the reason of the end, usage."""
     choice = reply["choices"][0]
     message = choice["message"]
-    head = {**{name: reply[name] for name in ("id", "created", "model")}, "object": "chat.completion.chunk"}
+    head = {
+        **{name: reply[name] for name in ("id", "created", "model")},
+        "object": "chat.completion.chunk",
+    }
 
     def piece(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}

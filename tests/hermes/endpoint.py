@@ -15,7 +15,12 @@ from steps import Overflow, Say, Step
 TAG = re.compile(r"\[turn ([\w-]+)\]")
 """How a message of the user names the turn, and so its steps."""
 
-SUMMARY = ("TURNS TO SUMMARIZE", "NEW TURNS TO INCORPORATE", "CONTEXT CHECKPOINT", "PREVIOUS SUMMARY")
+SUMMARY = (
+    "TURNS TO SUMMARIZE",
+    "NEW TURNS TO INCORPORATE",
+    "CONTEXT CHECKPOINT",
+    "PREVIOUS SUMMARY",
+)
 """Words of a request for a compression's summary."""
 
 SUMMARY_TEXT = """## Goal
@@ -133,7 +138,9 @@ class Endpoint:
         faults = judge.faults(messages)
         request = Request(turn, len(messages), size, marks[0] if marks else "", faults, rewritten)
         self.record.requests.append(request)
-        last = next((at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "user"), 0)
+        last = next(
+            (at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "user"), 0
+        )
         results = [judge.text(one) for one in messages[last:] if one.get("role") == "tool"]
         self.record.results[turn] = results
 
@@ -147,7 +154,7 @@ def _turn(messages: list[Message]) -> str | None:
     """The newest turn that the user named."""
     for message in reversed(messages):
         if message.get("role") == "user":
-            named = TAG.findall(judge.text(message))
+            named = TAG.findall(judge.said(message))
             if named:
                 return str(named[-1])
     return None

@@ -1,6 +1,4 @@
-"""The daemon goes away in every way there is, right before a call of the engine: the turn is
-answered all the same, and in time.
-"""
+"""The daemon goes away right before a call of the engine: the turn is answered all the same."""
 
 from __future__ import annotations
 
@@ -103,6 +101,7 @@ def _turn(run: Run, player: Player, number: int, fault: Fault, name: str) -> boo
     fault.end(run.home)
     held = done.get("seconds", 0.0)
     run.expect(
-        held < HELD, f"turn {player.name}-{number}, without a daemon before {name}, took {held:.0f} s"
+        held < HELD,
+        f"turn {player.name}-{number}, without a daemon before {name}, took {held:.0f} s",
     )
     return bool(timers)

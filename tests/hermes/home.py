@@ -69,7 +69,9 @@ def install(home: Home) -> None:
     told = subprocess.run([*command, "--help"], env=home.env, capture_output=True, text=True)
     if "--write-config" in told.stdout:
         command += ["--write-config", *(home.options or [])]
-        ran = subprocess.run(command, env=home.env, capture_output=True, text=True, timeout=PATIENCE)
+        ran = subprocess.run(
+            command, env=home.env, capture_output=True, text=True, timeout=PATIENCE
+        )
         if ran.returncode != 0:
             raise RuntimeError(f"herma hermes install: {ran.stdout}{ran.stderr}")
         return
@@ -181,7 +183,10 @@ class Home:
     def keep(self, folder: Path) -> None:
         """Leaves a copy of everything, for somebody who wants to know why."""
         shutil.copytree(
-            self.path, folder / self.path.name, symlinks=True, ignore=shutil.ignore_patterns("*.sock")
+            self.path,
+            folder / self.path.name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("*.sock"),
         )
 
     def take_daemon_away(self) -> None:
@@ -200,7 +205,9 @@ class Home:
         """The last lines of exceptions in the host's logs that herma is part of."""
         found = []
         for log in sorted((self.path / "logs").glob("*.log")):
-            for block in log.read_text(errors="replace").split("Traceback (most recent call last)")[1:]:
+            for block in log.read_text(errors="replace").split("Traceback (most recent call last)")[
+                1:
+            ]:
                 lines = [line for line in block.splitlines() if line and not line.startswith(" ")]
                 if "herma/hermes" in block or "plugins/herma" in block:
                     found.append(next((line for line in lines if line != ":"), block[:200]))

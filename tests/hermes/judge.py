@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
 
 Message = dict[str, Any]
+
+RECALLED = re.compile(r"\s*<memory-context>.*?</memory-context>", re.DOTALL)
+"""What a memory provider recalls: the host puts it behind the user's words for one turn."""
 
 TODO = "[Your active task list was preserved"
 """How the message begins that a host itself appends after a compression."""
@@ -38,8 +42,8 @@ def _contents(messages: list[Message]) -> list[str]:
     """Messages that say nothing."""
     found = []
     for at, message in enumerate(messages):
-        said = text(message).strip() or message.get("tool_calls")
-        if not said and message.get("role") != "tool":
+        has_any = text(message).strip() or message.get("tool_calls")
+        if not has_any and message.get("role") != "tool":
             found.append(f"message {at} ({message.get('role')}) is empty")
     return found
 
@@ -54,7 +58,9 @@ def _calls(messages: list[Message]) -> list[str]:
             if waiting.pop(name, None) is None:
                 found.append(f"message {at} answers {name!r}, which nobody called here")
             continue
-        found += [f"the call {name!r} of message {made} has no answer" for name, made in waiting.items()]
+        found += [
+            f"the call {name!r} of message {made} has no answer" for name, made in waiting.items()
+        ]
         waiting = {}
         for call in message.get("tool_calls") or []:
             if call.get("id") in waiting:
@@ -64,7 +70,9 @@ def _calls(messages: list[Message]) -> list[str]:
                 json.loads(call["function"]["arguments"] or "{}")
             except (KeyError, TypeError, ValueError):
                 found.append(f"the arguments of {call.get('id')!r} are no JSON")
-    return found + [f"the call {name!r} of message {made} has no answer" for name, made in waiting.items()]
+    return found + [
+        f"the call {name!r} of message {made} has no answer" for name, made in waiting.items()
+    ]
 
 
 def text(message: Message) -> str:
@@ -75,11 +83,15 @@ def text(message: Message) -> str:
     return content if isinstance(content, str) else ""
 
 
+def said(message: Message) -> str:
+    """The words of a message without those that a provider recalled for it."""
+    return RECALLED.sub("", text(message))
+
+
 def fingerprint(message: Message) -> str:
     """A hash of what a provider's cache would compare."""
     kept = {name: message.get(name) for name in ("role", "content", "tool_calls", "tool_call_id")}
-    if isinstance(kept["content"], list):
-        kept["content"] = text(message)
+    kept["content"] = said(message)
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 

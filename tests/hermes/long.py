@@ -94,7 +94,13 @@ def _killed_within(run: Run, player: Player, number: int, steps: list[Step]) -> 
     """The daemon dies while the model thinks."""
     timer = threading.Timer(0.3, run.home.kill_daemon)
     timer.start()
-    run.turn(player, number, *steps, Slow(0.8, Say(answer(f"{player.name}-{number}"))), fault="killed within")
+    run.turn(
+        player,
+        number,
+        *steps,
+        Slow(0.8, Say(answer(f"{player.name}-{number}"))),
+        fault="killed within",
+    )
     timer.join()
 
 
@@ -123,8 +129,7 @@ def _again(run: Run, player: Player) -> Player:
     """Ends the agent's process, and goes on with its session in another one."""
     session = run.command(player, "state").get("session")
     player.__exit__()
-    again = Player(run.home, player.name, session=session)
-    return again
+    return Player(run.home, player.name, session=session)
 
 
 def _commands(run: Run, player: Player, number: int) -> None:
@@ -139,7 +144,8 @@ def _commands(run: Run, player: Player, number: int) -> None:
     run.command(player, "resume", session=after.get("session"))
     back = run.turn(player, f"{number + 3}", *files.steps(2))
     run.expect(
-        back.get("messages", 0) >= kept, f"/resume lost messages: {kept}, then {back.get('messages')}"
+        back.get("messages", 0) >= kept,
+        f"/resume lost messages: {kept}, then {back.get('messages')}",
     )
 
 
@@ -164,11 +170,14 @@ def _look(run: Run, *, with_herma: bool, quick: bool, recalled: int) -> None:
     run.judge_lists()
     run.judge_prefixes()
     spilled = "\n".join(record.results.get("a-9", []))
-    run.expect(files.last_big_line() in spilled, f"the spilled output can't be read: {spilled[-300:]!r}")
+    run.expect(
+        files.last_big_line() in spilled, f"the spilled output can't be read: {spilled[-300:]!r}"
+    )
     user = (run.home.path / "memories" / "USER.md").read_text()
     run.expect("lighthouses" in user, f"the memory tool did not write what it was told: {user!r}")
     overflows = len(record.overflows)
     run.expect(overflows == (0 if quick else 2), f"there were {overflows} overflows")
+    run.expect("s-1" in {request.turn for request in record.requests}, "there was no subagent")
     if not with_herma:
         return
     least = 1 if quick else LEAST
@@ -187,7 +196,9 @@ def _archive(run: Run) -> None:
     except subprocess.CalledProcessError as error:
         return run.fail(f"herma says {error.stderr.strip()}")
     run.expect(sum(one["messages"] for one in sessions), "the archive has no messages")
-    run.expect(any(one["generation"] for one in sessions), "no session of the daemon was compressed")
+    run.expect(
+        any(one["generation"] for one in sessions), "no session of the daemon was compressed"
+    )
     options = run.home.options or []
     if "--results" in options:
         run.expect(status["outputs"]["files"], "the daemon keeps no output")

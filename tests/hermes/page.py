@@ -1,5 +1,6 @@
-"""Does what docs/hermes.md says below "Install", word for word, in a fresh home; then the
-host has to use herma. ``page.py VENV [--page FILE]``, run by the host's own Python.
+"""Does what docs/hermes.md says below "Install", word for word; then the host must use herma.
+
+``page.py VENV [--page FILE]``, run by the host's own Python, in a fresh home.
 
 Every ```sh block is run, every ```yaml block goes into the host's config.yaml. A comment
 ``<!-- not run: why -->`` before a block leaves it out, and the reason is printed.
@@ -11,14 +12,12 @@ import argparse
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
-
 from endpoint import Endpoint, answer
 from home import Home
 from player import Player
@@ -26,12 +25,17 @@ from player import Player
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = "## Install"
 BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<why>[^>]*?) -->\s*)?^(?P<indent> *)```(?P<kind>sh|yaml)\n(?P<text>.*?)^ *```",
+    r"(?:<!-- not run: (?P<why>[^>]*?) -->\s*)?"
+    r"^ *```(?P<kind>sh|yaml)\n(?P<text>.*?)^ *```",
     re.MULTILINE | re.DOTALL,
 )
 PATIENCE = 120
 
-OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+OFFLINE = {
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_BUILD_ISOLATION": "false",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
 """So that pip takes what is here; pip's own name for "no isolation" is "false"."""
 
 
@@ -124,4 +128,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -38,9 +38,9 @@ class Hermes:
         self.said: list[str] = []
         """Warnings and states that the host showed its user."""
 
-    def turn(self, words: str) -> dict[str, Any]:
+    def turn(self, order: dict[str, Any]) -> dict[str, Any]:
         """One turn, as if somebody had typed it."""
-        response = self.cli.chat(words)
+        response = self.cli.chat(order["user"])
         return {"response": response}
 
     def command(self, order: dict[str, Any]) -> dict[str, Any]:
@@ -91,10 +91,10 @@ class Hermes:
         agent.status_callback = lambda kind, text, *_: self.said.append(f"{kind}: {text}")
 
 
-def attempt(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def attempt(work: Callable[..., dict[str, Any]], *about: Any) -> dict[str, Any]:
     """What came of it; an exception is told, not raised."""
     try:
-        return work()
+        return work(*about)
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
 
@@ -122,23 +122,20 @@ def send(out: Any, value: dict[str, Any]) -> None:
 def play(lines: Any, out: Any, session: str | None) -> None:
     """Does what the lines say until there are no more, or one is ``quit``."""
     timed = watch.Calls()
-    player = Hermes(session)
+    hermes = Hermes(session)
     for line in iter(lines.readline, ""):
         order = json.loads(line)
         if order.get("command") == "quit":
             break
         started = time.monotonic()
         timed.before = gate(order.get("before"), lines, out)
-        if "user" in order:
-            done = attempt(lambda: player.turn(order["user"]))
-        else:
-            done = attempt(lambda: player.command(order))
+        done = attempt(hermes.turn if "user" in order else hermes.command, order)
         done["seconds"] = time.monotonic() - started
-        done.update(attempt(player.state))
+        done.update(attempt(hermes.state))
         done["calls"] = timed.take()
-        done["said"], player.said = player.said, []
+        done["said"], hermes.said = hermes.said, []
         send(out, done)
-        player.listen()
+        hermes.listen()
 
 
 def main() -> None:

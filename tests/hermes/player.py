@@ -25,7 +25,7 @@ class Player:
         """``session`` is one to go on with."""
         ours, theirs = os.pipe()
         self.name = name
-        self._log = open(home.path / f"{name}.out", "ab")
+        self._log = open(home.path / f"{name}.out", "ab")  # noqa: SIM115
         command = [str(home.venv / "bin" / "python"), str(PLAY), "--out", str(theirs)]
         self._process = subprocess.Popen(
             command + (["--resume", session] if session else []),
@@ -53,7 +53,9 @@ class Player:
         self._answers.close()
         self._log.close()
 
-    def turn(self, words: str, before: tuple[str, Callable[[], object]] | None = None) -> dict[str, Any]:
+    def turn(
+        self, words: str, before: tuple[str, Callable[[], object]] | None = None
+    ) -> dict[str, Any]:
         """Says something, and waits for what came of it.
 
         ``before`` names a call of the engine, and what to do right before it is made.
@@ -66,7 +68,9 @@ class Player:
         """``new``, ``resume``, ``compress``, ``state`` or ``close``."""
         return self._ask({"command": name, **more})
 
-    def _ask(self, order: dict[str, Any], then: Callable[[], object] | None = None) -> dict[str, Any]:
+    def _ask(
+        self, order: dict[str, Any], then: Callable[[], object] | None = None
+    ) -> dict[str, Any]:
         try:
             self._write(order)
             answer = self._read()

@@ -1,4 +1,8 @@
-"""The table at the end."""
+"""The table at the end.
+
+``p50`` and ``p99`` are what a turn waits for the engine, ``provider`` the median of what it
+waits for the memory provider, in ms; ``slowest`` is a whole turn.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ COLUMNS = (
     ("lost", 5, "{lost}"),
     ("p50 ms", 7, "{median_ms:.1f}"),
     ("p99 ms", 8, "{p99_ms:.1f}"),
+    ("provider", 9, "{provider_ms:.1f}"),
     ("slowest s", 10, "{slowest_s:.1f}"),
     ("compressions", 13, "{compressions}"),
     ("summaries", 10, "{summaries}"),

@@ -1,4 +1,4 @@
-"""Plays scenarios with one host: ``scenario.py VERSION VENV [--quick] [--only NAME] …``."""
+"""Plays scenarios with one host: ``scenario.py VERSION VENV [--quick] [--only NAME]``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from run import Run
 
 SCENARIOS = ("long", "faults")
 
+EVERYTHING = ["--provider", "--memory", "--results"]
+"""What ``herma hermes install`` can be asked for besides the engine."""
+
 
 def play(name: str, given: argparse.Namespace) -> dict[str, Any]:
     """Plays one scenario; gives its figures."""
     started = time.monotonic()
     endpoint = Endpoint()
     try:
-        with Home(given.venv, endpoint.url, options=given.install if given.engine == "herma" else None) as home:
+        with Home(given.venv.resolve(), endpoint.url, options=_options(given)) as home:
             run = Run(endpoint, home, engine=given.engine)
             try:
                 if name == "long":
@@ -42,15 +45,23 @@ def play(name: str, given: argparse.Namespace) -> dict[str, Any]:
     return {**about, **figures, "took_s": time.monotonic() - started}
 
 
+def _options(given: argparse.Namespace) -> list[str] | None:
+    if given.engine != "herma":
+        return None
+    return [] if given.plain else EVERYTHING
+
+
 def main() -> None:
     """Exit code 1 when anything is wrong."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("host")
-    arguments.add_argument("venv", type=Path)
-    arguments.add_argument("--quick", action="store_true", help="a third of the turns, and no kills")
+    arguments.add_argument("venv", type=Path, help="where the host is installed")
+    arguments.add_argument(
+        "--quick", action="store_true", help="a third of the turns, and no kills"
+    )
     arguments.add_argument("--only", choices=SCENARIOS)
     arguments.add_argument("--engine", default="herma", help="compressor is the host's own")
-    arguments.add_argument("--install", action="append", default=[], help="an option of the installer")
+    arguments.add_argument("--plain", action="store_true", help="herma as the engine only")
     arguments.add_argument("--report", type=Path, help="a file of JSON lines to add the figures to")
     arguments.add_argument("--keep", type=Path, help="where the home of a failed scenario goes")
     given = arguments.parse_args()

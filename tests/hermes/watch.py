@@ -72,7 +72,13 @@ class Calls:
                 self._inside.busy = False
                 took = time.perf_counter() - started
                 thread = threading.current_thread().name
-                about = {"of": what, "call": name, "ms": took * 1000, "raised": raised, "thread": thread}
+                about = {
+                    "of": what,
+                    "call": name,
+                    "ms": took * 1000,
+                    "raised": raised,
+                    "thread": thread,
+                }
                 with self._lock:
                     self._kept.append(about)
 
