@@ -1,5 +1,7 @@
-"""Plays a real agent inside a host's own Python: turns come as JSON lines on standard input,
-and a JSON line for each goes to the file descriptor that ``--out`` names.
+"""Plays a real agent inside a host's own Python.
+
+Turns come as JSON lines on standard input, and a JSON line for each goes to the file
+descriptor that ``--out`` names.
 
 ``{"user": "words"}`` is a turn, ``{"command": "new"}`` what a user does with a slash. With
 ``"before": "compress"`` the line ``{"before": "compress"}`` comes when the host is about to
