@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import traceback
@@ -65,6 +66,8 @@ def main() -> None:
     arguments.add_argument("--report", type=Path, help="a file of JSON lines to add the figures to")
     arguments.add_argument("--keep", type=Path, help="where the home of a failed scenario goes")
     given = arguments.parse_args()
+    # A limit ends with this: then too what was started has to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before it was done"))
     names = [given.only] if given.only else SCENARIOS
     results = [play(name, given) for name in names]
     report.show(results)
