@@ -53,42 +53,13 @@ display:
 """
 """What a host needs to run without a screen, without a network, and without work of its own."""
 
-PACKAGE = Path(__file__).resolve().parents[2] / "client" / "python" / "src" / "herma"
-
-SETTINGS = {
-    "--provider": "memory:\n  nudge_interval: 0\n  provider: herma\n",
-    "--memory": "herma:\n  memory: true\n",
-    "--results": "herma:\n  results: true\n",
-}
-"""What each option of the installer puts into config.yaml."""
-
 
 def install(home: Home) -> None:
     """Puts herma into the home as a user would."""
-    command = ["herma", "--home", str(home.path), "hermes", "install"]
-    told = subprocess.run([*command, "--help"], env=home.env, capture_output=True, text=True)
-    if "--write-config" in told.stdout:
-        command += ["--write-config", *(home.options or [])]
-        ran = subprocess.run(
-            command, env=home.env, capture_output=True, text=True, timeout=PATIENCE
-        )
-        if ran.returncode != 0:
-            raise RuntimeError(f"herma hermes install: {ran.stdout}{ran.stderr}")
-        return
-    _install_by_hand(home)
-
-
-def _install_by_hand(home: Home) -> None:
-    """What the command does, for one that can't write config.yaml."""
-    folder = home.path / "plugins" / "herma"
-    shutil.copytree(PACKAGE / "hermes" / "plugin", folder)
-    shutil.copytree(PACKAGE, folder / "lib" / "herma")
-    wanted = home.options or []
-    with home.config.open("a") as config:
-        config.write("plugins:\n  enabled: [herma]\ncontext:\n  engine: herma\n")
-        config.write("".join(SETTINGS[one] for one in wanted if one == "--provider"))
-        own = [SETTINGS[one].partition("\n")[2] for one in wanted if one != "--provider"]
-        config.write("herma:\n" + "".join(own) if own else "")
+    command = ["herma", "hermes", "install", "--write-config", *(home.options or [])]
+    ran = subprocess.run(command, env=home.env, capture_output=True, text=True, timeout=PATIENCE)
+    if ran.returncode != 0:
+        raise RuntimeError(f"herma hermes install: {ran.stdout}{ran.stderr}")
 
 
 class Home:

@@ -40,6 +40,9 @@ TODO = [
     {"id": "2", "content": "Tell what they say", "status": "pending"},
 ]
 
+PLAYER = re.compile(r"\[turn ([abc])-\d+\]")
+"""Who was asked for a turn; each has conversations of its own."""
+
 HANDLE = re.compile(r'"handle":\s*"([^"]+)"')
 
 
@@ -195,6 +198,10 @@ def _archive(run: Run) -> None:
         status = run.home.herma("status")
     except subprocess.CalledProcessError as error:
         return run.fail(f"herma says {error.stderr.strip()}")
+    for one in run.home.herma("session", "list", "--raw", "--limit", "1000")["sessions"]:
+        found = run.home.herma("recall", "turn", "--session", one["session"], "--limit", "100")["hits"]
+        names = {name for hit in found for name in PLAYER.findall(hit["snippet"])}
+        run.expect(len(names) < 2, f"session {one['session']} has turns of {sorted(names)}")
     run.expect(sum(one["messages"] for one in sessions), "the archive has no messages")
     run.expect(
         any(one["generation"] for one in sessions), "no session of the daemon was compressed"

@@ -1,8 +1,9 @@
 """Does what docs/hermes.md says below "Install", word for word; then the host must use herma.
 
-``page.py VENV [--page FILE]``, run by the host's own Python, in a fresh home.
+``page.py VENV [--page FILE]``, run by the host's own Python.
 
-Every ```sh block is run, every ```yaml block goes into the host's config.yaml. A comment
+Each part of the section (``### …``) is a way of its own, in a fresh home: every ```sh block
+is run, every ```yaml block goes into the host's config.yaml. A comment
 ``<!-- not run: why -->`` before a block leaves it out, and the reason is printed.
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import subprocess
 import textwrap
 from collections.abc import Iterator
@@ -31,21 +31,21 @@ BLOCK = re.compile(
 )
 PATIENCE = 120
 
-OFFLINE = {
-    "PIP_NO_INDEX": "1",
-    "PIP_NO_BUILD_ISOLATION": "false",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-}
-"""So that pip takes what is here; pip's own name for "no isolation" is "false"."""
-
-
-def blocks(page: str) -> Iterator[tuple[str, str, str | None]]:
-    """Kind and text of each block below the heading, and why it is left out."""
+def ways(page: str) -> Iterator[tuple[str, str]]:
+    """Title and text of each part below the heading that has blocks."""
     _, found, rest = page.partition(f"\n{HEADING}\n")
     if not found:
         raise SystemExit(f"the page has no {HEADING!r}")
     section = re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0]
-    for block in BLOCK.finditer(section):
+    for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
+        title, _, text = part.partition("\n")
+        if BLOCK.search(text):
+            yield title, text
+
+
+def blocks(text: str) -> Iterator[tuple[str, str, str | None]]:
+    """Kind and text of each block, and why it is left out."""
+    for block in BLOCK.finditer(text):
         yield block["kind"], textwrap.dedent(block["text"]), block["why"]
 
 
@@ -58,14 +58,10 @@ def merge(into: dict[str, Any], new: dict[str, Any]) -> None:
             into[name] = value
 
 
-def follow(page: str, home: Home) -> int:
-    """Does what the page says; how many blocks that were."""
+def follow(text: str, home: Home) -> int:
+    """Does what a part of the page says; how many blocks that were."""
     done = 0
-    checkout = home.path / "checkout"
-    package = Path("client") / "python"
-    built = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT / package, checkout / package, ignore=built)
-    for kind, words, why in blocks(page):
+    for kind, words, why in blocks(text):
         title = words.strip().splitlines()[0]
         if why is not None:
             print(f"NOT RUN ({why}): {title}")
@@ -78,8 +74,8 @@ def follow(page: str, home: Home) -> int:
             continue
         ran = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", words],
-            cwd=checkout,
-            env={**home.env, **OFFLINE},
+            cwd=home.work,
+            env=home.env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -117,14 +113,18 @@ def main() -> None:
     arguments.add_argument("venv", type=Path)
     arguments.add_argument("--page", type=Path, default=ROOT / "docs" / "hermes.md")
     given = arguments.parse_args()
-    endpoint = Endpoint()
-    try:
-        with Home(given.venv.resolve(), endpoint.url) as home:
-            count = follow(given.page.read_text(), home)
-            uses_herma(home, endpoint)
-    finally:
-        endpoint.close()
-    print(f"{given.page.name}: {count} blocks followed, and the host uses herma")
+    found = list(ways(given.page.read_text()))
+    if not found:
+        raise SystemExit(f"there is nothing to do below {HEADING!r}")
+    for title, text in found:
+        endpoint = Endpoint()
+        try:
+            with Home(given.venv.resolve(), endpoint.url) as home:
+                count = follow(text, home)
+                uses_herma(home, endpoint)
+        finally:
+            endpoint.close()
+        print(f"{given.page.name}, {title!r}: {count} blocks followed, and the host uses herma")
 
 
 if __name__ == "__main__":

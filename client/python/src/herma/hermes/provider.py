@@ -28,6 +28,9 @@ PRIMARY = "primary"
 CHECKPOINT = 30.0
 """Seconds that a call before a compression may take: what is dropped must be durable."""
 
+HANDOFF = "_compressed_summary"
+"""The mark of a message that has the summary of others."""
+
 SETTINGS_FILE = "hermes-provider.json"
 """What the host's own set-up wrote, in the daemon's folder of the home."""
 
@@ -126,7 +129,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         with self._lock:
             hits = prefetch.fitting(found["hits"], asked, self._shown, self._present)
         # What anybody may have written goes in only as far as the guard lets it.
-        clean = [hit for hit in hits if self._is_clean(hit["snippet"])]
+        clean = [hit for hit in hits if self._is_clean(hit["snippet"]) and self._was_said(hit)]
         text = prefetch.rendered(clean, time.time(), settings.prefetch_chars)
         self._count = text.count("\n") + 1 if text else 0
         return text
@@ -137,6 +140,13 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
 
     def _is_clean(self, text: str) -> bool:
         return not self._link.call("guard.scan", text=text, scope="context")["findings"]
+
+    def _was_said(self, hit: Any) -> bool:
+        """Whether somebody said it: a handoff only tells of what was said elsewhere."""
+        if hit["kind"] != "message":
+            return True
+        found = self._link.call("recall.expand", handle=hit["handle"], before=0, after=0)
+        return not any(HANDOFF in (item.get("message") or {}) for item in found["items"])
 
     @never_raises(lambda self: [])
     def get_tool_schemas(self) -> list[dict[str, Any]]:
