@@ -13,12 +13,16 @@ from typing import Any, Callable
 from . import host, lineage
 from .conversation import AGENT, Conversation
 from .link import Link
+from .plain import digest, plain
 
 DATABASE = "state.db"
 """The host's own sessions, in its home."""
 
 MOST = 64
 """Conversations of one engine that are known at the same time; the oldest are forgotten."""
+
+LONGEST_NAME = 1_024
+"""Chars that the daemon takes for the id of a session."""
 
 logger = logging.getLogger("herma.hermes")
 
@@ -80,6 +84,9 @@ class Conversations:
 
     def start(self, link: Link, name: str, home: Path | None) -> Conversation:
         """Begins a conversation, or goes on with one that is known."""
+        if not name:
+            return self.start_anew(link)
+        name = proper_name(name)
         with self._lock:
             known = self._by_name.get(name)
             if known is not None and not known.is_closed:
@@ -139,6 +146,12 @@ class Conversations:
     def _to_front(self, conversation: Conversation) -> None:
         self._started = [one for one in self._started if one is not conversation]
         self._started.append(conversation)
+
+
+def proper_name(name: Any) -> str:
+    """A host's id of a session as the daemon takes it; mostly itself."""
+    text: str = plain(str(name))
+    return text if len(text) <= LONGEST_NAME else digest(text).hex()
 
 
 def _nobody() -> None:

@@ -19,6 +19,7 @@ from .conversation import Conversation
 from .conversations import Conversations
 from .guarded import never_raises
 from .link import LIMIT, Link, Offline, shared_link
+from .plain import plain
 from .previews import Previews
 from .usage import as_chat_completion
 
@@ -133,7 +134,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         try:
             place = self._link.place
             return place.socket.exists() or Path(find_daemon()).is_absolute()
-        except HermaError:
+        except (HermaError, OSError):
             return False
 
     # Sessions.
@@ -155,10 +156,10 @@ class HermaContextEngine(Previews, Compressing, Base):
             own.update_model(model, context_length, base_url, api_key, provider, api_mode)
             return
         self._key = api_key
-        self._settings.update(model=model, context_length=int(context_length))
+        self._settings.update(model=plain(str(model)), context_length=int(context_length))
         for name, given in zip(MODEL_SETTINGS, (base_url, provider, api_mode)):
             if given:
-                self._settings[name] = given
+                self._settings[name] = plain(str(given))
         share = self._thresholds(model) if self._thresholds is not None else None
         if share is not None:
             self._settings["threshold"] = share
@@ -182,9 +183,10 @@ class HermaContextEngine(Previews, Compressing, Base):
                 conversation.was_just_compressed = False
                 self._conversations.rename(conversation, session_id)
                 return
-        for name in ("model", "context_length"):
-            if about.get(name):
-                self._settings[name] = about[name]
+        if about.get("model"):
+            self._settings["model"] = plain(str(about["model"]))
+        if counting.number(about, "context_length"):
+            self._settings["context_length"] = counting.number(about, "context_length")
         if about.get("hermes_home") and self._place is None:
             self._home = Path(about["hermes_home"])
         self._guess()
