@@ -11,6 +11,7 @@ from conftest import conversation, stopped, wait_for
 from hermes_fakes import ODD, OVER, WINDOW, OddDaemon, gives
 
 from herma.hermes import HermaContextEngine
+from herma.hermes.compressing import TAKEN
 
 LONG = conversation(120)
 
@@ -228,12 +229,7 @@ WRONG = (None, "text", -1, [], {}, True, 1e300)
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
 def test_numbers_of_a_wrong_kind_in_the_daemons_status_are_not_taken(home, wrong):
     """They stood in the engine's fields, and the host's own sums with them failed."""
-    names = (
-        "context_length threshold threshold_tokens protect_first_n protect_last_n "
-        "compression_count ineffective_count cooldown_s last_prompt_tokens "
-        "last_completion_tokens last_total_tokens last_real_prompt_tokens generation"
-    ).split()
-    odd = OddDaemon(home.socket, gives(dict.fromkeys(names, wrong)))
+    odd = OddDaemon(home.socket, gives(dict.fromkeys((*TAKEN, "generation"), wrong)))
     engine = HermaContextEngine(context_length=WINDOW, timeout=0.2)
     try:
         engine.on_session_start("s")

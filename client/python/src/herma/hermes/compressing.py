@@ -269,7 +269,8 @@ class Compressing:
 
     def _take(self, status: ContextStatus) -> None:
         """Shows the host what the daemon knows of a session that it had before."""
-        if not all(_is_number(status[name]) for name in TAKEN):
+        told: Mapping[str, Any] = status
+        if not all(_is_number(told[name]) for name in TAKEN):
             raise BadAnswer("the daemon's status can't be understood")
         self.context_length = status["context_length"]
         self.threshold_percent = status["threshold"]

@@ -429,7 +429,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         if "prompt_tokens" in usage:
             params = {"usage": as_chat_completion(usage), "api_mode": "chat_completions"}
         answer = conversation.link.call_or_keep(
-            "context.record_usage", session=conversation.id, profile=self._profile, **params
+            "context.record_usage", session=conversation.id, profile=self._profile, **plain(params)
         )
         if answer is None:
             self._note_failure("context.record_usage", Offline(conversation.link.reason or ""))

@@ -208,6 +208,8 @@ class Keeper:
         Raises :class:`Offline` when the background is stuck for longer than a turn waits.
         """
         link = self.transcript.link
+        if link.reason is not None:
+            raise Offline(link.reason)
         if not self._sending.acquire(timeout=link.limit):
             raise Offline("the daemon does not take what was said before")
         try:
