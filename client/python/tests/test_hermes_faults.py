@@ -21,7 +21,7 @@ MISSING = "/nowhere/hermad"
 
 
 class Script:
-    """Turns of a host; ``before`` is called with the number of each call to come."""
+    """Turns of a host; ``before`` is called with this and the number of each call to come."""
 
     def __init__(self, before, session: str) -> None:
         self.engine = HermaContextEngine(context_length=WINDOW, timeout=LIMIT)
@@ -29,10 +29,10 @@ class Script:
         self.calls = 0
         self.compressed = 0
         self.messages: list[dict] = []
-        self._before = before
+        self.before = before
 
     def call(self, method: str, *args, **named):
-        self._before(self.calls)
+        self.before(self, self.calls)
         self.calls += 1
         return getattr(self.engine, method)(*args, **named)
 
@@ -139,8 +139,12 @@ class Removed:
         self.monkeypatch.setenv("HERMAD", self.program)
 
 
+def nothing(script, number) -> None:
+    """No fault."""
+
+
 def test_without_a_fault(home):
-    script = Script(lambda number: None, "s")
+    script = Script(nothing, "s")
     script.run()
     assert script.compressed >= 3
     assert script.calls == 1 + 3 * TURNS + script.compressed
@@ -150,21 +154,14 @@ def test_without_a_fault(home):
     ("fault", "shifts"), [(Kill, (None,)), (StandStill, range(3)), (Removed, range(4))]
 )
 def test_a_fault_before_each_call(home, monkeypatch, fault, shifts):
-    hit = set()
     for shift in shifts:
         named = {} if shift is None else {"shift": shift}
         what = fault(home, monkeypatch, **named)
-        script = None
-
-        def before(number, what=what):
-            what.before(script, number)
-            hit.add((script.session, number))
-
-        script = Script(before, f"s{shift}")
+        script = Script(what.before, f"s{shift}")
         try:
             script.run()
         finally:
             what.end()
-        script._before = lambda number: None
+        assert script.calls > 3 * TURNS
+        script.before = nothing
         script.works_again()
-    assert len(hit) >= (1 + 3 * TURNS) * len(shifts)

@@ -145,6 +145,7 @@ class Compressing:
         if shorter is messages:
             return messages
         conversation.keeper.drop()
+        conversation.remember_end(shorter)
         conversation.transcript.compressed(shorter, report["generation"], was_held=was_held)
         conversation.was_just_compressed = True
         return shorter

@@ -69,11 +69,13 @@ class Conversations:
     def meant_by(self, messages: Sequence[Any]) -> Conversation | None:
         """The conversation that a list is of: the current one, unless the list is another's."""
         current = self.current
-        if current is None or current.is_about(messages) is not False:
+        is_its = current.is_about(messages) if current is not None else True
+        if is_its:
             return current
         with self._lock:
             for other in reversed(self._started):
-                if other.is_about(messages):
+                # One that said nothing yet may begin with the very words of another.
+                if other.is_about(messages) if is_its is False else other.goes_on_in(messages):
                     return other
         return current
 
@@ -110,6 +112,7 @@ class Conversations:
         name = host.session_of(self.agent)
         fresh = f"{name or AGENT}-{uuid.uuid4().hex[:12]}"
         made = Conversation(link, name or fresh, session=fresh, parent=None, profile=self._profile)
+        made.has_name = name is not None
         with self._lock:
             return self._add(made)
 

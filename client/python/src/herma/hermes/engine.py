@@ -203,7 +203,10 @@ class HermaContextEngine(Previews, Compressing, Base):
     @never_raises(lambda self, *args, **more: None)
     def on_session_end(self, session_id: str, messages: Messages | None = None) -> None:
         """Closes the session; what the daemon keeps of it stays."""
-        conversation = self._conversations.named(session_id) or self._conversations.current
+        current = self._conversations.current
+        conversation = self._conversations.named(session_id)
+        if conversation is None and current is not None and not (session_id and current.has_name):
+            conversation = current
         if conversation is None:
             return
         if conversation.was_just_compressed:
