@@ -39,6 +39,9 @@ COMPRESSION = "compression"
 MODEL_SETTINGS = ("base_url", "provider", "api_mode")
 """What the daemon is told of a model; a key is not among it."""
 
+OFFLINE = "offline"
+"""The reason when the daemon can't be asked; that it is away was told when it was lost."""
+
 HELD = {
     "breaker_open": "the last two compressions hardly made the list shorter; one more is tried"
     " when it has grown by a tenth of the window, or in {wait:.0f} s",
@@ -268,7 +271,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         due = self._due(prompt_tokens)
         if due.now:
             self._told_reason = None
-        elif due.words is not None and due.reason != self._told_reason:
+        elif due.words is not None and due.reason not in (self._told_reason, OFFLINE):
             # Hosts that don't ask for the reason can't tell it.
             self._told_reason = due.reason
             host.warn(self._conversations.agent, f"no compression for now: {due.words}")
@@ -283,7 +286,8 @@ class HermaContextEngine(Previews, Compressing, Base):
         except HermaError as error:
             # Once: compress() then says to the user what is wrong.
             is_first, self._tried_offline = not self._tried_offline, True
-            return Due(is_first, "offline", f"the daemon can't be asked: {error.message}")
+            self._note_failure("context.check", error)
+            return Due(is_first, OFFLINE, f"the daemon can't be asked: {error.message}")
         self._tried_offline = False
         reason: str = check["reason"]
         if not check["compress"] and reason in HELD:
