@@ -32,7 +32,9 @@ def test_the_folder_has_the_plugin_the_package_and_a_record(tmp_path: Path) -> N
 
 def test_the_package_in_it_can_be_imported_alone(tmp_path: Path) -> None:
     library = install(tmp_path) / "lib"
-    words = "import sys; sys.path.insert(0, sys.argv[1])\nimport herma.hermes; print(herma.__file__)"
+    words = (
+        "import sys; sys.path.insert(0, sys.argv[1])\nimport herma.hermes; print(herma.__file__)"
+    )
     ran = subprocess.run(
         [sys.executable, "-I", "-c", words, str(library)],
         capture_output=True,

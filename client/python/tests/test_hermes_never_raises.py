@@ -213,7 +213,8 @@ def test_with_a_daemon_that_stands_still(home):
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_with_a_daemon_that_answers_wrongly(home, kind):
+def test_with_a_daemon_that_answers_wrongly(home, monkeypatch, kind):
+    monkeypatch.setenv("HERMAD", "/nowhere/hermad")
     odd = OddDaemon(home.socket, ODD[kind])
     engine = HermaContextEngine(context_length=WINDOW, select_context=True, timeout=0.2)
     try:
@@ -227,8 +228,9 @@ WRONG = (None, "text", -1, [], {}, True, 1e300)
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
-def test_numbers_of_a_wrong_kind_in_the_daemons_status_are_not_taken(home, wrong):
+def test_numbers_of_a_wrong_kind_in_the_daemons_status_are_not_taken(home, monkeypatch, wrong):
     """They stood in the engine's fields, and the host's own sums with them failed."""
+    monkeypatch.setenv("HERMAD", "/nowhere/hermad")
     odd = OddDaemon(home.socket, gives(dict.fromkeys((*TAKEN, "generation"), wrong)))
     engine = HermaContextEngine(context_length=WINDOW, timeout=0.2)
     try:
@@ -241,6 +243,7 @@ def test_numbers_of_a_wrong_kind_in_the_daemons_status_are_not_taken(home, wrong
 
 
 def test_where_no_home_can_be_found(home, monkeypatch):
+    monkeypatch.setenv("HERMAD", "/nowhere/hermad")
     for name in ("HERMA_HOME", "HERMES_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     engine = HermaContextEngine(context_length=WINDOW)

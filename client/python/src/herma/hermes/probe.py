@@ -52,9 +52,7 @@ def listen(*names: str) -> Errors:
     return errors
 
 
-def item(
-    configured: bool, in_use: bool, name: Optional[str], why: Optional[str]
-) -> dict[str, Any]:
+def item(configured: bool, in_use: bool, name: Optional[str], why: Optional[str]) -> dict[str, Any]:
     """What is said of one part: ``name`` is in use, ``why`` is said where that isn't herma."""
     return {
         "configured": configured,
