@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import herma
+from herma.hermes.background import worker
 from herma.hermes.shared import close_shared_clients
 from herma.start import find_daemon
 
@@ -122,6 +123,7 @@ def home(monkeypatch):
     monkeypatch.setenv("HERMA_HOME", str(path))
     served = Home(path)
     yield served
+    worker.settle(2)  # Else it would go on in the next test, and start a daemon there.
     close_shared_clients()
     served.kill()
     shutil.rmtree(path)

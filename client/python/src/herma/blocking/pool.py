@@ -6,6 +6,7 @@ import os
 import threading
 
 from ..call import Deadline
+from ..errors import DaemonUnavailable
 from ..place import Place
 from .connection import Connection
 
@@ -24,6 +25,7 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: list[Connection] = []
         self._all: set[Connection] = set()
+        self._is_closed = False
 
     @property
     def is_inherited(self) -> bool:
@@ -46,8 +48,12 @@ class Pool:
         start = self._start if start is None else start
         connection = Connection(self._place, start=start, deadline=deadline)
         with self._lock:
-            self._all.add(connection)
-        return connection
+            if not self._is_closed:
+                self._all.add(connection)
+                return connection
+        # Closed while this thread connected: nobody else would close this one.
+        connection.close()
+        raise DaemonUnavailable("the client is closed")
 
     def give(self, connection: Connection) -> None:
         """Takes a connection back for the next call."""
@@ -64,6 +70,7 @@ class Pool:
     def close(self) -> None:
         """Closes all of them; calls that are under way break."""
         with self._lock:
+            self._is_closed = True
             connections, self._all, self._idle = self._all, set(), []
         for connection in connections:
             connection.hang_up()

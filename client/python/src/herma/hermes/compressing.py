@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadAnswer, Busy, HermaError
+from ..errors import BadAnswer, Busy, HermaError, InvalidParams
 from . import counting, edits, host
 from .conversation import Conversation
 from .link import Link, Offline
+from .plain import plain
 from .summary import failure, host_model
 
 if TYPE_CHECKING:
@@ -25,6 +26,22 @@ ERROR = 220
 
 COUNTED = "this conversation was compressed"
 """How the report's warning begins that hosts give by themselves."""
+
+TAKEN = (
+    "context_length",
+    "threshold",
+    "threshold_tokens",
+    "protect_first_n",
+    "protect_last_n",
+    "compression_count",
+    "ineffective_count",
+    "cooldown_s",
+    "last_prompt_tokens",
+    "last_completion_tokens",
+    "last_total_tokens",
+    "last_real_prompt_tokens",
+)
+"""Numbers of the daemon's status that the host reads, and reckons with."""
 
 logger = logging.getLogger("herma.hermes")
 
@@ -84,9 +101,9 @@ class Compressing:
             conversation.remember_head(messages)
             params = {
                 "current_tokens": _tokens(current_tokens),
-                "focus": focus_topic or None,
+                "focus": plain(str(focus_topic)) if focus_topic else None,
                 "force": True if force else None,
-                "memory_context": str(memory_context or "")[:MEMORY_CONTEXT].strip() or None,
+                "memory_context": plain(str(memory_context or "")[:MEMORY_CONTEXT]).strip() or None,
             }
             with conversation.keeper.alone():
                 return self._run(conversation, messages, params)
@@ -103,16 +120,21 @@ class Compressing:
         if was_held:
             conversation.transcript.add(messages)
             was_held = conversation.transcript.holds(messages)
-        answer = conversation.link.call_patiently(
-            "context.compress",
+        params.update(
             session=conversation.id,
             profile=self._profile,
             messages=None if was_held else [edits.sendable(message) for message in messages],
             summarizer="client" if self._writer() is not None else None,
             reply="edits",
             mode="in_place",
-            **params,
         )
+        try:
+            answer = conversation.link.call_patiently("context.compress", **params)
+        except InvalidParams as error:
+            # A daemon that does not know it yet can do without.
+            if not params.pop("memory_context") or "memory_context" not in error.message:
+                raise
+            answer = conversation.link.call_patiently("context.compress", **params)
         while "needs_summary" in answer:
             answer = self._summarise(conversation.link, answer["needs_summary"])
         report = answer["report"]
@@ -123,6 +145,7 @@ class Compressing:
         if shorter is messages:
             return messages
         conversation.keeper.drop()
+        conversation.remember_end(shorter)
         conversation.transcript.compressed(shorter, report["generation"], was_held=was_held)
         conversation.was_just_compressed = True
         return shorter
@@ -247,6 +270,9 @@ class Compressing:
 
     def _take(self, status: ContextStatus) -> None:
         """Shows the host what the daemon knows of a session that it had before."""
+        told: Mapping[str, Any] = status
+        if not all(_is_number(told[name]) for name in TAKEN):
+            raise BadAnswer("the daemon's status can't be understood")
         self.context_length = status["context_length"]
         self.threshold_percent = status["threshold"]
         self.protect_first_n = status["protect_first_n"]
@@ -292,5 +318,8 @@ class Compressing:
 
 
 def _tokens(given: Any) -> int | None:
-    is_count = isinstance(given, (int, float)) and not isinstance(given, bool)
-    return int(given) if is_count and 0 < given < 2**53 else None
+    return int(given) if _is_number(given) and 0 < given < 2**53 else None
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import HermaError
 from .background import worker
 from .link import Link
+from .plain import digest
 from .transcript import Keeper, Transcript
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class Conversation:
         """A host says that the session ended when only its list was compressed."""
         self.head: str | None = None
         """What the user said first, to tell two conversations on one engine apart."""
+        self.has_name = True
+        """Whether the host gave it an id."""
+        self._end: tuple[int, bytes] | None = None
         self._is_open = False
         self._configured: dict[str, Any] | None = None
 
@@ -95,6 +99,18 @@ class Conversation:
     def remember_head(self, messages: Sequence[Any]) -> None:
         """Takes what the user said first for the mark of this conversation."""
         self.head = first_words(messages) or self.head
+        self.remember_end(messages)
+
+    def goes_on_in(self, messages: Sequence[Any]) -> bool:
+        """Whether a list has, where it ended, the last message of this conversation."""
+        if self._end is None or len(messages) < self._end[0]:
+            return False
+        count, last = self._end
+        return count > 1 and digest(messages[count - 1]) == last
+
+    def remember_end(self, messages: Sequence[Any]) -> None:
+        """Takes a list for what was said until now."""
+        self._end = (len(messages), digest(messages[-1])) if messages else None
 
 
 HEAD = 2_000

@@ -13,12 +13,16 @@ from typing import Any, Callable
 from . import host, lineage
 from .conversation import AGENT, Conversation
 from .link import Link
+from .plain import digest, plain
 
 DATABASE = "state.db"
 """The host's own sessions, in its home."""
 
 MOST = 64
 """Conversations of one engine that are known at the same time; the oldest are forgotten."""
+
+LONGEST_NAME = 1_024
+"""Chars that the daemon takes for the id of a session."""
 
 logger = logging.getLogger("herma.hermes")
 
@@ -65,11 +69,13 @@ class Conversations:
     def meant_by(self, messages: Sequence[Any]) -> Conversation | None:
         """The conversation that a list is of: the current one, unless the list is another's."""
         current = self.current
-        if current is None or current.is_about(messages) is not False:
+        is_its = current.is_about(messages) if current is not None else True
+        if is_its:
             return current
         with self._lock:
             for other in reversed(self._started):
-                if other.is_about(messages):
+                # One that said nothing yet may begin with the very words of another.
+                if other.is_about(messages) if is_its is False else other.goes_on_in(messages):
                     return other
         return current
 
@@ -80,6 +86,9 @@ class Conversations:
 
     def start(self, link: Link, name: str, home: Path | None) -> Conversation:
         """Begins a conversation, or goes on with one that is known."""
+        if not name:
+            return self.start_anew(link)
+        name = proper_name(name)
         with self._lock:
             known = self._by_name.get(name)
             if known is not None and not known.is_closed:
@@ -103,6 +112,7 @@ class Conversations:
         name = host.session_of(self.agent)
         fresh = f"{name or AGENT}-{uuid.uuid4().hex[:12]}"
         made = Conversation(link, name or fresh, session=fresh, parent=None, profile=self._profile)
+        made.has_name = name is not None
         with self._lock:
             return self._add(made)
 
@@ -139,6 +149,12 @@ class Conversations:
     def _to_front(self, conversation: Conversation) -> None:
         self._started = [one for one in self._started if one is not conversation]
         self._started.append(conversation)
+
+
+def proper_name(name: Any) -> str:
+    """A host's id of a session as the daemon takes it; mostly itself."""
+    text: str = plain(str(name))
+    return text if len(text) <= LONGEST_NAME else digest(text).hex()
 
 
 def _nobody() -> None:

@@ -53,7 +53,7 @@ def number(usage: Mapping[str, Any], name: str) -> int:
     found = usage.get(name)
     if isinstance(found, bool) or not isinstance(found, (int, float)) or found != found:
         return 0
-    return max(0, int(min(found, 2**53)))
+    return int(min(max(0, found), 2**53))
 
 
 def defers(rough: int, threshold: int, last_real: int, baseline: int) -> bool:

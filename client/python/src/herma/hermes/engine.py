@@ -19,6 +19,7 @@ from .conversation import Conversation
 from .conversations import Conversations
 from .guarded import never_raises
 from .link import LIMIT, Link, Offline, shared_link
+from .plain import plain
 from .previews import Previews
 from .usage import as_chat_completion
 
@@ -37,6 +38,9 @@ COMPRESSION = "compression"
 
 MODEL_SETTINGS = ("base_url", "provider", "api_mode")
 """What the daemon is told of a model; a key is not among it."""
+
+OFFLINE = "offline"
+"""The reason when the daemon can't be asked; that it is away was told when it was lost."""
 
 HELD = {
     "breaker_open": "the last two compressions hardly made the list shorter; one more is tried"
@@ -133,7 +137,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         try:
             place = self._link.place
             return place.socket.exists() or Path(find_daemon()).is_absolute()
-        except HermaError:
+        except (HermaError, OSError):
             return False
 
     # Sessions.
@@ -155,10 +159,10 @@ class HermaContextEngine(Previews, Compressing, Base):
             own.update_model(model, context_length, base_url, api_key, provider, api_mode)
             return
         self._key = api_key
-        self._settings.update(model=model, context_length=int(context_length))
+        self._settings.update(model=plain(str(model)), context_length=int(context_length))
         for name, given in zip(MODEL_SETTINGS, (base_url, provider, api_mode)):
             if given:
-                self._settings[name] = given
+                self._settings[name] = plain(str(given))
         share = self._thresholds(model) if self._thresholds is not None else None
         if share is not None:
             self._settings["threshold"] = share
@@ -182,9 +186,10 @@ class HermaContextEngine(Previews, Compressing, Base):
                 conversation.was_just_compressed = False
                 self._conversations.rename(conversation, session_id)
                 return
-        for name in ("model", "context_length"):
-            if about.get(name):
-                self._settings[name] = about[name]
+        if about.get("model"):
+            self._settings["model"] = plain(str(about["model"]))
+        if counting.number(about, "context_length"):
+            self._settings["context_length"] = counting.number(about, "context_length")
         if about.get("hermes_home") and self._place is None:
             self._home = Path(about["hermes_home"])
         self._guess()
@@ -201,7 +206,10 @@ class HermaContextEngine(Previews, Compressing, Base):
     @never_raises(lambda self, *args, **more: None)
     def on_session_end(self, session_id: str, messages: Messages | None = None) -> None:
         """Closes the session; what the daemon keeps of it stays."""
-        conversation = self._conversations.named(session_id) or self._conversations.current
+        current = self._conversations.current
+        conversation = self._conversations.named(session_id)
+        if conversation is None and current is not None and not (session_id and current.has_name):
+            conversation = current
         if conversation is None:
             return
         if conversation.was_just_compressed:
@@ -263,7 +271,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         due = self._due(prompt_tokens)
         if due.now:
             self._told_reason = None
-        elif due.words is not None and due.reason != self._told_reason:
+        elif due.words is not None and due.reason not in (self._told_reason, OFFLINE):
             # Hosts that don't ask for the reason can't tell it.
             self._told_reason = due.reason
             host.warn(self._conversations.agent, f"no compression for now: {due.words}")
@@ -278,7 +286,8 @@ class HermaContextEngine(Previews, Compressing, Base):
         except HermaError as error:
             # Once: compress() then says to the user what is wrong.
             is_first, self._tried_offline = not self._tried_offline, True
-            return Due(is_first, "offline", f"the daemon can't be asked: {error.message}")
+            self._note_failure("context.check", error)
+            return Due(is_first, OFFLINE, f"the daemon can't be asked: {error.message}")
         self._tried_offline = False
         reason: str = check["reason"]
         if not check["compress"] and reason in HELD:
@@ -427,7 +436,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         if "prompt_tokens" in usage:
             params = {"usage": as_chat_completion(usage), "api_mode": "chat_completions"}
         answer = conversation.link.call_or_keep(
-            "context.record_usage", session=conversation.id, profile=self._profile, **params
+            "context.record_usage", session=conversation.id, profile=self._profile, **plain(params)
         )
         if answer is None:
             self._note_failure("context.record_usage", Offline(conversation.link.reason or ""))

@@ -26,9 +26,9 @@ def never_raises(fallback: Callable[..., Any]) -> Callable[[Method], Method]:
                 logger.warning("%s failed: %s", method.__name__, type(error).__name__)
                 logger.debug("%s", method.__name__, exc_info=True)
                 note = getattr(self, "_note_failure", None)
-                if callable(note):
-                    note(method.__name__, error)
                 try:
+                    if callable(note):
+                        note(method.__name__, error)
                     return fallback(self, *args, **named)
                 except Exception:
                     # The call itself was wrong, say without an argument; nothing is a fair answer.

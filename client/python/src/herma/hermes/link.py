@@ -64,6 +64,7 @@ class Link:
         self.limit = limit
         self._client = self._new_client()
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._reason: str | None = None
         self._episode = 0
         self._searcher: threading.Thread | None = None
@@ -126,7 +127,11 @@ class Link:
             return self.call(method, **params)
         except Offline as error:
             if not isinstance(error.__cause__, (OutcomeUnknown, DeadlineExceeded)):
-                self._missed.append((method, params))
+                with self._lock:
+                    self._missed.append((method, params))
+                    is_back = self._reason is None
+                if is_back:
+                    worker.do(self._send_rest)
             return None
 
     def try_back(self) -> None:
@@ -166,7 +171,9 @@ class Link:
         if self._process != os.getpid():
             # A fork: the thread that looked for the daemon stayed with the parent.
             self._process, self._searcher, self._reason = os.getpid(), None, None
-            self._lock = threading.Lock()
+            self._lock, self._sending = threading.Lock(), threading.Lock()
+            self._missed.clear()  # The parent sends them.
+            self._when_back.clear()
         if self._reason is not None:
             raise Offline(self._reason)
 
@@ -207,22 +214,33 @@ class Link:
             was_lost, self._reason = self._reason is not None, None
             jobs = list(self._when_back)
             self._when_back.clear()
+            if self._missed:
+                # Kept after the last one was sent, and before this word that it is back.
+                jobs.insert(0, self._send_rest)
         if was_lost:
             logger.info("the daemon of %s is back", self.place.home)
         for job in jobs:
             worker.do(job)
 
+    def _send_rest(self) -> None:
+        try:
+            with self._new_client() as client:
+                self._send_missed(client)
+        except LOST as error:
+            self._lost(error)
+
     def _send_missed(self, client: Client) -> None:
-        while self._missed:
-            method, params = self._missed[0]
-            try:
-                client.call(method, timeout=RESTART, **params)
-            except LOST:
-                raise
-            except HermaError as error:
-                logger.info("%s was missed, and is not wanted any more: %s", method, error.kind)
-            if self._missed:
-                self._missed.popleft()
+        with self._sending:  # Two threads would send the same one.
+            while self._missed:
+                method, params = self._missed[0]
+                try:
+                    client.call(method, timeout=RESTART, **params)
+                except LOST:
+                    raise
+                except HermaError as error:
+                    logger.info("%s was missed, and is not wanted any more: %s", method, error.kind)
+                if self._missed:
+                    self._missed.popleft()
 
     def _new_client(self, *, start: bool = True) -> Client:
         place = self.place

@@ -66,7 +66,8 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         self._keeps = True
         self._shown: set[str] = set()
         self._present = ""
-        self._said: list[dict[str, Any]] = []
+        self._said: dict[str, list[dict[str, Any]]] = {}
+        self._session = ""
         self._count = 0
         self._lock = threading.Lock()
 
@@ -96,6 +97,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         self._keeps = about.get("agent_context", PRIMARY) == PRIMARY
         self._conversations.attach(host.calling_agent())
         if session_id:
+            self._session = session_id
             self._start(session_id)
             worker.do(lambda: self._link.call("ping", within=CHECKPOINT))
 
@@ -103,7 +105,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         """Takes the home, and nothing else: for a host that only wants to look."""
         if about.get("hermes_home"):
             self._home = Path(about["hermes_home"])
-            self._settings = _with_saved(self._settings, self._daemon_home)
+            self._settings = _with_saved(self._settings, self._home)
 
     # Recall.
 
@@ -175,13 +177,13 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         """Has the daemon keep a finished turn; returns at once, in its order."""
         if not self._keeps:
             return
+        conversation = self._of(session_id, messages or ())
         if messages is None:
-            self._said += [
+            messages = self._said.setdefault(conversation.id, [])
+            messages += [
                 {"role": "user", "content": user_content},
                 {"role": "assistant", "content": assistant_content},
             ]
-            messages = self._said
-        conversation = self._of(session_id, messages)
         with self._lock:
             self._present = _text_of(messages)
         conversation.archive(messages)
@@ -217,7 +219,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         if reset or rewound:
             with self._lock:
                 self._present = ""
-                self._said = []
+                self._said.clear()
         if reset:
             self._shown.clear()
         old = self._conversations.named(parent_session_id) or self._conversations.current
@@ -225,6 +227,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
             self._conversations.rename(old, new_session_id)
         elif new_session_id:
             self._start(new_session_id)
+        self._session = new_session_id or self._session
 
     @never_raises(lambda self, *args: None)
     def on_session_end(self, messages: Sequence[Any]) -> None:
@@ -305,13 +308,11 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
     def backup_paths(self) -> list[str]:
         """What lies outside the host's home: herma's own home where it is another."""
         named = os.environ.get("HERMA_HOME")
-        if not named:
+        if not named or (
+            self._home is not None and Path(named).absolute() == self._home.absolute()
+        ):
             return []
         return [str(Path(named).absolute() / part) for part in ("herma", "memories", "profiles")]
-
-    @property
-    def _daemon_home(self) -> Path:
-        return self._link.place.home
 
     @property
     def _link(self) -> Link:
@@ -325,7 +326,12 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         return self._conversations.start(self._link, session, self._home or host.home())
 
     def _of(self, session: str, messages: Sequence[Any]) -> Conversation:
-        """The conversation of a list; the engine's own where herma is the engine too."""
+        """The conversation of a list; the engine's own where herma is the engine too.
+
+        The last session that the host named to this provider is meant when it names none: its
+        agent may be in the next one already while the last words of the old one are told.
+        """
+        session = session or self._session
         agent = self._conversations.agent
         engine = getattr(agent, "context_compressor", None)
         shared = getattr(engine, "conversation_of", None)
@@ -341,7 +347,11 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
 
 def _text_of(messages: Sequence[Any]) -> str:
     """All that a list says, in one line, to look whether a text is in it."""
-    said = (str(message.get("content") or "") for message in messages if isinstance(message, dict))
+    said: list[str] = []
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        parts = content if isinstance(content, list) else [content]
+        said += (str(part.get("text") if isinstance(part, dict) else part) for part in parts)
     return " ".join(" ".join(said).split())
 
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Conflict, HermaError
@@ -19,6 +20,15 @@ PATIENCE = 30.0
 """Seconds that a call may take which no turn waits for."""
 
 logger = logging.getLogger("herma.hermes")
+
+
+@dataclass
+class _Owed:
+    """Messages that a part still has to get, and where in it the first of them belongs."""
+
+    part: str
+    position: int
+    messages: list[Any] = field(default_factory=list)
 
 
 class Transcript:
@@ -43,6 +53,7 @@ class Transcript:
         self._part = session
         self._parts = 1
         self._position = 0
+        self._owed: list[_Owed] = []
 
     @property
     def is_followed(self) -> bool:
@@ -75,17 +86,20 @@ class Transcript:
             if digests[:count] != self._sent:
                 # Others stand before the end: from here on only what is new is kept.
                 self._begin_part()
-                self._sent = []
                 fresh = [at for at, known in enumerate(digests) if known not in self._known]
             if self._is_whole:
                 was_kept = self._add_to_session(messages, within)
                 if was_kept and not self._known and not all_of_it:
                     fresh = list(range(_last_turn(messages), len(messages)))
-            if not self._is_whole:
-                self._add_to_part([messages[at] for at in fresh], within)
+            if not self._is_whole and fresh:
+                if not self._owed or self._owed[-1].part != self._part:
+                    self._owed.append(_Owed(self._part, self._position))
+                self._owed[-1].messages += [messages[at] for at in fresh]
+            # What is owed goes out before anything else, with the next attempt if not now.
             self._sent = digests
             self._seen = list(messages)
             self._known.update(digests)
+            self._pay(within)
 
     def compressed(self, messages: Sequence[Any], generation: int, *, was_held: bool) -> None:
         """Says that the daemon compressed the session: its list is this one now.
@@ -139,19 +153,24 @@ class Transcript:
         self._generation = generation
         return True
 
-    def _add_to_part(self, messages: list[Any], within: float | None) -> None:
-        if messages:
-            if self._position == 0:
-                self._call("session.open", within, session=self._part, parent=self._session)
+    def _pay(self, within: float | None) -> None:
+        """Appends what is owed to parts; from the same position again after a failure."""
+        while self._owed:
+            owed = self._owed[0]
+            if owed.position == 0:
+                self._call("session.open", within, session=owed.part, parent=self._session)
             try:
-                self._append(self._part, 0, self._position, messages, within)
+                self._append(owed.part, 0, owed.position, owed.messages, within)
             except Conflict as error:
                 # Another process of the same conversation uses the name.
                 position = error.details.get("position")
                 if not isinstance(position, int):
                     raise
-                self._position = position
-                self._append(self._part, 0, self._position, messages, within)
+                owed.position = position
+                self._append(owed.part, 0, owed.position, owed.messages, within)
+            if owed.part == self._part:
+                self._position = owed.position + len(owed.messages)
+            self._owed.pop(0)
 
     def _append(
         self,
@@ -164,7 +183,7 @@ class Transcript:
         start = position if session == self._session else 0
         for begin in range(start, len(messages), CHUNK):
             chunk = [plain(message) for message in messages[begin : begin + CHUNK]]
-            answer = self._call(
+            self._call(
                 "session.append",
                 within,
                 session=session,
@@ -172,7 +191,6 @@ class Transcript:
                 position=position + begin - start,
                 messages=chunk,
             )
-            self._position = answer["position"]
 
     def _begin_part(self) -> None:
         self._is_whole = False
@@ -208,6 +226,8 @@ class Keeper:
         Raises :class:`Offline` when the background is stuck for longer than a turn waits.
         """
         link = self.transcript.link
+        if link.reason is not None:
+            raise Offline(link.reason)
         if not self._sending.acquire(timeout=link.limit):
             raise Offline("the daemon does not take what was said before")
         try:
