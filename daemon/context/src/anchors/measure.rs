@@ -205,7 +205,7 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<Sight> {
         return sight(Kind::Decision, found.range(), 1.0);
     }
     if (worded || signs.digit || prose == Prose::No)
-        && let Some(found) = ERROR.find(line)
+        && let Some(found) = first_error(line)
     {
         if let Some(form) = ERROR_FORM.find(line) {
             return sight(Kind::Error, form.range(), 1.0);
@@ -215,9 +215,24 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<Sight> {
         }
     }
     exact(line, &signs, prose).or_else(|| {
-        let found = ERROR.find(line).filter(|_| worded)?;
+        let found = first_error(line).filter(|_| worded)?;
         sight(Kind::Error, found.range(), 0.5)
     })
+}
+
+/// The first word of an error that is not a field which says that there is none.
+fn first_error(line: &str) -> Option<regex::Match<'_>> {
+    ERROR.find_iter(line).find(|found| !says_none(line.get(found.end()..).unwrap_or_default()))
+}
+
+/// Whether what follows a word makes it a field of JSON without a value: `"error": null`.
+fn says_none(rest: &str) -> bool {
+    let unquoted = rest.trim_start_matches('\\').strip_prefix('"');
+    let Some(value) = unquoted.and_then(|rest| rest.trim_start().strip_prefix(':')) else { return false };
+    let value = value.trim_start().trim_start_matches('\\');
+    let is_over = |rest: &str| rest.trim_start().is_empty() || rest.trim_start().starts_with([',', '}', ']']);
+    let nothing = ["null", "false", "0", "[]", "{}", "\"\"", "\"\\\""];
+    nothing.iter().any(|none| value.strip_prefix(none).is_some_and(is_over))
 }
 
 /// The exact thing in a line, the rarest kind first.

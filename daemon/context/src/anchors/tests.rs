@@ -135,3 +135,19 @@ fn calls_give_values_and_never_their_json() {
     assert!(!found.contains(['{', '}']) && !found.contains("Adding"), "{found}");
     assert_eq!(found.matches("cargo test").count(), 1, "{found}");
 }
+
+#[test]
+fn a_field_that_says_there_is_no_error_is_none() {
+    for (line, is_error) in [
+        (r#"{"output": "done", "exit_code": 0, "error": null}"#, false),
+        (r#"{"error":"", "total": 3}"#, false),
+        (r#"{\"error\": null, \"ok\": true}"#, false),
+        (r#"{"errors": [], "failed": 0}"#, false),
+        (r#"{"error": "no such file"}"#, true),
+        (r#"{"error": null, "stderr": "fatal: not a repository"}"#, true),
+        (r#"{"failed": 07}"#, true),
+    ] {
+        let sight = measure::kind_of(line, Prose::No);
+        assert_eq!(sight.is_some_and(|sight| sight.kind == Kind::Error), is_error, "{line}");
+    }
+}
