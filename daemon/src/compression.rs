@@ -6,7 +6,8 @@
 //! together and has the archive keep what left the old one, before anybody gets it.
 //! Between the phases nothing is changed, so a run can be dropped anywhere before the
 //! archive is asked; once it was, its thread finishes alone. Where the summary comes at
-//! once, [`stage`] has the archive begin while it is written.
+//! once, [`stage`] has the archive begin while it is written; outputs that become
+//! previews are kept whole first ([`previews`]).
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`ahead`] those that
 //! were made while nobody waited. [`kept`] is what a session remembers, [`rules`]
@@ -21,6 +22,7 @@ pub(crate) mod due;
 mod health;
 pub(crate) mod job;
 pub(crate) mod kept;
+mod previews;
 pub(crate) mod rules;
 pub(crate) mod stage;
 mod streak;

@@ -80,6 +80,15 @@ struct Served {
 }
 
 impl State {
+    /// What follows from it that an output was spilled: it can be recalled, and others may have to
+    /// go.
+    pub(crate) fn spilled(&self, handle: &herma_spill::Handle) {
+        self.librarian.note(&handle.to_string());
+        if self.outputs.usage().1 > self.config.retention.quota {
+            self.over_quota.notify_one();
+        }
+    }
+
     /// The state of a daemon that starts, and what its librarian will work on.
     pub(crate) fn new(config: Config) -> (Self, Desk) {
         let private = config.home.join("herma");

@@ -15,7 +15,8 @@ use crate::value::TextOrOff;
 
 pub use compress::{
     Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Edits, FailureKind,
-    Insert, JobState, Mode, NeedsSummary, Replace, ReplyForm, Report, ResumeError, ResumeParams, SummaryRequest,
+    Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Replace, ReplyForm, Report, ResumeError, ResumeParams,
+    SummaryRequest,
 };
 
 /// Declares a params struct that has the fields of `context.configure`.

@@ -1,6 +1,6 @@
 //! Compression through the daemon, on a long chain of real conversations.
 
-mod valid;
+pub(crate) mod valid;
 
 use std::sync::Barrier;
 

@@ -2,6 +2,7 @@
 //!
 //! The breaker opens when compressing gains nothing, the rate limit holds back a session that
 //! gains something all the time. Both are advice for automatic runs; a person's own is not asked.
+//! A run that found nothing opens it at once: the same list has nothing the next time either.
 
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +124,11 @@ impl Breaker {
         if self.opened_at.is_none() {
             return State::Closed;
         }
-        let growth = share(limits.window, REOPEN_GROWTH);
+        // A window that is about to overflow can't wait for so much.
+        let growth = match limits.is_overflowing(tokens) {
+            true => share(limits.window, limits.min_new_text.min(REOPEN_GROWTH)).max(1),
+            false => share(limits.window, REOPEN_GROWTH),
+        };
         let has_grown = limits.window > 0 && tokens >= self.opened_tokens.saturating_add(growth);
         match has_grown || self.wait_s(now) <= 0.0 {
             true => State::HalfOpen,
@@ -151,17 +156,23 @@ impl Breaker {
         }
     }
 
-    /// Counts a run that found nothing to replace. It is weak, but takes no room in the hour.
+    /// Counts a run that found nothing to replace. It opens the breaker, but takes no room in the
+    /// hour.
     pub fn note_nothing(&mut self, tokens: u64, now: f64) {
-        self.note_weak(tokens, now);
+        self.weak_runs = self.weak_runs.saturating_add(1).max(WEAK_RUNS);
+        self.open(tokens, now);
     }
 
     fn note_weak(&mut self, tokens: u64, now: f64) {
         self.weak_runs = self.weak_runs.saturating_add(1);
         if self.weak_runs >= WEAK_RUNS {
-            self.opened_at = Some(now);
-            self.opened_tokens = tokens;
+            self.open(tokens, now);
         }
+    }
+
+    fn open(&mut self, tokens: u64, now: f64) {
+        self.opened_at = Some(now);
+        self.opened_tokens = tokens;
     }
 
     fn close(&mut self) {

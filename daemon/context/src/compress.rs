@@ -1,17 +1,29 @@
 //! A compression in two phases: [`prepare`] decides, a summarizer writes, [`Prepared::finish`]
 //! assembles.
+//!
+//! A list that is over the threshold ends below it, whatever has to give way for that but the system
+//! message, the head and the last exchange; where they leave no room [`Over`] says so.
 
 mod assemble;
+mod decide;
+mod exchange;
 mod fitted;
+mod goal;
 mod later;
 mod layout;
+mod over;
 mod prepared;
+mod pressed;
 mod sections;
+mod shorten;
 
 pub use assemble::SYSTEM_NOTE;
+pub use decide::has_work;
+pub(crate) use decide::{Case, decide};
 pub use layout::summary_budget;
 pub(crate) use layout::{Brief, Layout};
-pub use prepared::{Prepared, prepare, prepare_and};
+pub use over::{Over, OverPart, Part};
+pub use prepared::{Prepared, Spill, prepare, prepare_and};
 
 use crate::constraints::Update;
 use crate::{EngineState, Message};
@@ -28,6 +40,9 @@ pub enum Declined {
     /// Even the shortest handoff would be longer than what it replaces.
     #[error("the handoff would be longer than what it replaces")]
     NoGain,
+    /// The list is over the threshold, and all of it is what no compression touches.
+    #[error("the list is over the threshold, and nothing in it can be made smaller")]
+    Incompressible,
 }
 
 impl Declined {
@@ -36,7 +51,7 @@ impl Declined {
         state.begin_run();
         match self {
             Self::TooFew => {}
-            Self::NothingBetween | Self::NoGain => {
+            Self::NothingBetween | Self::NoGain | Self::Incompressible => {
                 state.ineffective_count = state.ineffective_count.saturating_add(1);
                 state.savings_pct = 0.0;
             }
@@ -124,8 +139,10 @@ pub struct Compressed {
     pub constraints: Update,
     /// The state afterwards; it holds the summary's body.
     pub state: EngineState,
-    /// The text of the handoff, prefix and end marker included.
+    /// The text of the handoff, prefix and end marker included; empty without one.
     pub handoff: String,
+    /// What keeps the new list over the threshold, if it is.
+    pub over: Option<Over>,
 }
 
 impl Compressed {

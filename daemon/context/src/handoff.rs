@@ -212,5 +212,36 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
     }
 }
 
+/// The message that a handoff was put in front of, as it was before; none if it is no such message.
+pub(crate) fn parted(message: &Message) -> Option<Message> {
+    if !is_handoff(message) || is_only_handoff(message) {
+        return None;
+    }
+    let content = match message.content() {
+        Content::Text(_) => json::encode(behind(&message.text())?),
+        Content::List(parts) => {
+            let first = parts.first()?;
+            behind(&first.text(message.raw())?).filter(|rest| rest.is_empty())?;
+            let kept: Vec<&str> = parts.iter().skip(1).map(|part| part.span.slice(message.raw())).collect();
+            format!("[{}]", kept.join(", "))
+        }
+        _ => return None,
+    };
+    Some(message.with_content(&content, &[]).without_field(METADATA_KEY))
+}
+
+/// What stands behind the end marker and the blank line that follows it.
+fn behind(text: &str) -> Option<&str> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if is_end_marker(line) {
+            let rest = text.get(at..)?;
+            return Some(rest.strip_prefix('\n').unwrap_or(rest));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests;

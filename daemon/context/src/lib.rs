@@ -62,8 +62,8 @@ pub mod usage;
 pub mod user_messages;
 
 pub use compress::{
-    ArchiveNote, Compressed, Declined, Numbers, Prepared, Removed, Section, SectionKind, Slot, Summary, SummaryRequest,
-    prepare, prepare_and,
+    ArchiveNote, Compressed, Declined, Numbers, Over, OverPart, Part, Prepared, Removed, Section, SectionKind, Slot,
+    Spill, Summary, SummaryRequest, has_work, prepare, prepare_and,
 };
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};

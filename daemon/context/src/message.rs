@@ -323,6 +323,20 @@ impl Message {
     }
 }
 
+impl Message {
+    /// This message without the fields of that name; those that stay keep their text.
+    pub(crate) fn without_field(&self, name: &str) -> Self {
+        let quoted = json::encode(name);
+        let fields = fields(self.raw());
+        if !self.is_object() || fields.iter().all(|(key, _)| *key != quoted) {
+            return self.clone();
+        }
+        let kept = fields.iter().filter(|(key, _)| *key != quoted);
+        let kept: Vec<String> = kept.map(|(key, value)| format!("{key}: {value}")).collect();
+        Self::of_json(format!("{{{}}}", kept.join(", ")))
+    }
+}
+
 impl std::fmt::Debug for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.raw())

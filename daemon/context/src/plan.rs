@@ -1,7 +1,8 @@
 //! A dry run: what a compression would do, with nothing changed.
 
-use crate::compress::{Brief, Layout};
+use crate::compress::{Brief, Case, Layout, decide};
 use crate::redaction::Redaction;
+use crate::request::Gain;
 use crate::{Message, PlanRequest, Settings, serialize};
 
 /// What a compression of a list would do.
@@ -36,9 +37,16 @@ pub struct Plan {
 /// Plans a compression; there is an answer for every list and every window.
 pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
     let redaction = Redaction::from(settings);
-    let layout = Layout::of(messages, settings);
     let held = request.previous_summary.as_deref();
-    let brief = Brief::of(&layout, messages, settings, held, &request.focus);
+    let case = Case { settings, held, focus: &request.focus, gain: Gain::Any, current: None };
+    let (layout, brief) = match decide(messages, &case) {
+        Ok(decided) => (decided.layout, decided.brief.unwrap_or_default()),
+        Err(_) => {
+            let layout = Layout::of(messages, settings);
+            let brief = Brief::of(&layout, messages, settings, held, &request.focus);
+            (layout, brief)
+        }
+    };
     let serialized = serialize::serialize(&brief.turns, redaction);
     let prompt = brief.prompt(&serialized, request.today.as_ref(), redaction);
     Plan {

@@ -16,6 +16,7 @@ use crate::parallel::FEW_MESSAGES;
 use crate::text::head;
 use crate::tokens::message_tokens;
 
+pub(crate) use arguments::shorter_calls;
 pub use arguments::shrink as shrink_arguments;
 pub use dedup::DUPLICATE;
 pub use line::one_line;
@@ -56,7 +57,7 @@ pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>
         };
         let is_shorter = shorter.is_some();
         let calls_cut = match at < boundary && message.is(Role::Assistant) {
-            true => arguments::shorter_calls(message, SHORT_ARGUMENTS_CHARS),
+            true => shorter_calls(message, SHORT_ARGUMENTS_CHARS),
             false => None,
         };
         (shorter.or(calls_cut).unwrap_or_else(|| message.clone()), is_shorter)

@@ -1,7 +1,9 @@
 //! How many tokens something takes: a published rough formula, and an estimate that knows scripts.
 
+mod load;
 mod own;
 
+pub(crate) use load::{Load, tokens_of};
 pub use own::{own_estimate_messages, own_estimate_text};
 
 use crate::Message;

@@ -58,9 +58,9 @@ fn roles(list: &[&Message]) -> String {
 fn the_middle_becomes_one_handoff_and_the_rest_stays() {
     let list = messages(&chat(30));
     let before: Vec<String> = list.iter().map(|m| m.raw().to_owned()).collect();
-    let done = compress_with(&list, &settings(1_000, 2, 20), &EngineState::default(), "## Goal\nthe record");
+    let done = compress_with(&list, &settings(7_000, 2, 20), &EngineState::default(), "## Goal\nthe record");
     let new: Vec<&Message> = done.messages(&list).collect();
-    assert_eq!(roles(&new), "suauauauauau", "head s u a, handoff u, then the eight of the tail");
+    assert_eq!(roles(&new), "suauauauauauauauauau", "head s u a, handoff u, then the tail");
     assert!(new[0].text().ends_with(compress::SYSTEM_NOTE));
     assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);
     let handoff = new.iter().find(|m| m.is_summary()).unwrap().text();
@@ -147,7 +147,7 @@ fn a_second_run_builds_on_the_first() {
 
 #[test]
 fn a_merged_handoff_keeps_the_users_words_and_gives_them_back() {
-    let settings = settings(1_000, 2, 3);
+    let settings = settings(6_400, 2, 3);
     let list = messages(&chat(30));
     let done = compress_with(&list, &settings, &EngineState::default(), "first record");
     let new: Vec<Message> = done.messages(&list).cloned().collect();
@@ -174,11 +174,29 @@ fn a_last_question_right_behind_the_head_survives() {
         list.push(json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": "x".repeat(2_000)}));
     }
     let list = messages(&list);
-    let planned = plan(&list, &settings(1_000, 4, 20), &PlanRequest::default());
-    assert_eq!((planned.start, planned.end), (5, 6));
+    let task = list[5].raw().to_owned();
     // It is kept, so nothing is left that a handoff could stand for.
-    let declined = prepare(&list, &settings(1_000, 4, 20), &EngineState::default(), &CompressRequest::default());
+    let wide = settings(200_000, 4, 20);
+    assert_eq!(plan(&list, &wide, &PlanRequest::default()).start, 5);
+    let declined = prepare(&list, &wide, &EngineState::default(), &CompressRequest::default());
     assert_eq!(declined.err(), Some(Declined::NothingBetween));
+    // A list over the threshold has a handoff for what was done since.
+    let narrow = settings(8_000, 4, 20);
+    let mut list = list;
+    for at in (6..list.len()).step_by(2) {
+        let said = json!({"role": "assistant", "content": "thinking ".repeat(200), "tool_calls": [{"id": format!("c{}", at / 2 - 3)}]});
+        list[at] = Message::parse(said.to_string()).unwrap();
+    }
+    let planned = plan(&list, &narrow, &PlanRequest::default());
+    let prepared = prepare(&list, &narrow, &EngineState::default(), &CompressRequest::default()).ok().unwrap();
+    assert_eq!(prepared.middle(), planned.start..planned.end);
+    assert!(prepared.middle().contains(&5) && prepared.dropped() == prepared.middle().len() - 1);
+    assert!(prepared.turns().all(|turn| turn.raw() != task));
+    let done = prepared.finish(summary("what was done"), note());
+    let new: Vec<&Message> = done.messages(&list).collect();
+    let at = new.iter().position(|m| m.text().ends_with("the task itself")).unwrap();
+    assert!(new[..=at].iter().any(|m| m.is_summary()), "the handoff stands before it");
+    assert!(new.len() > at + 2 && new.last().unwrap().raw() == list.last().unwrap().raw());
 }
 
 #[test]
@@ -376,7 +394,7 @@ fn rules_that_a_person_removed_stay_out() {
 #[test]
 fn where_a_gain_is_required_a_short_middle_is_declined() {
     let list = messages(&chat(20)[..9]);
-    let settings = settings(1_000, 3, 20);
+    let settings = settings(7_000, 3, 20);
     let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
     let declined = prepare(&list, &settings, &EngineState::default(), &request).err();
     assert_eq!(declined, Some(Declined::NoGain));

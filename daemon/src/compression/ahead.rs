@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use herma_context::{CompressRequest, EngineState, Focus, Prepared, Settings, prepare, tokens};
+use herma_context::{CompressRequest, EngineState, Focus, Prepared, Settings, prepare};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -183,7 +183,8 @@ pub(crate) async fn begin(
     let (request, used) = (wish.request.clone(), settings.clone());
     let prepared =
         blocking("context.compact_ahead", move || Ok(prepare(&collect::parse(texts), &used, &kept, &request).ok()));
-    let Some(prepared) = prepared.await? else { return Ok(None) };
+    // What has to become small at once is decided for the list as it is then.
+    let Some(prepared) = prepared.await?.filter(Prepared::is_ordinary) else { return Ok(None) };
     let name = format!("ahead_{}_{generation}_{length}", super::commit::short_hash(&session.id));
     let job = Job {
         session: Arc::clone(session),
@@ -238,7 +239,6 @@ pub(crate) fn continued(
     mut texts: Vec<String>,
     kept: &EngineState,
     request: &CompressRequest,
-    settings: &Settings,
 ) -> Outcome<Continued> {
     let Ready { job, text } = ready;
     let Some(prepared) = Arc::into_inner(job.prepared) else { return Ok(Continued::Differs(texts)) };
@@ -250,8 +250,7 @@ pub(crate) fn continued(
     let length = input.len();
     let more = collect::parse(texts.split_off(length));
     let prepared = prepared.continued(more, kept, request);
-    let stays = prepared.input().get(prepared.middle().end..).unwrap_or_default();
-    if tokens::estimate_messages(stays) >= settings.budgets().threshold_tokens {
+    if !prepared.fits() {
         let texts = prepared.input().iter().map(|message| message.raw().to_owned()).collect();
         return Ok(Continued::Differs(texts));
     }

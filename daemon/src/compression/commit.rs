@@ -17,6 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::job::{Account, Job, Text};
 use super::kept::Kept;
+use super::previews::Previews;
 use super::{rules, tell};
 use crate::config::CompressionMode;
 use crate::fail::{self, Outcome};
@@ -64,14 +65,17 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
     let generation = generation + 1;
     let prepared = Arc::into_inner(prepared).ok_or_else(|| fail::internal("context.compress"))?;
     let Text { body, by } = text;
-    let named = handle.clone();
+    let (named, shared, origin) = (handle.clone(), Arc::clone(state), Arc::clone(&session));
     let (compressed, input, constraints) = blocking("context.compress", move || {
         let rules = prepared.constraints();
         let constraints: Vec<ConstraintRow> =
             if rules.changed { rules.constraints.iter().map(rules::row).collect() } else { Vec::new() };
         let input: Arc<[Message]> = prepared.input().into();
         let note = ArchiveNote { handle: named, messages: prepared.dropped() };
-        Ok((Arc::new(prepared.finish(Summary { body, sections: Vec::new() }, note)), input, constraints))
+        let previews = Previews::keep(&shared, &origin, prepared.spills());
+        let preview = |at, chars| previews.of(at, chars);
+        let compressed = prepared.finish_with(Summary { body, sections: Vec::new() }, note, &preview);
+        Ok((Arc::new(compressed), input, constraints))
     })
     .await?;
     let snapshot = match mode {

@@ -22,7 +22,7 @@ pub(crate) enum Prompt {
         tokens: u64,
         /// By chars, as after a compression.
         rough: u64,
-        /// Whether anything stands between head and tail.
+        /// Whether a compression would change anything.
         has_content: bool,
         /// Messages of the list.
         messages: usize,
@@ -81,7 +81,8 @@ pub(crate) fn due(
     let most = config.hygiene_messages;
     let is_long = || most > 0 && pressure::hygiene(tokens, messages, settings.context_length, most).is_some();
     let is_over = prompt != Prompt::Unknown && (tokens >= threshold || is_long());
-    let held = held_back(config, settings, chain, kept, tokens, now);
+    let gains = matches!(prompt, Prompt::Estimated { has_content: true, .. });
+    let held = held_back(config, settings, chain, kept, tokens, gains, now);
     let (reason, wait_s) = match held {
         Some((Reason::Disabled, _)) => (Reason::Disabled, 0.0),
         _ if !is_over => (Reason::BelowThreshold, 0.0),
@@ -95,13 +96,15 @@ pub(crate) fn due(
     Due { compress: is_due && !defer, reason, defer, tokens, threshold, pressure, wait_s }
 }
 
-/// Why no compression may run by itself now, and for how many seconds.
+/// Why no compression may run by itself now, and for how many seconds. `gains` says that one is
+/// known to make the list smaller.
 fn held_back(
     config: &ContextConfig,
     settings: &Settings,
     chain: &[Kind],
     kept: &Kept,
     tokens: u64,
+    gains: bool,
     now: f64,
 ) -> Option<(Reason, f64)> {
     if !config.enabled {
@@ -114,9 +117,10 @@ fn held_back(
     }
     match kept.breaker.verdict(&limits(config, settings), tokens, now) {
         Verdict::Allowed => None,
-        Verdict::BreakerOpen { wait_s } => Some((Reason::BreakerOpen, wait_s)),
         // Waiting would only make the next call fail.
+        Verdict::BreakerOpen { .. } if is_overflowing && gains => None,
         Verdict::RateLimited { .. } if is_overflowing => None,
+        Verdict::BreakerOpen { wait_s } => Some((Reason::BreakerOpen, wait_s)),
         Verdict::RateLimited { wait_s, .. } => Some((Reason::RateLimited, wait_s)),
     }
 }

@@ -81,7 +81,7 @@ pub(crate) enum Begun {
     Declined { why: Declined, input: Arc<[Message]> },
     /// A summary is to be written.
     Job(Box<Job>),
-    /// One was written ahead, and the list only grew since.
+    /// One was written ahead, and the list only grew since; or none is needed.
     Ready(Box<Job>, Text),
 }
 
@@ -102,15 +102,15 @@ pub(crate) async fn begin(
         let Wish { request, chain, mode, form, started } = wish;
         let is_at_hand = chain.is_at_hand() && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
-        let job = |prepared, account, stage| {
+        let job = |prepared, chain, account, stage| {
             let prepared = Arc::new(prepared);
             Box::new(Job { session, generation, prepared, chain, mode, form, started, account, stage })
         };
         let texts = match ready {
             None => texts,
-            Some(ready) => match ahead::continued(*ready, texts, &kept, &request, &settings)? {
+            Some(ready) => match ahead::continued(*ready, texts, &kept, &request)? {
                 ahead::Continued::Fits { prepared, text, account } => {
-                    return Ok(Begun::Ready(job(*prepared, account, None), text));
+                    return Ok(Begun::Ready(job(*prepared, chain, account, None), text));
                 }
                 ahead::Continued::Differs(texts) => texts,
             },
@@ -124,7 +124,11 @@ pub(crate) async fn begin(
         };
         Ok(match prepare_and(&messages, &settings, &kept, &request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into() },
-            Ok(prepared) => Begun::Job(job(prepared, Account::default(), stage)),
+            Ok(prepared) if !prepared.needs_summary() => {
+                let text = Text { body: String::new(), by: chain.configured() };
+                Begun::Ready(job(prepared, chain, Account::default(), None), text)
+            }
+            Ok(prepared) => Begun::Job(job(prepared, chain, Account::default(), stage)),
         })
     })
     .await

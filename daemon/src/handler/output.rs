@@ -99,18 +99,12 @@ pub(super) async fn settle_turn(
     .await
 }
 
-/// What follows from it that outputs were spilled: they can be recalled, and others may
-/// have to go.
+/// What follows from what became of outputs.
 fn spilled<'a>(state: &State, fates: impl IntoIterator<Item = &'a Fate>) {
-    let mut any = false;
     for fate in fates {
         if let Fate::Spilled(kept) = fate {
-            state.librarian.note(&kept.handle.to_string());
-            any = true;
+            state.spilled(&kept.handle);
         }
-    }
-    if any && state.outputs.usage().1 > state.config.retention.quota {
-        state.over_quota.notify_one();
     }
 }
 

@@ -177,6 +177,43 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// How long it took.
     pub elapsed_ms: f64,
+    /// What keeps the list over the threshold, if it is.
+    pub over: Option<Over>,
+}
+
+/// A list that is over the threshold although nothing in it can be made smaller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct Over {
+    /// Tokens from which compression is due.
+    pub threshold: u64,
+    /// Tokens of the list that was answered, by the larger estimate, and of what the caller counts
+    /// beside it.
+    pub tokens: u64,
+    /// What takes them and stays.
+    pub parts: Vec<OverPart>,
+}
+
+/// A part of a list that no compression touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+pub struct OverPart {
+    /// Which one.
+    pub part: Part,
+    /// Tokens that it takes.
+    pub tokens: u64,
+}
+
+/// The parts that no compression touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The system message in front.
+    System,
+    /// The protected first messages behind it.
+    Head,
+    /// What the user said last, and the last message with the results of its calls.
+    LastExchange,
+    /// What the caller counts beyond the list: a system prompt of its own, tools.
+    Request,
 }
 
 /// Where what left the list is kept.

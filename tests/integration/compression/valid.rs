@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Every result follows its call by position, and no call is open but those of
 /// the last message.
-pub(super) fn check(messages: &[Value]) {
+pub(crate) fn check(messages: &[Value]) {
     let mut open: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         match message["role"].as_str().unwrap() {
@@ -24,7 +24,7 @@ pub(super) fn check(messages: &[Value]) {
 }
 
 /// No more neighbours have the same role than had it before.
-pub(super) fn check_roles(before: &[Value], after: &[Value]) {
+pub(crate) fn check_roles(before: &[Value], after: &[Value]) {
     let repeated = |messages: &[Value]| {
         let same = |pair: &&[Value]| pair[0]["role"] == pair[1]["role"] && pair[0]["role"] != "tool";
         messages.windows(2).filter(same).count()
@@ -34,7 +34,7 @@ pub(super) fn check_roles(before: &[Value], after: &[Value]) {
 }
 
 /// The position of the one handoff, which has the form that the constants say.
-pub(super) fn handoff(messages: &[Value], constants: &ConstantsResult) -> usize {
+pub(crate) fn handoff(messages: &[Value], constants: &ConstantsResult) -> usize {
     let marked = |message: &Value| message[&constants.metadata_key] == true;
     let found: Vec<usize> = (0..messages.len()).filter(|at| marked(&messages[*at])).collect();
     let [at] = found[..] else { panic!("handoffs at {found:?}") };

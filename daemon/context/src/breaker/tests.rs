@@ -25,12 +25,30 @@ fn it_opens_after_two_weak_runs_in_a_row() {
         runs.iter().for_each(|&pct| breaker.note_run(pct, 60_000, 1_000.0));
         assert_eq!(breaker.state(&LIMITS, 60_000, 1_000.0).name(), state, "{runs:?}");
     }
+}
+
+#[test]
+fn a_run_that_found_nothing_opens_it_at_once() {
     let mut breaker = Breaker::default();
     breaker.note_nothing(60_000, 1_000.0);
-    assert_eq!(breaker.state(&LIMITS, 60_000, 1_000.0), State::Closed);
-    breaker.note_nothing(60_000, 1_000.0);
     assert_eq!(breaker.state(&LIMITS, 60_000, 1_000.0), State::Open);
+    assert_eq!(breaker.verdict(&LIMITS, 60_000, 1_000.0), Verdict::BreakerOpen { wait_s: 600.0 });
     assert_eq!((breaker.runs.len(), breaker.tokens_after_last_run), (0, None));
+    breaker.note_run(3.0, 60_000, 1_700.0);
+    assert_eq!(breaker.state(&LIMITS, 60_000, 1_700.0), State::Open, "a weak run opens it again");
+}
+
+#[test]
+fn a_window_that_overflows_waits_for_less() {
+    let mut breaker = Breaker::default();
+    breaker.note_nothing(94_000, 1_000.0);
+    for (tokens, state) in
+        [(94_000, State::Open), (95_999, State::Open), (96_000, State::HalfOpen), (104_000, State::HalfOpen)]
+    {
+        assert_eq!(breaker.state(&LIMITS, tokens, 1_000.0), state, "{tokens}");
+    }
+    breaker.note_nothing(60_000, 1_000.0);
+    assert_eq!(breaker.state(&LIMITS, 62_000, 1_000.0), State::Open, "there is room yet");
 }
 
 #[test]

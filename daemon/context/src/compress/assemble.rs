@@ -1,7 +1,8 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
+use super::over::Over;
 use super::sections::{Record, Sections};
-use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, Slot, Summary};
+use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, Slot, Summary, shorten};
 use crate::handoff::{self, Placement};
 use crate::images;
 use crate::json::{self, Splice};
@@ -10,13 +11,16 @@ use crate::pairs::{self, Entry};
 use crate::request::Gain;
 use crate::savings;
 use crate::text::{head, longer_than};
-use crate::tokens::{Measure, tokens_to_chars};
+use crate::tokens::{Load, tokens_of, tokens_to_chars};
 
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
 
 /// How often a handoff is shortened so that the list gains.
-const FITTING_TRIES: usize = 4;
+const FITTING_TRIES: usize = 8;
+/// Chars of the shortest handoff that a list under pressure gets: its frame, and where the replaced
+/// messages are.
+const SHORTEST_HANDOFF: usize = 1_800;
 /// The mark of a summary that was too long.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -46,7 +50,7 @@ impl Entry for Placed {
     }
 }
 
-/// The new list with its handoff in place.
+/// The new list with its handoff in place, if it has one.
 struct Assembled {
     list: Vec<Placed>,
     /// The summary's own text.
@@ -54,40 +58,85 @@ struct Assembled {
     /// The whole handoff.
     text: String,
     appended: Sections,
-    after: Measure,
+    after: Load,
 }
 
-fn assembled(prepared: &Prepared, summary: &Summary, note: &ArchiveNote) -> Assembled {
-    let body = handoff::defused(&prepared.redaction.apply(handoff::strip(&summary.body)));
-    let appended = appended(prepared, &body, &summary.sections, note);
-    let body = bounded(body, prepared.body_limit(&appended));
-    let text = handoff_text(&body, &appended);
+/// What a list is put together from, beside what was prepared.
+struct Material<'a> {
+    summary: &'a Summary,
+    note: &'a ArchiveNote,
+    /// The preview of an output, where it is kept elsewhere.
+    preview: &'a dyn Fn(usize, usize) -> Option<String>,
+    /// Of 100 chars of a preview that are planned so many are shown.
+    shown: usize,
+}
+
+fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
+    let note = material.note;
+    let (mut body, mut text, mut appended) = (String::new(), String::new(), Sections::default());
+    if prepared.needs_summary() {
+        body = handoff::defused(&prepared.redaction.apply(handoff::strip(&material.summary.body)));
+        appended = self::appended(prepared, &body, &material.summary.sections, note);
+        body = bounded(body, prepared.body_limit(&appended));
+        text = handoff_text(&body, &appended);
+    }
     // Pairs first: they may change who the handoff's neighbours are.
-    let mut list = pairs::sanitise(joined(prepared, prepared.layout.tail_start()));
-    place(&mut list, &text);
+    let mut list = pairs::sanitise(joined(prepared, material));
+    if prepared.needs_summary() {
+        place(&mut list, &text);
+    }
     strip_images(&mut list);
-    let after = Measure::of_all(list.iter().map(|placed| &placed.message));
+    let after = list.iter().map(|placed| &placed.message).collect();
     Assembled { list, body, text, appended, after }
 }
 
-/// The list, with a handoff short enough where a gain is required.
-fn fitting(prepared: &mut Prepared, summary: &Summary, note: &ArchiveNote) -> Assembled {
-    let before = prepared.layout.before.tokens();
-    let mut made = assembled(prepared, summary, note);
+/// The list, with a handoff short enough where a gain is required or the list is to be small.
+fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
+    let mut made = assembled(prepared, &material);
     for _ in 0..FITTING_TRIES {
-        let excess = made.after.tokens().saturating_sub(before);
-        if prepared.gain == Gain::Any || excess == 0 {
-            break;
+        if let Some(target) = prepared.target {
+            let excess = made.after.tokens().saturating_sub(target.list);
+            if excess == 0 || !shrink(prepared, &made, excess, &mut material.shown) {
+                break;
+            }
+        } else {
+            let excess = made.after.rough().tokens().saturating_sub(prepared.layout.before.tokens());
+            if prepared.gain == Gain::Any || excess == 0 {
+                break;
+            }
+            prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess));
         }
-        prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess));
-        made = assembled(prepared, summary, note);
+        made = assembled(prepared, &material);
     }
     made
 }
 
-pub(super) fn finish(mut prepared: Prepared, summary: &Summary, note: &ArchiveNote) -> Compressed {
-    let Assembled { list, body, text, appended, after } = fitting(&mut prepared, summary, note);
-    let tail_start = prepared.layout.tail_start();
+/// Takes tokens off the handoff or, where that is as short as it gets, off the previews; false
+/// when neither is left.
+fn shrink(prepared: &mut Prepared, made: &Assembled, excess: u64, shown: &mut usize) -> bool {
+    let chars = made.text.chars().count();
+    if prepared.needs_summary() && chars > SHORTEST_HANDOFF {
+        let takes = tokens_of(&handoff::standalone(&made.text, Role::User)).max(1);
+        // A little more than the share: what is left may be the dearer part.
+        let left = chars as u128 * u128::from(takes.saturating_sub(excess)) * 97 / (u128::from(takes) * 100);
+        prepared.limit = usize::try_from(left).unwrap_or(chars).max(SHORTEST_HANDOFF);
+        return true;
+    }
+    let can_show_less = *shown > 0 && !prepared.layout.spilled.is_empty();
+    *shown /= 2;
+    can_show_less
+}
+
+pub(super) fn finish(
+    mut prepared: Prepared,
+    summary: &Summary,
+    note: &ArchiveNote,
+    preview: &dyn Fn(usize, usize) -> Option<String>,
+) -> Compressed {
+    let material = Material { summary, note, preview, shown: 100 };
+    let Assembled { list, body, text, appended, after } = fitting(&mut prepared, material);
+    let load = after;
+    let after = load.rough();
     let estimate = prepared.layout.before.tokens();
     let before = savings::size_before(prepared.current_tokens, &prepared.state, estimate);
     let pct = savings::savings_pct(before, after.tokens());
@@ -100,7 +149,7 @@ pub(super) fn finish(mut prepared: Prepared, summary: &Summary, note: &ArchiveNo
         tokens_before: before,
         tokens_after: after.tokens(),
         head: prepared.layout.start,
-        tail: n - tail_start,
+        tail: n - prepared.layout.middle().end,
         pruned: prepared.layout.pruned_count,
         dropped: prepared.dropped(),
         savings_pct: pct,
@@ -111,10 +160,16 @@ pub(super) fn finish(mut prepared: Prepared, summary: &Summary, note: &ArchiveNo
     let mut state = prepared.state;
     state.compression_count += 1;
     state.dropped = numbers.dropped;
-    state.previous_summary = Some(body);
+    if prepared.has_handoff {
+        state.previous_summary = Some(body);
+    }
     savings::record(&mut state, pct);
+    let over = match load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
+        true => Over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
+        false => None,
+    };
     let (slots, removed) = slots(list, &prepared.input);
-    Compressed { slots, removed, numbers, constraints, state, handoff: text }
+    Compressed { slots, removed, numbers, constraints, state, handoff: text, over }
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.
@@ -150,19 +205,29 @@ fn handoff_text(body: &str, appended: &Sections) -> String {
     handoff::with_frame(&all)
 }
 
-/// Head, gap and tail in a row.
-fn joined(prepared: &Prepared, tail_start: usize) -> Vec<Placed> {
-    let pruned = &prepared.layout.pruned;
-    let start = prepared.layout.start;
-    let kept = |at: usize| Placed { message: pruned[at].clone(), origin: Origin::Input(at) };
-    let mut list: Vec<Placed> = (0..start).map(kept).collect();
-    if let Some(first) = list.first_mut()
-        && let Some(noted) = with_note(&first.message)
-    {
-        first.message = noted;
+/// Head, gap and what stays behind it in a row; without a handoff the whole list.
+fn joined(prepared: &Prepared, material: &Material<'_>) -> Vec<Placed> {
+    let layout = &prepared.layout;
+    let kept = |at: usize| Placed { message: layout.pruned[at].clone(), origin: Origin::Input(at) };
+    let mut list: Vec<Placed> = layout.stays().map(kept).collect();
+    for spilled in &layout.spilled {
+        if let Some(placed) = list.iter_mut().rev().find(|placed| placed.origin == Origin::Input(spilled.at)) {
+            let chars = spilled.chars * material.shown / 100;
+            placed.message = match (material.preview)(spilled.at, chars) {
+                Some(block) => shorten::with_text(&placed.message, &block),
+                None => shorten::cut(&placed.message, chars, &material.note.handle),
+            };
+        }
     }
-    list.push(Placed { message: handoff::standalone("", Role::User), origin: Origin::Gap });
-    list.extend((tail_start..pruned.len()).map(kept));
+    if prepared.needs_summary() {
+        if let Some(first) = list.first_mut()
+            && let Some(noted) = with_note(&first.message)
+        {
+            first.message = noted;
+        }
+        let gap = Placed { message: handoff::standalone("", Role::User), origin: Origin::Gap };
+        list.insert(layout.start, gap);
+    }
     list
 }
 

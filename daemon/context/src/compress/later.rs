@@ -1,8 +1,9 @@
 //! What was prepared earlier is finished for a list that has grown since.
 
 use super::Prepared;
+use super::decide::{Target, kept_tokens};
 use crate::message::Message;
-use crate::tokens::Measure;
+use crate::tokens::{Load, Measure};
 use crate::{CompressRequest, EngineState};
 
 impl Prepared {
@@ -17,16 +18,29 @@ impl Prepared {
             self.layout.measures.push(measure);
         }
         self.layout.pruned.extend(more.iter().cloned());
+        self.goal = self.goal.grown(Load::of_list(&more).tokens(), request.current_tokens);
         self.input.extend(more);
         self.state = state.clone();
         self.state.begin_run();
         self.current_tokens = request.current_tokens;
+        if self.goal.is_over() {
+            let [list, ..] = self.goal.levels();
+            let handoff = list.saturating_sub(kept_tokens(&self.layout));
+            self.target = Some(Target { list, handoff });
+        }
         self
+    }
+
+    /// Whether a list that is over the threshold leaves enough room for the handoff; one that is
+    /// not always does.
+    pub fn fits(&self) -> bool {
+        self.target.is_none_or(|target| target.handoff >= self.brief.handoff_tokens / 2)
     }
 
     /// Chars of the messages that the handoff replaces, as the estimate counts them.
     pub fn replaced_chars(&self) -> usize {
-        Measure::of_all(self.input.get(self.middle()).unwrap_or_default()).chars
+        let middle = self.middle().filter(|at| Some(*at) != self.layout.kept);
+        Measure::of_all(middle.filter_map(|at| self.input.get(at))).chars
     }
 }
 

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::boundary::{self, TailCut};
 use crate::compress::Section;
+use crate::compress::shorten::Spilled;
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
@@ -22,11 +23,19 @@ const HANDOFF_RATIO: f64 = 0.30;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
 
-/// A list, pruned and parted. `start` and `end` are positions of both lists.
+/// A list, pruned and parted. All positions are of both lists.
+#[derive(Clone)]
 pub(crate) struct Layout {
     pub(crate) head_size: usize,
     pub(crate) start: usize,
+    /// Where what is to be summarised ends.
     pub(crate) end: usize,
+    /// Where the kept messages after the handoff begin: the tail cut, or the user's last message
+    /// if that stands right at the end of the head.
+    pub(crate) tail: usize,
+    /// The user's last message, where it stands between head and tail and is kept all the same,
+    /// behind the handoff.
+    pub(crate) kept: Option<usize>,
     pub(crate) min_tail: usize,
     pub(crate) pruned: Vec<Message>,
     pub(crate) pruned_count: usize,
@@ -34,6 +43,10 @@ pub(crate) struct Layout {
     pub(crate) measures: Vec<Measure>,
     /// What the input measures.
     pub(crate) before: Measure,
+    /// Whether more gave way than the ordinary layout takes.
+    pub(crate) is_pressed: bool,
+    /// Outputs of the pruned list that become previews.
+    pub(crate) spilled: Vec<Spilled>,
 }
 
 impl Layout {
@@ -50,10 +63,15 @@ impl Layout {
         let head_size = boundary::head_size(messages, settings);
         let start = boundary::head_end(&pruned.messages, head_size);
         let TailCut { cut, min_tail } = boundary::tail_cut(&pruned.messages, start, budget, settings.protect_last_n);
+        let tail = boundary::last_user(&pruned.messages, start).map_or(cut, |user| user.min(cut));
         Self {
             head_size,
             start,
             end: cut,
+            tail,
+            kept: None,
+            is_pressed: false,
+            spilled: Vec::new(),
             min_tail,
             pruned: pruned.messages,
             pruned_count: pruned.count,
@@ -62,19 +80,34 @@ impl Layout {
         }
     }
 
-    /// What the handoff replaces.
+    /// Where what the handoff replaces begins and ends.
     pub(crate) fn middle(&self) -> std::ops::Range<usize> {
-        self.start..self.tail_start().max(self.start)
+        self.start..self.tail.max(self.start)
     }
 
-    /// Where the kept messages after the handoff begin: the tail cut, or the user's last message
-    /// if that stands right at the end of the head.
-    pub(crate) fn tail_start(&self) -> usize {
-        boundary::last_user(&self.pruned, self.start).map_or(self.end, |user| user.min(self.end))
+    /// How many messages the handoff replaces.
+    pub(crate) fn dropped(&self) -> usize {
+        self.middle().len() - usize::from(self.kept.is_some())
+    }
+
+    /// The longest part of the middle of which nothing is kept.
+    pub(crate) fn dropped_range(&self) -> std::ops::Range<usize> {
+        let middle = self.middle();
+        match self.kept {
+            Some(kept) if kept - middle.start > middle.end - kept => middle.start..kept,
+            Some(kept) => kept + 1..middle.end,
+            None => middle,
+        }
+    }
+
+    /// Positions of the messages that stay, in order.
+    pub(crate) fn stays(&self) -> impl Iterator<Item = usize> {
+        (0..self.start).chain(self.kept).chain(self.middle().end..self.pruned.len())
     }
 }
 
 /// What is to be summarised, and how.
+#[derive(Clone, Default)]
 pub(crate) struct Brief {
     pub(crate) turns: Vec<Message>,
     pub(crate) indexes: Vec<usize>,
@@ -95,8 +128,12 @@ impl Brief {
         held: Option<&str>,
         topic: &Focus,
     ) -> Self {
-        let Turns { previous, carried, turns, indexes } =
+        let Turns { previous, carried, mut turns, mut indexes } =
             rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
+        if let Some(at) = indexes.iter().position(|at| Some(*at) == layout.kept) {
+            turns.remove(at);
+            indexes.remove(at);
+        }
         let measure = turns.iter().zip(&indexes).fold(Measure::default(), |sum, (turn, &at)| {
             sum.plus(match layout.pruned[at].same(turn) {
                 true => layout.measures[at],

@@ -2,33 +2,26 @@
 
 use std::ops::Range;
 
+use super::decide::{Case, Decided, Target, chars_within, decide, gain_chars};
+use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::sections::{self, Material, Record, Sections, Sources};
+use super::shorten::PREVIEW_CHARS;
 use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, assemble};
-use crate::compress::SYSTEM_NOTE;
 use crate::constraints::Update;
 use crate::extractive::{Extract, Reason};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::request::Gain;
-use crate::tokens::{Measure, tokens_to_chars};
-use crate::{CompressRequest, EngineState, Settings, Today, serialize};
-
-/// Messages that a list must have beyond the head before it is worth a run.
-const MIN_BEYOND_HEAD: usize = 3 + 1;
+use crate::tokens::tokens_to_chars;
+use crate::{CompressRequest, EngineState, Settings, Today, pairs, serialize};
 
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
-/// The shortest handoff that says anything, in chars.
-const SHORTEST_CHARS: usize = 2_400;
-/// Chars that a handoff takes in the list besides its text, and what repairs of pairs may add.
-const MESSAGE_CHARS: usize = 400;
 /// The least of the limit for the whole, in chars, where the budget is smaller.
 const SMALLEST_LIMIT: usize = 8_000;
 /// Chars of a handle that room is kept for.
 const EXPECTED_HANDLE: usize = 24;
-/// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
-const TEXT_SHARE: usize = 95;
 
 /// A compression that only lacks its summary. It owns all it needs and can be kept for later.
 pub struct Prepared {
@@ -45,6 +38,23 @@ pub struct Prepared {
     /// Chars that the whole handoff may take.
     pub(super) limit: usize,
     pub(super) gain: Gain,
+    pub(super) has_handoff: bool,
+    pub(super) goal: Goal,
+    /// What a list over the threshold has to become.
+    pub(super) target: Option<Target>,
+}
+
+/// A tool output that is to leave the list for a preview of it, and to be kept elsewhere first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Its position in the input.
+    pub index: usize,
+    /// The tool's name; empty where its call is not in the list.
+    pub tool: String,
+    /// The call's id, if it has one.
+    pub id: Option<String>,
+    /// The whole text.
+    pub text: String,
 }
 
 /// Decides what a compression of the list would replace, and declines if that is nothing.
@@ -57,8 +67,9 @@ pub fn prepare(
     prepare_and(messages, settings, state, request, |_| ())
 }
 
-/// [`prepare`], which tells as soon as that is known, and at most once, which messages a handoff
-/// will replace: the [`Prepared::middle`] of what comes of it.
+/// [`prepare`], which tells as soon as that is known, and at most once, messages that a handoff will
+/// replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
+/// last message stands in it and is kept.
 pub fn prepare_and(
     messages: &[Message],
     settings: &Settings,
@@ -66,25 +77,20 @@ pub fn prepare_and(
     request: &CompressRequest,
     tell: impl FnOnce(Range<usize>),
 ) -> Result<Prepared, Declined> {
-    let head_size = crate::boundary::head_size(messages, settings);
-    if messages.len() <= head_size.saturating_add(MIN_BEYOND_HEAD) {
-        return Err(Declined::TooFew);
-    }
-    let layout = Layout::of(messages, settings);
-    if layout.start >= layout.tail_start() {
-        return Err(Declined::NothingBetween);
-    }
-    let held = state.previous_summary.as_deref();
-    let brief = Brief::of(&layout, messages, settings, held, &request.focus);
-    if brief.turns.is_empty() && layout.end - layout.start < 2 {
-        return Err(Declined::NothingBetween);
-    }
-    let gain = gain_chars(&layout);
-    if request.gain == Gain::Required && gain < SHORTEST_CHARS {
-        return Err(Declined::NoGain);
-    }
-    tell(layout.middle());
+    let case = Case {
+        settings,
+        held: state.previous_summary.as_deref(),
+        focus: &request.focus,
+        gain: request.gain,
+        current: request.current_tokens,
+    };
+    let Decided { layout, brief, goal, target } = decide(messages, &case)?;
     let redaction = Redaction::from(settings);
+    let has_handoff = brief.is_some();
+    let brief = brief.unwrap_or_default();
+    if has_handoff {
+        tell(layout.dropped_range());
+    }
     let originals = originals(messages, &layout, &brief);
     let sources = Sources {
         messages,
@@ -95,11 +101,18 @@ pub fn prepare_and(
         redaction,
     };
     let material = sources.gather();
-    let least = match request.gain {
-        Gain::Any => MIN_HANDOFF_CHARS.saturating_add(material.said_chars()),
-        Gain::Required => 0,
-    };
-    let limit = budget_chars(&brief).min(gain.max(least));
+    let mut limit = 0;
+    if has_handoff {
+        let least = match (request.gain, target) {
+            (Gain::Any, None) => MIN_HANDOFF_CHARS.saturating_add(material.said_chars()),
+            _ => 0,
+        };
+        limit = budget_chars(&brief);
+        limit = match target {
+            Some(target) => chars_within(target.handoff, &brief.turns, limit).unwrap_or(limit),
+            None => limit.min(gain_chars(&layout).max(least)),
+        };
+    }
     let mut state = state.clone();
     state.begin_run();
     let own_model = settings.summary_model.as_ref();
@@ -116,21 +129,15 @@ pub fn prepare_and(
         material,
         limit,
         gain: request.gain,
+        has_handoff,
+        goal,
+        target,
     })
 }
 
 /// Chars that the budget gives a handoff.
 fn budget_chars(brief: &Brief) -> usize {
     tokens_to_chars(brief.handoff_tokens).max(SMALLEST_LIMIT)
-}
-
-/// Chars that a handoff may have if the new list is not to be longer than the input.
-fn gain_chars(layout: &Layout) -> usize {
-    let tail = layout.tail_start();
-    let kept = layout.measures.iter().enumerate().filter(|(at, _)| *at < layout.start || *at >= tail);
-    let kept = kept.fold(Measure::default(), |sum, (_, measure)| sum.plus(*measure));
-    let beside = kept.chars + SYSTEM_NOTE.len() + MESSAGE_CHARS;
-    layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
 }
 
 /// The unpruned form of each turn.
@@ -158,7 +165,7 @@ impl Prepared {
 
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
-        let kept = self.layout.tail_start();
+        let kept = self.layout.tail;
         let appended = self.appended(&self.expected_note(), Record::Coming);
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == super::SectionKind::UserMessages);
@@ -211,9 +218,58 @@ impl Prepared {
         self.reserved_chars = chars;
     }
 
-    /// Puts the new list together around a summary.
+    /// Whether a summary is to be written. Without one the list only becomes a shorter form of
+    /// itself, and [`Self::finish`] looks at no summary.
+    pub fn needs_summary(&self) -> bool {
+        self.has_handoff
+    }
+
+    /// Whether a handoff replaces what lies between the ordinary head and tail, and no more gives
+    /// way than that.
+    pub fn is_ordinary(&self) -> bool {
+        self.has_handoff && !self.layout.is_pressed
+    }
+
+    /// Outputs that are to be kept elsewhere before [`Self::finish_with`], in their order.
+    pub fn spills(&self) -> Vec<Spill> {
+        let callers = match self.layout.spilled.is_empty() {
+            true => Vec::new(),
+            false => pairs::callers(&self.input),
+        };
+        let spilled = self.layout.spilled.iter().filter_map(|spilled| {
+            let message = self.input.get(spilled.at)?;
+            let call = callers.get(spilled.at).copied().flatten();
+            let call = call.and_then(|(at, index)| self.input.get(at)?.tool_calls().get(index));
+            Some(Spill {
+                index: spilled.at,
+                tool: call.and_then(|call| call.name.clone()).unwrap_or_default(),
+                id: message.tool_call_id().map(str::to_owned),
+                text: message.text().into_owned(),
+            })
+        });
+        spilled.collect()
+    }
+
+    /// Chars that a preview of a spilled output shows at the most.
+    pub const fn preview_chars() -> usize {
+        PREVIEW_CHARS
+    }
+
+    /// Puts the new list together around a summary. Outputs that would have to be kept elsewhere
+    /// are cut, and name the handle of the archive.
     pub fn finish(self, summary: Summary, note: ArchiveNote) -> Compressed {
-        assemble::finish(self, &summary, &note)
+        self.finish_with(summary, note, &|_, _| None)
+    }
+
+    /// [`Self::finish`] with previews of the outputs that are kept elsewhere by now: `preview` is
+    /// asked for that of the message at an index with so many chars of its text.
+    pub fn finish_with(
+        self,
+        summary: Summary,
+        note: ArchiveNote,
+        preview: &dyn Fn(usize, usize) -> Option<String>,
+    ) -> Compressed {
+        assemble::finish(self, &summary, &note, preview)
     }
 
     /// The messages that were prepared.
@@ -226,7 +282,8 @@ impl Prepared {
         self.brief.indexes.iter().filter_map(|&at| self.input.get(at))
     }
 
-    /// Positions of the input that the handoff will replace.
+    /// Positions between head and tail: the handoff will replace the messages there, all but the
+    /// user's last one.
     pub fn middle(&self) -> Range<usize> {
         self.layout.middle()
     }
@@ -246,9 +303,9 @@ impl Prepared {
         self.brief.summary_budget
     }
 
-    /// Messages that the handoff replaces: those between head and tail. None when all that
-    /// stands between them is the user's last message, which is kept.
+    /// Messages that the handoff replaces. None when all that stands between head and tail is the
+    /// user's last message, which is kept.
     pub fn dropped(&self) -> usize {
-        self.middle().len()
+        self.layout.dropped()
     }
 }

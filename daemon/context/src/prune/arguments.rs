@@ -41,7 +41,7 @@ fn cut(token: &str) -> Option<String> {
 }
 
 /// The message with the arguments of its calls shrunk where they have more than `limit` chars.
-pub(super) fn shorter_calls(message: &Message, limit: usize) -> Option<Message> {
+pub(crate) fn shorter_calls(message: &Message, limit: usize) -> Option<Message> {
     let splices: Vec<Splice> = message
         .tool_calls()
         .iter()

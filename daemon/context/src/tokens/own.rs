@@ -45,7 +45,7 @@ const SYMBOL: u64 = 2_000;
 /// OpenAI's cookbook gives for chat models is three to four.
 const MESSAGE_OVERHEAD: u64 = 4_000;
 /// Thousandths in a token.
-const SCALE: u64 = 1_000;
+pub(super) const SCALE: u64 = 1_000;
 
 /// The estimate of a text.
 pub fn own_estimate_text(text: &str) -> u64 {
@@ -54,21 +54,22 @@ pub fn own_estimate_text(text: &str) -> u64 {
 
 /// The estimate of a message list.
 pub fn own_estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
-    let (mut thousandths, mut images) = (0, 0);
-    for message in messages {
-        thousandths += MESSAGE_OVERHEAD + content_cost(message);
-        for call in message.tool_calls() {
-            thousandths += cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
-        }
-        let parts: &[Part] = match message.content() {
-            Content::List(parts) => parts,
-            Content::Object(object) => &object.parts,
-            _ => &[],
-        };
-        images += parts.iter().filter(|part| part.is_image()).count() as u64;
-        images += message.blocks_cost().map_or(0, |(_, images)| images as u64);
+    messages.into_iter().map(own_cost).sum::<u64>().div_ceil(SCALE)
+}
+
+/// What a message takes, in thousandths of a token.
+pub(crate) fn own_cost(message: &Message) -> u64 {
+    let mut thousandths = MESSAGE_OVERHEAD + content_cost(message);
+    for call in message.tool_calls() {
+        thousandths += cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
     }
-    thousandths.div_ceil(SCALE) + images * IMAGE_TOKENS
+    let parts: &[Part] = match message.content() {
+        Content::List(parts) => parts,
+        Content::Object(object) => &object.parts,
+        _ => &[],
+    };
+    let images = parts.iter().filter(|part| part.is_image()).count() + message.blocks_cost().map_or(0, |(_, n)| n);
+    thousandths + images as u64 * IMAGE_TOKENS * SCALE
 }
 
 fn content_cost(message: &Message) -> u64 {

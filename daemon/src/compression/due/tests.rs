@@ -101,3 +101,20 @@ fn an_estimate_waits_for_the_provider_s_own_count() {
     assert_eq!((due.compress, due.defer, due.reason), (false, true, Reason::OverThreshold));
     assert_eq!(kept.engine.last_rough_tokens_when_real_prompt_fit, 103_000);
 }
+
+#[test]
+fn a_list_that_overflows_and_can_become_smaller_is_not_held_back_by_the_breaker() {
+    let of = |tokens, has_content| Prompt::Estimated { tokens, rough: tokens, has_content, messages: 9 };
+    for (prompt, reason) in [
+        (of(120_000, true), Reason::BreakerOpen),
+        (of(120_000, false), Reason::NothingToCompress),
+        (of(190_000, true), Reason::OverThreshold),
+        (of(190_000, false), Reason::NothingToCompress),
+        (Prompt::Counted(190_000), Reason::BreakerOpen),
+        (Prompt::Counted(194_000), Reason::OverThreshold),
+    ] {
+        let mut kept = Kept::default();
+        kept.breaker.note_nothing(190_000, NOW);
+        assert_eq!(decided(&mut kept, prompt).1, reason, "{prompt:?}");
+    }
+}

@@ -82,12 +82,15 @@ fn estimate(messages: Vec<Json>, system: &str, tools: Option<Vec<Json>>, setting
     let messages = parse(messages);
     let tools = tools_text(tools);
     let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
-    Ok(Estimate {
-        own: tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(system) + own_tools,
-        rough: tokens::estimate_request(Some(system), &messages, tools.as_deref()),
-        has_content: boundary::has_content(&messages, settings),
-        messages: messages.len(),
-    })
+    let own = tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(system) + own_tools;
+    let rough = tokens::estimate_request(Some(system), &messages, tools.as_deref());
+    let all = own.max(rough);
+    // A list over the threshold can become smaller with nothing between its head and its tail, too.
+    let has_content = match all >= settings.budgets().threshold_tokens {
+        true => herma_context::has_work(&messages, settings, i64::try_from(all).ok()),
+        false => boundary::has_content(&messages, settings),
+    };
+    Ok(Estimate { own, rough, has_content, messages: messages.len() })
 }
 
 /// The caller's figure, else what the provider counted last.

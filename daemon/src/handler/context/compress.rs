@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::outcome::{CallFailure, FailureKind as Known};
-use herma_context::{Declined, Gain, Message, tokens};
+use herma_context::{Declined, Gain, Message, Over, tokens};
 use herma_protocol::context::{
     CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, Report, ResumeError,
     ResumeParams, SummaryRequest,
@@ -55,11 +55,14 @@ pub(in crate::handler) async fn compress(
     request.constraints = rules::load(state, &session).await?;
     let current = request.current_tokens;
     let kinds = chain.kinds().to_vec();
+    let used = settings.clone();
     match begin(state, &session, settings, texts, Wish { request, chain, mode, form, started }).await? {
         Begun::Declined { why, input } => {
+            let list = Arc::clone(&input);
+            let over = blocking("context.compress", move || Ok(Over::of_input(&list, &used, current))).await?;
             let why = declined(state, &session, why, &input, current);
             let frame = Frame { session: &session, kept: &session.kept().clone(), chain: &kinds, started };
-            let report = frame.unchanged(why, &input, &Account::default());
+            let report = frame.unchanged(why, &input, &Account::default(), over);
             come_back(state, input, form, report).await
         }
         Begun::Ready(job, text) => finish(state, *job, text, running).await,
@@ -140,7 +143,7 @@ async fn given_up(state: &Shared, job: Job) -> Outcome<CompressResult> {
     let input: Arc<[Message]> = job.prepared.input().into();
     let frame = Frame { session: &job.session, kept: &kept, chain: job.chain.kinds(), started: job.started };
     let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
-    let report = frame.unchanged(why.into(), &input, &job.account);
+    let report = frame.unchanged(why.into(), &input, &job.account, None);
     come_back(state, input, job.form, report).await
 }
 

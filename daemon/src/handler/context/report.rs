@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
-use herma_context::{Message, pressure, tokens};
-use herma_protocol::context::{Archived, AuxFailure, Report};
+use herma_context::{Message, Over, Part, pressure, tokens};
+use herma_protocol::context::{
+    Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report,
+};
 
 use crate::compression::commit::Done;
 use crate::compression::due;
@@ -27,6 +29,8 @@ impl Frame<'_> {
     pub(super) fn done(&self, done: Done) -> Report {
         let numbers = done.compressed.numbers;
         let mut warnings = done.account.warnings.clone();
+        let over = done.compressed.over.as_ref();
+        warnings.extend(over.map(Over::warning));
         warnings.extend(self.warnings(done.is_vain, numbers.tokens_after));
         Report {
             compressed: true,
@@ -46,12 +50,15 @@ impl Frame<'_> {
             summarizer: done.by.name().into(),
             unverified: done.account.unverified.clone(),
             warnings,
+            over: over.map(wire_over),
             ..self.common(&done.account)
         }
     }
 
     /// Of a list that comes back as it was.
-    pub(super) fn unchanged(&self, why: String, input: &[Message], account: &Account) -> Report {
+    pub(super) fn unchanged(&self, why: String, input: &[Message], account: &Account, over: Option<Over>) -> Report {
+        let mut warnings = account.warnings.clone();
+        warnings.extend(over.as_ref().map(Over::warning));
         let (count, measure) = (wide(input.len()), tokens::Measure::of_all(input));
         Report {
             compressed: false,
@@ -62,7 +69,8 @@ impl Frame<'_> {
             chars_after: wide(measure.chars),
             tokens_before: measure.tokens(),
             tokens_after: measure.tokens(),
-            warnings: account.warnings.clone(),
+            warnings,
+            over: over.as_ref().map(wire_over),
             ..self.common(account)
         }
     }
@@ -111,4 +119,17 @@ impl Frame<'_> {
         }
         warnings
     }
+}
+
+fn wire_over(over: &Over) -> WireOver {
+    let parts = over.parts.iter().map(|part| WireOverPart {
+        part: match part.part {
+            Part::System => WirePart::System,
+            Part::Head => WirePart::Head,
+            Part::LastExchange => WirePart::LastExchange,
+            Part::Request => WirePart::Request,
+        },
+        tokens: part.tokens,
+    });
+    WireOver { threshold: over.threshold, tokens: over.tokens, parts: parts.collect() }
 }

@@ -41,6 +41,12 @@ fn compressed() -> context::Compressed {
     }
 }
 
+fn over() -> context::Over {
+    let parts = [(context::Part::System, 40_000), (context::Part::Head, 900), (context::Part::LastExchange, 64_000)];
+    let parts = parts.map(|(part, tokens)| context::OverPart { part, tokens });
+    context::Over { threshold: 100_000, tokens: 104_900, parts: parts.to_vec() }
+}
+
 fn report() -> context::Report {
     context::Report {
         compressed: true,
@@ -72,6 +78,7 @@ fn report() -> context::Report {
         unverified: vec!["never said".into()],
         warnings: vec!["compressed 3 times".into()],
         elapsed_ms: 12.75,
+        over: Some(over()),
     }
 }
 

@@ -60,6 +60,21 @@ class Archived(TypedDict):
     messages: int
 
 
+class OverPart(TypedDict):
+    """A part of a list that no compression touches; ``request`` is what is sent beside it."""
+
+    part: Literal["system", "head", "last_exchange", "request"]
+    tokens: int
+
+
+class Over(TypedDict):
+    """A list that is over the threshold although nothing in it can be made smaller."""
+
+    threshold: int
+    tokens: int
+    parts: list[OverPart]
+
+
 class Report(TypedDict):
     """What came of a compression."""
 
@@ -92,6 +107,7 @@ class Report(TypedDict):
     unverified: list[str]
     warnings: list[str]
     elapsed_ms: float
+    over: Over | None
 
 
 class SummaryRequest(TypedDict):

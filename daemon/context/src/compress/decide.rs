@@ -1,0 +1,194 @@
+//! What becomes of a list: nothing, a handoff for its middle, or a shorter form without one.
+//!
+//! A list that is over the threshold has to end below it. In this order: the ordinary layout; what
+//! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
+//! the whole list with nothing but that. The first one that is small enough is taken.
+
+use super::Declined;
+use super::goal::Goal;
+use super::layout::{Brief, Layout};
+use super::pressed::{Press, SMALLEST_HANDOFF};
+use crate::message::Message;
+use crate::request::{Focus, Gain};
+use crate::settings::Settings;
+use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
+
+/// Messages that a list must have beyond the head before it is worth a run, unless it is over the
+/// threshold.
+const MIN_BEYOND_HEAD: usize = 3 + 1;
+/// The shortest handoff that says anything, in chars.
+const SHORTEST_CHARS: usize = 2_400;
+/// Chars that a handoff takes in the list besides its text, and what repairs of pairs may add.
+const MESSAGE_CHARS: usize = 400;
+/// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
+const TEXT_SHARE: usize = 95;
+
+/// What a decision needs beside the list.
+pub(crate) struct Case<'a> {
+    pub(crate) settings: &'a Settings,
+    /// The summary that the session holds.
+    pub(crate) held: Option<&'a str>,
+    pub(crate) focus: &'a Focus,
+    pub(crate) gain: Gain,
+    /// What the caller takes the prompt to be, in tokens.
+    pub(crate) current: Option<i64>,
+}
+
+/// What is to be done with a list.
+pub(crate) struct Decided {
+    pub(crate) layout: Layout,
+    /// What the handoff covers; none where there is no handoff.
+    pub(crate) brief: Option<Brief>,
+    pub(crate) goal: Goal,
+    /// What a list over the threshold has to become.
+    pub(crate) target: Option<Target>,
+}
+
+/// What a list over the threshold has to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// Tokens of the new list, by the larger estimate.
+    pub(crate) list: u64,
+    /// Tokens of its handoff; 0 without one.
+    pub(crate) handoff: u64,
+}
+
+/// Decides, or declines.
+pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, Declined> {
+    let layout = Layout::of(messages, case.settings);
+    let goal = Goal::of(messages, layout.before, case.settings, case.current);
+    if goal.is_over() {
+        return Over { messages, case, goal, parted: parted(messages, layout, case) }.decide();
+    }
+    if messages.len() <= layout.head_size.saturating_add(MIN_BEYOND_HEAD) {
+        return Err(Declined::TooFew);
+    }
+    let (layout, brief) = parted(messages, layout, case).map_err(|_| Declined::NothingBetween)?;
+    if case.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
+        return Err(Declined::NoGain);
+    }
+    Ok(Decided { layout, brief: Some(brief), goal, target: None })
+}
+
+/// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
+/// head and tail.
+fn parted(messages: &[Message], layout: Layout, case: &Case<'_>) -> Result<(Layout, Brief), Box<Layout>> {
+    if layout.middle().is_empty() {
+        return Err(Box::new(layout));
+    }
+    let brief = Brief::of(&layout, messages, case.settings, case.held, case.focus);
+    if brief.turns.is_empty() && layout.end - layout.start < 2 {
+        return Err(Box::new(layout));
+    }
+    Ok((layout, brief))
+}
+
+/// Chars that a handoff may have if the new list is not to be longer than the input.
+pub(crate) fn gain_chars(layout: &Layout) -> usize {
+    let kept = layout.stays().filter_map(|at| layout.measures.get(at));
+    let kept = kept.fold(Measure::default(), |sum, measure| sum.plus(*measure));
+    let beside = kept.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
+    layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
+}
+
+/// A list over the threshold.
+struct Over<'a> {
+    messages: &'a [Message],
+    case: &'a Case<'a>,
+    goal: Goal,
+    parted: Result<(Layout, Brief), Box<Layout>>,
+}
+
+impl Over<'_> {
+    fn decide(self) -> Result<Decided, Declined> {
+        let kept = self.parted.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
+        let [aim, below, sendable] = self.goal.levels();
+        if let Some(handoff) = self.ordinary(kept, aim) {
+            return self.with_handoff(aim, handoff);
+        }
+        // Rare from here on: the list is gone through again.
+        let normal = match &self.parted {
+            Ok((layout, _)) => layout,
+            Err(layout) => &**layout,
+        };
+        let press = Press::of(self.messages, normal, self.case, self.goal.before);
+        let pruned = self.parted.is_err().then(|| Load::of_list(&normal.pruned).tokens());
+        for level in [aim, below, sendable] {
+            if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
+                return self.with_handoff(level, handoff);
+            }
+            if pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
+                let layout = Layout { end: normal.start, tail: normal.start, ..normal.clone() };
+                return Ok(self.without_handoff(layout, level));
+            }
+            let cut = press.cut(level);
+            if let Some((layout, brief, handoff)) = cut.as_ref().filter(|(_, brief, _)| !brief.turns.is_empty()) {
+                return Ok(self.pressed(layout.clone(), brief.clone(), Target { list: level, handoff: *handoff }));
+            }
+            if let Some(layout) = press.whole(level) {
+                return Ok(self.without_handoff(layout, level));
+            }
+            // An earlier handoff that is too large for this window becomes shorter.
+            if let Some((layout, brief, handoff)) = cut {
+                return Ok(self.pressed(layout, brief, Target { list: level, handoff }));
+            }
+        }
+        let least = self.goal.before.saturating_sub(self.goal.least_gain());
+        if let Some((layout, brief, handoff)) = press.smallest(least) {
+            return Ok(self.pressed(layout, brief, Target { list: least, handoff }));
+        }
+        let whole = press.smallest_whole(least).map(|layout| self.without_handoff(layout, least));
+        whole.ok_or(Declined::Incompressible)
+    }
+
+    /// Tokens for the handoff of the ordinary layout, if it leaves enough at this level.
+    fn ordinary(&self, kept: Option<u64>, level: u64) -> Option<u64> {
+        let (Ok((layout, brief)), Some(kept)) = (&self.parted, kept) else { return None };
+        let middle = layout.measures.get(layout.middle()).unwrap_or_default();
+        let middle = middle.iter().fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
+        let room = level.checked_sub(kept)?.min(self.goal.before.checked_sub(kept)?);
+        let is_gain = middle >= SMALLEST_HANDOFF && gain_chars(layout) >= SHORTEST_CHARS;
+        (is_gain && room >= brief.handoff_tokens / 2).then_some(room)
+    }
+
+    fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Declined> {
+        let (layout, brief) = self.parted.map_err(|_| Declined::NothingBetween)?;
+        Ok(Decided { layout, brief: Some(brief), goal: self.goal, target: Some(Target { list, handoff }) })
+    }
+
+    fn without_handoff(&self, layout: Layout, list: u64) -> Decided {
+        Decided { layout, brief: None, goal: self.goal, target: Some(Target { list, handoff: 0 }) }
+    }
+
+    fn pressed(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
+        Decided { layout, brief: Some(brief), goal: self.goal, target: Some(target) }
+    }
+}
+
+/// Tokens of all that stays of an ordinary layout, the note of the system message included.
+pub(super) fn kept_tokens(layout: &Layout) -> u64 {
+    let stays = layout.stays().filter_map(|at| layout.pruned.get(at));
+    stays.map(tokens_of).sum::<u64>() + super::pressed::NOTE_TOKENS
+}
+
+/// Whether a compression of the list would change it. `current_tokens` as in a request for one.
+pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
+    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Any, current: current_tokens };
+    decide(messages, &case).is_ok()
+}
+
+/// Chars of text for so many tokens of a handoff over turns like these; `None` where there is room
+/// for all of `most` chars.
+pub(crate) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Option<usize> {
+    // The dearest script takes two tokens for a char.
+    if tokens_to_chars(tokens) / 8 >= most {
+        return None;
+    }
+    let chars: usize = turns.iter().map(|turn| turn.text().chars().count()).sum();
+    let dear = turns.iter().map(tokens_of).sum::<u64>();
+    let chars = (chars as u64).max(1);
+    // Never cheaper than plain text with its escapes: the frame of a handoff is no turn.
+    let (dear, chars) = if dear * 100 > chars * 27 { (dear, chars) } else { (27, 100) };
+    let fits = u128::from(tokens) * u128::from(chars) / u128::from(dear);
+    Some(usize::try_from(fits).unwrap_or(usize::MAX).min(most))
+}

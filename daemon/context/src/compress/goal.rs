@@ -1,0 +1,116 @@
+//! What a new list has to stay below, and what travels beside it.
+
+use crate::message::Message;
+use crate::settings::Settings;
+use crate::tokens::{Load, Measure};
+
+/// Percent of the threshold that a new list aims at: what is saved then is worth a run, and the
+/// next message does not call for another one.
+const AIM: u64 = 90;
+/// Percent of the threshold that still counts as below it: estimates of parts are rounded.
+const BELOW: u64 = 98;
+/// Percent of the window within which a list still can be sent, where the threshold is out of
+/// reach.
+const SENDABLE: u64 = 95;
+/// Percent of the threshold that what travels beside the list is taken to be at the most. A figure
+/// of the caller's that says more may be stale.
+const MOST_BESIDE: u64 = 50;
+/// Percent of the threshold below which a gain that leaves the list over it is none.
+const LEAST_GAIN: u64 = 1;
+
+/// How large a list may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Goal {
+    /// Tokens from which compression is due.
+    pub(crate) threshold: u64,
+    /// Tokens of the window.
+    window: u64,
+    /// Tokens of the input, by the larger estimate.
+    pub(crate) before: u64,
+    /// Tokens that the caller counts beyond the list: a system prompt of its own, tools.
+    pub(crate) said_beside: u64,
+}
+
+impl Goal {
+    /// For a list that measures `rough`, of which the caller counts `current` tokens.
+    pub(crate) fn of(messages: &[Message], rough: Measure, settings: &Settings, current: Option<i64>) -> Self {
+        let threshold = settings.budgets().threshold_tokens;
+        let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+        let rough = rough.tokens();
+        // Where the rough estimate decides already, nobody asks for the other one.
+        let before = match rough >= threshold && current <= rough {
+            true => rough,
+            false => Load::of_list(messages).tokens(),
+        };
+        Self { threshold, window: settings.context_length, before, said_beside: current.saturating_sub(before) }
+    }
+
+    /// The same for a list that has grown by so many tokens since, and is `current` ones now.
+    pub(crate) fn grown(self, more: u64, current: Option<i64>) -> Self {
+        let before = self.before + more;
+        let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+        Self { before, said_beside: current.saturating_sub(before), ..self }
+    }
+
+    /// Tokens that are taken to travel beside the list.
+    pub(crate) fn beside(&self) -> u64 {
+        self.said_beside.min(percent(self.threshold, MOST_BESIDE))
+    }
+
+    /// Whether the input has to become smaller.
+    pub(crate) fn is_over(&self) -> bool {
+        self.before + self.beside() >= self.threshold
+    }
+
+    /// Tokens that a list may have, from what it should have to what it may have at the worst.
+    pub(crate) fn levels(&self) -> [u64; 3] {
+        let list = |tokens: u64| tokens.saturating_sub(self.beside());
+        let sendable = percent(self.window, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
+        [list(percent(self.threshold, AIM)), list(percent(self.threshold, BELOW)), list(sendable)]
+    }
+
+    /// Tokens by which a list that stays over the threshold has to become smaller.
+    pub(crate) fn least_gain(&self) -> u64 {
+        percent(self.threshold, LEAST_GAIN).max(1)
+    }
+}
+
+fn percent(tokens: u64, percent: u64) -> u64 {
+    tokens / 100 * percent + tokens % 100 * percent / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{list, say, settings};
+
+    #[test]
+    fn what_the_caller_counts_beyond_the_list_is_room_that_it_must_leave() {
+        let (messages, settings) = (list("UAUA"), settings(10_000, 3, 20));
+        let rough = Measure::of_all(&messages);
+        let size = Load::of_list(&messages).tokens();
+        let said = |tokens: u64| i64::try_from(tokens).ok();
+        for (current, beside, is_over) in [
+            (None, 0, false),
+            (Some(-1), 0, false),
+            (said(size), 0, false),
+            (said(10), 0, false),
+            (said(size + 3_000), 3_000, false),
+            (said(size + 4_250), 4_250, false),
+            (Some(i64::MAX), 4_250, false),
+        ] {
+            let goal = Goal::of(&messages, rough, &settings, current);
+            assert_eq!((goal.beside(), goal.is_over()), (beside, is_over), "{current:?}");
+        }
+        let many = list(&"UA".repeat(3));
+        let goal = Goal::of(&many, Measure::of_all(&many), &settings, Some(9_000));
+        assert!(goal.is_over());
+    }
+
+    #[test]
+    fn either_estimate_can_be_over() {
+        let chinese = vec![say("user", &"请看文件".repeat(2_800))];
+        let goal = Goal::of(&chinese, Measure::of_all(&chinese), &settings(10_000, 3, 20), None);
+        assert!(Measure::of_all(&chinese).tokens() < 8_500 && goal.is_over(), "{goal:?}");
+    }
+}

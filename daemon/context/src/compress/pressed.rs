@@ -1,0 +1,199 @@
+//! A list under pressure: the tail gives way as far as the last exchange, and that gets shorter.
+
+use std::cell::OnceCell;
+
+use super::decide::Case;
+use super::exchange::Exchange;
+use super::layout::{Brief, Layout};
+use super::shorten::{Shortened, shorten};
+use crate::handoff;
+use crate::images;
+use crate::message::{Message, Role};
+use crate::prune;
+use crate::settings::Budgets;
+use crate::tokens::{Measure, tokens_of};
+
+/// Tokens of the smallest handoff that says anything, its frame included.
+pub(crate) const SMALLEST_HANDOFF: u64 = 600;
+/// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
+/// own fields, stubs of a pair.
+pub(crate) const NOTE_TOKENS: u64 = 110;
+/// The least that a handoff asks for, in tokens, where there is room.
+const WANTED_HANDOFF: u64 = 2_000;
+
+/// A layout, what its handoff covers, and the tokens of the handoff.
+pub(crate) type Cut = (Layout, Brief, u64);
+
+/// What is known of a list under pressure.
+pub(crate) struct Press<'a> {
+    messages: &'a [Message],
+    /// The ordinary layout.
+    normal: &'a Layout,
+    case: &'a Case<'a>,
+    before: u64,
+    exchange: Exchange,
+    /// Everything before the last exchange pruned, and pictures before the newest one gone.
+    bare: Bare,
+    /// Tokens of the head, bare, and of the note.
+    head: u64,
+    /// The user's last message before the last exchange, freed of a handoff.
+    user: Option<(usize, Message)>,
+    /// Where the tail begins at the earliest: behind an earlier handoff.
+    lowest: usize,
+    /// The exchange as small as it gets.
+    least: OnceCell<Shortened>,
+}
+
+struct Bare {
+    messages: Vec<Message>,
+    /// How many of them pruning replaced.
+    count: usize,
+}
+
+impl<'a> Press<'a> {
+    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, case: &'a Case<'a>, before: u64) -> Self {
+        let start = normal.start;
+        let exchange = Exchange::of(messages, start);
+        let bare = bare(messages, &exchange);
+        let head = bare.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
+        let user = exchange.user.map(|at| {
+            let message = &normal.pruned[at];
+            (at, handoff::parted(message).unwrap_or_else(|| message.clone()))
+        });
+        let earlier = (start..exchange.from).rev().find(|&at| handoff::is_handoff(&messages[at]));
+        let lowest = earlier.map_or(start, |at| at + 1).min(exchange.from);
+        Self { messages, normal, case, before, exchange, bare, head, user, lowest, least: OnceCell::new() }
+    }
+
+    /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
+    /// stands between, or the head and the last exchange leave no room.
+    pub(crate) fn cut(&self, level: u64) -> Option<Cut> {
+        let Budgets { max_summary_tokens, tail_token_budget, .. } = self.case.settings.budgets();
+        let room = level.checked_sub(self.fixed())?;
+        let wanted = max_summary_tokens.max(WANTED_HANDOFF).min(room / 2);
+        let last = self.shortened(room - wanted);
+        let left = room.checked_sub(last.tokens).filter(|left| *left >= SMALLEST_HANDOFF)?;
+        let soft = tail_token_budget.saturating_add(tail_token_budget / 2);
+        let (from, tail) = self.walk(left.saturating_sub(wanted).min(soft.saturating_sub(last.tokens)));
+        self.laid_out(from, last, left - tail)
+    }
+
+    /// The list with nothing kept but the head and the last exchange, both as small as they get;
+    /// none if that is more than `most` tokens.
+    pub(crate) fn smallest(&self, most: u64) -> Option<Cut> {
+        let last = self.least().clone();
+        let room = most.checked_sub(self.fixed() + last.tokens).filter(|room| *room >= SMALLEST_HANDOFF)?;
+        self.laid_out(self.exchange.from, last, room.min(WANTED_HANDOFF))
+    }
+
+    /// The whole list without a handoff, pruned up to the last exchange, if that fits into so many
+    /// tokens.
+    pub(crate) fn whole(&self, level: u64) -> Option<Layout> {
+        let last = self.shortened(level.checked_sub(self.ahead())?);
+        self.without_handoff(last, level)
+    }
+
+    /// The same with the last exchange as small as it gets.
+    pub(crate) fn smallest_whole(&self, most: u64) -> Option<Layout> {
+        self.without_handoff(self.least().clone(), most)
+    }
+
+    /// Tokens of everything before the last exchange, bare.
+    fn ahead(&self) -> u64 {
+        self.bare.messages.iter().take(self.exchange.from).map(tokens_of).sum()
+    }
+
+    fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
+        if self.ahead() + last.tokens > most.min(self.before.saturating_sub(1)) {
+            return None;
+        }
+        let start = self.normal.start;
+        let count = self.bare.count + last.spilled.len();
+        let mut layout = Layout { end: start, tail: start, pruned_count: count, ..self.normal.clone() };
+        layout.pruned.clone_from(&self.bare.messages);
+        put(&mut layout, last);
+        Some(layout)
+    }
+
+    /// Tokens of what stays whatever happens, without the last message and its results.
+    fn fixed(&self) -> u64 {
+        self.head + self.user.as_ref().map_or(0, |(_, message)| tokens_of(message))
+    }
+
+    fn shortened(&self, budget: u64) -> Shortened {
+        // What can't be done is not tried for each level anew.
+        match self.least.get().filter(|least| least.tokens >= budget) {
+            Some(least) => least.clone(),
+            None => {
+                let last = shorten(&self.normal.pruned, &self.exchange, budget);
+                match last.tokens > budget {
+                    true => self.least().clone(),
+                    false => last,
+                }
+            }
+        }
+    }
+
+    fn least(&self) -> &Shortened {
+        self.least.get_or_init(|| shorten(&self.normal.pruned, &self.exchange, 0))
+    }
+
+    /// The first message of the tail where that has so many tokens before the last exchange, and
+    /// what it takes. Calls and their results stay together.
+    fn walk(&self, budget: u64) -> (usize, u64) {
+        let (mut cut, mut taken, mut sum) = (self.exchange.from, 0, 0);
+        for at in (self.lowest..self.exchange.from).rev() {
+            let message = &self.normal.pruned[at];
+            if Some(at) != self.exchange.user {
+                sum += tokens_of(message);
+            }
+            if sum > budget {
+                break;
+            }
+            if !message.is(Role::Tool) {
+                (cut, taken) = (at, sum);
+            }
+        }
+        (cut, taken)
+    }
+
+    fn laid_out(&self, cut: usize, last: Shortened, handoff: u64) -> Option<Cut> {
+        let start = self.normal.start;
+        let kept = self.exchange.user.filter(|user| (start..cut).contains(user));
+        let middle = self.normal.measures.iter().enumerate().take(cut).skip(start);
+        let middle = middle.filter(|(at, _)| Some(*at) != kept).map(|(_, measure)| *measure);
+        if middle.fold(Measure::default(), Measure::plus).tokens() < SMALLEST_HANDOFF {
+            return None;
+        }
+        let count = self.normal.pruned_count + last.spilled.len();
+        let mut layout = Layout { end: cut, tail: cut, kept, pruned_count: count, ..self.normal.clone() };
+        let Case { settings, held, focus, .. } = self.case;
+        let brief = Brief::of(&layout, self.messages, settings, *held, focus);
+        layout.pruned[..start].clone_from_slice(&self.bare.messages[..start]);
+        if let (Some(at), Some((_, user))) = (kept, &self.user) {
+            layout.pruned[at] = user.clone();
+        }
+        put(&mut layout, last);
+        Some((layout, brief, handoff))
+    }
+}
+
+fn put(layout: &mut Layout, last: Shortened) {
+    layout.is_pressed = true;
+    for (at, message) in last.messages {
+        layout.pruned[at] = message;
+    }
+    layout.spilled = last.spilled;
+}
+
+fn bare(messages: &[Message], exchange: &Exchange) -> Bare {
+    let pruned = prune::prune(messages, messages.len() - exchange.from, None);
+    let mut all = pruned.messages;
+    let newest = images::anchor(messages).unwrap_or(0);
+    for message in all.iter_mut().take(newest) {
+        if let Some(stripped) = images::stripped(message) {
+            *message = stripped;
+        }
+    }
+    Bare { messages: all, count: pruned.count }
+}

@@ -1,0 +1,269 @@
+//! The last exchange made smaller: outputs become previews of what is kept elsewhere, and where
+//! that is not enough one line each.
+
+use std::borrow::Cow;
+
+use super::exchange::Exchange;
+use crate::images::{text_part, without_images};
+use crate::json;
+use crate::message::{Content, Message, Role};
+use crate::prune;
+use crate::text::{head, longer_than, thousands};
+use crate::tokens::tokens_of;
+
+/// Chars of a text that a preview shows at the most, its end included.
+pub(crate) const PREVIEW_CHARS: usize = 2_000;
+/// The shortest preview that says anything, in chars; below it one line says more.
+const LEAST_PREVIEW_CHARS: usize = 200;
+/// Tokens of a preview besides what it shows: its words, and the place of the whole text.
+const BLOCK_TOKENS: u64 = 160;
+/// How a text begins that was spilled before.
+const SPILLED: &str = "<persisted-output>";
+/// Arguments of up to this many chars stay.
+const SHORT_ARGUMENTS_CHARS: usize = 500;
+
+/// A tool output that leaves the list for a preview of so many chars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spilled {
+    /// Its position.
+    pub(crate) at: usize,
+    /// Chars of it that are shown.
+    pub(crate) chars: usize,
+}
+
+/// A last exchange that was made smaller.
+#[derive(Clone, Debug)]
+pub(crate) struct Shortened {
+    /// Messages with another form, by position.
+    pub(crate) messages: Vec<(usize, Message)>,
+    /// Outputs that become previews.
+    pub(crate) spilled: Vec<Spilled>,
+    /// What all of it takes then, its previews estimated.
+    pub(crate) tokens: u64,
+}
+
+/// One message of the exchange on its way.
+struct Item {
+    at: usize,
+    message: Message,
+    /// What it takes as it is now.
+    tokens: u64,
+    /// The price of a preview of it; none if it can't have one.
+    output: Option<Price>,
+    /// Chars of its preview, once it has one.
+    chars: Option<usize>,
+    is_changed: bool,
+}
+
+/// What a preview of an output takes.
+#[derive(Clone, Copy)]
+struct Price {
+    /// Tokens of the message without its text.
+    bare: u64,
+    /// Thousandths of a token for each char of the text.
+    per_char: u64,
+}
+
+impl Price {
+    fn of(message: &Message) -> Option<Self> {
+        if !message.is(Role::Tool) || !matches!(message.content(), Content::Text(_) | Content::List(_)) {
+            return None;
+        }
+        let text = message.text();
+        let chars = text.chars().count() as u64;
+        if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(SPILLED) {
+            return None;
+        }
+        let bare = tokens_of(&with_text(message, ""));
+        let per_char = (tokens_of(message).saturating_sub(bare) * 1_000).div_ceil(chars).max(1);
+        Some(Self { bare, per_char })
+    }
+
+    fn tokens(self, chars: usize) -> u64 {
+        self.bare + BLOCK_TOKENS + (chars as u64 * self.per_char).div_ceil(1_000)
+    }
+
+    /// Chars that a preview of at most so many tokens shows.
+    fn chars(self, tokens: u64) -> usize {
+        let left = tokens.saturating_sub(self.bare + BLOCK_TOKENS) * 1_000 / self.per_char;
+        usize::try_from(left).unwrap_or(usize::MAX).min(PREVIEW_CHARS)
+    }
+}
+
+/// Makes the messages of an exchange small enough for so many tokens, or as small as they get.
+pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Shortened {
+    let items = list.iter().enumerate().skip(exchange.from).map(|(at, message)| Item {
+        at,
+        tokens: tokens_of(message),
+        message: message.clone(),
+        output: None,
+        chars: None,
+        is_changed: false,
+    });
+    let mut work = Work { items: items.collect(), budget };
+    if !work.fits() {
+        work.price();
+        work.preview_the_largest();
+    }
+    if !work.fits() && !exchange.is_in_flight {
+        work.shorten_arguments();
+    }
+    if !work.fits() {
+        work.drop_images();
+        work.shorten_previews();
+    }
+    if !work.fits() {
+        work.say_in_a_line(exchange.is_in_flight);
+    }
+    work.done()
+}
+
+struct Work {
+    items: Vec<Item>,
+    budget: u64,
+}
+
+impl Work {
+    fn total(&self) -> u64 {
+        self.items.iter().map(|item| item.tokens).sum()
+    }
+
+    fn fits(&self) -> bool {
+        self.total() <= self.budget
+    }
+
+    fn price(&mut self) {
+        for item in &mut self.items {
+            item.output = Price::of(&item.message);
+        }
+    }
+
+    /// Previews in full size, as those of outputs that never came into the list whole.
+    fn preview_the_largest(&mut self) {
+        let mut total = self.total();
+        let mut order: Vec<usize> = (0..self.items.len()).collect();
+        order.sort_by_key(|&at| std::cmp::Reverse(self.items[at].tokens));
+        for at in order {
+            if total <= self.budget {
+                return;
+            }
+            let item = &mut self.items[at];
+            let Some(price) = item.output else { continue };
+            let tokens = price.tokens(PREVIEW_CHARS);
+            if tokens < item.tokens {
+                total = total + tokens - item.tokens;
+                item.tokens = tokens;
+                item.chars = Some(PREVIEW_CHARS);
+            }
+        }
+    }
+
+    fn shorten_arguments(&mut self) {
+        for item in &mut self.items {
+            let shorter = prune::shorter_calls(&item.message, SHORT_ARGUMENTS_CHARS);
+            if let Some(shorter) = shorter.filter(|_| item.message.is(Role::Assistant)) {
+                item.change(shorter);
+            }
+        }
+    }
+
+    fn drop_images(&mut self) {
+        for item in self.items.iter_mut().filter(|item| item.message.is(Role::Tool)) {
+            let Some(shorter) = without_images(&item.message, prune::SCREENSHOT) else { continue };
+            let before = tokens_of(&item.message);
+            let saved = before.saturating_sub(tokens_of(&shorter));
+            item.output = item.output.map(|price| Price { bare: price.bare.saturating_sub(saved), ..price });
+            item.tokens = item.tokens.saturating_sub(saved);
+            item.message = shorter;
+            item.is_changed = true;
+        }
+    }
+
+    /// All previews, and the outputs that are larger than they, at one size that fits.
+    fn shorten_previews(&mut self) {
+        let takes = |most: u64, items: &[Item]| -> u64 { items.iter().map(|item| item.capped(most).1).sum() };
+        let (mut fits, mut beyond) = (0, self.items.iter().map(|item| item.tokens).max().unwrap_or(0) + 1);
+        while beyond - fits > 1 {
+            let middle = fits + (beyond - fits) / 2;
+            match takes(middle, &self.items) <= self.budget {
+                true => fits = middle,
+                false => beyond = middle,
+            }
+        }
+        for item in &mut self.items {
+            (item.chars, item.tokens) = item.capped(fits);
+        }
+    }
+
+    /// What pruning leaves of outputs and arguments; calls that are not answered yet stay.
+    fn say_in_a_line(&mut self, is_in_flight: bool) {
+        let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
+        for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
+            let may = item.message.is(Role::Tool) || !is_in_flight;
+            if may && !shorter.same(&item.message) && tokens_of(&shorter) < item.tokens {
+                item.chars = None;
+                item.change(shorter);
+            }
+        }
+    }
+
+    fn done(self) -> Shortened {
+        let tokens = self.total();
+        let spilled = self.items.iter().filter_map(|item| Some(Spilled { at: item.at, chars: item.chars? })).collect();
+        let changed = self.items.into_iter().filter(|item| item.is_changed);
+        Shortened { messages: changed.map(|item| (item.at, item.message)).collect(), spilled, tokens }
+    }
+}
+
+impl Item {
+    fn change(&mut self, message: Message) {
+        self.tokens = tokens_of(&message);
+        self.message = message;
+        self.is_changed = true;
+    }
+
+    /// Its preview and what it takes where an output may take so many tokens.
+    fn capped(&self, most: u64) -> (Option<usize>, u64) {
+        match self.output {
+            Some(price) if self.tokens > most => {
+                let chars = price.chars(most).max(LEAST_PREVIEW_CHARS);
+                match price.tokens(chars) < self.tokens {
+                    true => (Some(chars), price.tokens(chars)),
+                    false => (self.chars, self.tokens),
+                }
+            }
+            _ => (self.chars, self.tokens),
+        }
+    }
+}
+
+/// A message with another text: of list content all text parts become one, in front, and the
+/// others stay.
+pub(crate) fn with_text(message: &Message, text: &str) -> Message {
+    let content = match message.content() {
+        Content::List(parts) => {
+            let raw = message.raw();
+            let others = parts.iter().filter(|part| part.text(raw).is_none()).map(|part| part.span.slice(raw));
+            let parts: Vec<Cow<'_, str>> =
+                std::iter::once(Cow::Owned(text_part(text))).chain(others.map(Cow::Borrowed)).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        _ => json::encode(text),
+    };
+    message.with_content(&content, &[])
+}
+
+/// What stands for an output that could not be kept elsewhere: its beginning, and where the whole
+/// is.
+pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
+    let text = message.text();
+    if !longer_than(&text, chars) {
+        return message.clone();
+    }
+    let count = thousands(text.chars().count());
+    let words = format!("[cut here: all {count} chars are in the archive, under the handle {handle}]");
+    with_text(message, &format!("{}\n...\n{words}", head(&text, chars)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! What gives way of a list over the threshold, step by step.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use herma_context::{
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Over, Part, PlanRequest, Prepared,
+    RawSettings, Removed, Settings, Summary, constants, has_work, plan, prepare, tokens,
+};
+use serde_json::{Value, json};
+
+/// A window of 8,000 tokens, and so a threshold of 6,800.
+fn settings() -> Settings {
+    of_window(8_000)
+}
+
+fn of_window(context_length: u64) -> Settings {
+    RawSettings { context_length, ..RawSettings::default() }.check().unwrap()
+}
+
+fn say(role: &str, content: &str) -> Value {
+    json!({"role": role, "content": content})
+}
+
+/// System, then the three messages of the head.
+fn head() -> Vec<Value> {
+    vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes"), say("user", "begin")]
+}
+
+fn call(id: &str, content: &str) -> Value {
+    let function = json!({"name": "terminal", "arguments": "{\"command\": \"make\"}"});
+    json!({"role": "assistant", "content": content, "tool_calls": [{"id": id, "function": function}]})
+}
+
+fn result(id: &str, content: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": content})
+}
+
+fn words(chars: usize) -> String {
+    "some words ".repeat(chars / 11)
+}
+
+fn lines(name: &str, chars: usize) -> String {
+    format!("{name}: a line\n").repeat(chars / (name.len() + 9))
+}
+
+fn messages(values: &[Value]) -> Vec<Message> {
+    values.iter().map(|value| Message::parse(value.to_string()).unwrap()).collect()
+}
+
+fn prepared(list: &[Message], settings: &Settings, current: Option<i64>) -> Result<Prepared, Declined> {
+    let request = CompressRequest { current_tokens: current, ..CompressRequest::default() };
+    prepare(list, settings, &EngineState::default(), &request)
+}
+
+fn finished(prepared: Prepared, preview: &dyn Fn(usize, usize) -> Option<String>) -> Compressed {
+    let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
+    let note = ArchiveNote { handle: "cmp_1".to_owned(), messages: prepared.dropped() };
+    prepared.finish_with(Summary { body, sections: Vec::new() }, note, preview)
+}
+
+fn new_list(done: &Compressed, list: &[Message]) -> Vec<Message> {
+    done.messages(list).cloned().collect()
+}
+
+fn size(list: &[Message]) -> u64 {
+    tokens::estimate_messages(list).max(tokens::own_estimate_messages(list))
+}
+
+#[test]
+fn what_pruning_made_is_taken_where_nothing_lies_between() {
+    let mut list = head();
+    list.push(say("user", "run them all"));
+    for at in 0..40 {
+        let id = format!("c{at}");
+        list.extend([call(&id, ""), result(&id, &lines(&id, 800))]);
+    }
+    let list = messages(&list);
+    assert_eq!(prepared(&list, &of_window(200_000), None).err(), Some(Declined::NothingBetween), "it fits");
+    let prepared = prepared(&list, &settings(), None).unwrap();
+    assert!(!prepared.needs_summary() && prepared.spills().is_empty() && prepared.dropped() == 0);
+    assert_eq!(plan(&list, &settings(), &PlanRequest::default()).prompt, None);
+    let done = finished(prepared, &|_, _| None);
+    let new = new_list(&done, &list);
+    assert_eq!((new.len(), done.handoff.as_str(), done.over.clone()), (list.len(), "", None));
+    assert!(size(&new) < 6_800 && done.numbers.pruned > 10, "{}", size(&new));
+    assert!(done.removed.iter().all(|one| matches!(one, Removed::Replaced(_))));
+    assert_eq!((done.state.compression_count, done.state.previous_summary), (1, None));
+    assert!(new.iter().zip(&list).filter(|(one, other)| one.raw() == other.raw()).count() > 50);
+}
+
+#[test]
+fn a_tail_of_long_messages_is_cut_down_further_than_it_is_held_otherwise() {
+    let mut list = head();
+    list.push(say("assistant", "first"));
+    for at in 0..8 {
+        list.extend([say("user", &format!("{at} {}", words(3_000))), say("assistant", &words(3_000))]);
+    }
+    list.push(say("user", "the last question"));
+    let list = messages(&list);
+    let done = finished(prepared(&list, &settings(), None).unwrap(), &|_, _| None);
+    let new = new_list(&done, &list);
+    assert!(size(&new) < 6_800 && done.over.is_none(), "{}", size(&new));
+    assert!((1..8).contains(&done.numbers.tail), "{:?}", done.numbers);
+    assert_eq!(new.last().unwrap().text(), "the last question");
+}
+
+#[test]
+fn the_users_last_words_stay_behind_the_handoff_however_long_ago_they_were() {
+    for is_merged in [false, true] {
+        let old = format!("{}\n## Goal\nan older record\n\n{}", constants::PREFIX, constants::END_MARKER);
+        let task = " the task\nitself ";
+        let said = if is_merged { format!("{old}\n\n{task}") } else { task.to_owned() };
+        let mut list = head();
+        list[3] = say("assistant", "begin");
+        list.push(say("user", &said));
+        for at in 0..12 {
+            let id = format!("c{at}");
+            list.extend([call(&id, &words(4_000)), result(&id, "done")]);
+        }
+        let list = messages(&list);
+        let prepared = prepared(&list, &settings(), None).unwrap();
+        assert_eq!(prepared.previous_summary(), is_merged.then_some("## Goal\nan older record"));
+        assert_eq!((prepared.middle().start, prepared.dropped() + 1), (4, prepared.middle().len()));
+        assert!(prepared.turns().all(|turn| !turn.text().contains("itself")));
+        let done = finished(prepared, &|_, _| None);
+        let new = new_list(&done, &list);
+        assert!(size(&new) < 6_800, "{}", size(&new));
+        let at = new.iter().position(|message| message.text().ends_with(task)).unwrap();
+        let handoffs: Vec<usize> = (0..new.len()).filter(|at| new[*at].is_summary()).collect();
+        assert_eq!(handoffs, [at], "in front of the words themselves");
+        assert_eq!(new[at].text().matches(constants::END_MARKER).count(), 1);
+        assert_eq!(new.last(), list.last());
+    }
+}
+
+#[test]
+fn an_output_of_the_last_exchange_becomes_a_preview_and_is_named_first() {
+    let mut list = head();
+    list.extend([call("c", ""), result("c", &lines("out", 90_000))]);
+    let list = messages(&list);
+    let spills = prepared(&list, &settings(), None).unwrap().spills();
+    assert_eq!(spills.len(), 1);
+    assert_eq!((spills[0].index, spills[0].tool.as_str(), spills[0].id.as_deref()), (5, "terminal", Some("c")));
+    assert_eq!(spills[0].text, list[5].text());
+    for is_kept in [true, false] {
+        let preview = |at: usize, chars: usize| {
+            assert!(at == 5 && chars <= Prepared::preview_chars());
+            is_kept.then(|| format!("<persisted-output>\n{}\n</persisted-output>", "x".repeat(chars)))
+        };
+        let done = finished(prepared(&list, &settings(), None).unwrap(), &preview);
+        let new = new_list(&done, &list);
+        let text = new[5].text();
+        assert_eq!((text.starts_with("<persisted-output>"), text.contains("cmp_1")), (is_kept, !is_kept), "{text}");
+        assert!(size(&new) < 1_500 && done.removed == [Removed::Replaced(5)]);
+    }
+}
+
+#[test]
+fn previews_shrink_where_they_turn_out_larger_than_planned() {
+    let mut list = head();
+    list.extend([call("c", ""), result("c", &lines("out", 90_000))]);
+    list[1] = say("user", &words(21_500));
+    let list = messages(&list);
+    let preview = |_: usize, chars: usize| Some(format!("{}{}", "漢".repeat(chars), "w".repeat(300)));
+    let done = finished(prepared(&list, &settings(), None).unwrap(), &preview);
+    assert!(size(&new_list(&done, &list)) < 6_800);
+}
+
+#[test]
+fn a_handoff_that_is_too_large_for_the_window_becomes_shorter() {
+    let mut list = head();
+    for at in 0..60 {
+        list.extend([say("user", &format!("ask {at}: {}", words(900))), say("assistant", &words(5_000))]);
+    }
+    let list = messages(&list);
+    let large = of_window(100_000);
+    let done = finished(prepared(&list, &large, None).unwrap(), &|_, _| None);
+    let mut new = new_list(&done, &list);
+    let at = new.iter().position(Message::is_summary).unwrap();
+    let before = size(&new[at..=at]);
+    new.truncate(at + 1);
+    new.push(Message::parse(say("user", "and now with a small model").to_string()).unwrap());
+    let small = of_window(4_000);
+    assert!(before > 3_400, "the handoff alone is over the threshold: {before}");
+    let done = finished(prepared(&new, &small, None).unwrap(), &|_, _| None);
+    let newer = new_list(&done, &new);
+    assert!(size(&newer) < 3_400 && done.over.is_none(), "{}", size(&newer));
+    assert!(newer.last().unwrap().text().ends_with("and now with a small model"));
+}
+
+#[test]
+fn what_travels_beside_the_list_gets_its_room_and_a_stale_figure_no_more_than_half() {
+    let mut list = head();
+    for _ in 0..12 {
+        list.extend([say("user", &words(900)), say("assistant", &words(900))]);
+    }
+    let list = messages(&list);
+    let tokens = size(&list);
+    assert!((5_000..6_000).contains(&tokens), "{tokens}");
+    let current = |beside: u64| i64::try_from(tokens + beside).ok();
+    for (current, room) in [(current(1_900), 4_900), (current(3_000), 3_800), (Some(9_000_000), 3_400)] {
+        let done = finished(prepared(&list, &settings(), current).unwrap(), &|_, _| None);
+        let after = size(&new_list(&done, &list));
+        assert!(after < room && after > 1_000, "{after} of {room}");
+        assert_eq!(done.over.is_some(), current == Some(9_000_000), "it says so where the figure is beyond it");
+    }
+    let over = finished(prepared(&list, &settings(), Some(9_000_000)).unwrap(), &|_, _| None).over.unwrap();
+    assert_eq!(over.parts.last().map(|part| part.part), Some(Part::Request));
+}
+
+#[test]
+fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
+    let waiting = json!({"path": "a.rs", "content": words(30_000)}).to_string();
+    let mut in_flight = head();
+    let function = json!({"name": "write_file", "arguments": waiting});
+    in_flight.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "function": function}]}));
+    let mut system = head();
+    system[0] = say("system", &words(40_000));
+    let mut first = head();
+    first[1] = say("user", &words(40_000));
+    let mut last = head();
+    last.push(say("assistant", "done"));
+    last.push(say("user", &words(40_000)));
+    for (list, part) in
+        [(in_flight, Part::LastExchange), (system, Part::System), (first, Part::Head), (last, Part::LastExchange)]
+    {
+        let list = messages(&list);
+        assert_eq!(prepared(&list, &settings(), None).err(), Some(Declined::Incompressible), "{part:?}");
+        assert!(!has_work(&list, &settings(), None));
+        let over = Over::of_input(&list, &settings(), None).unwrap();
+        let largest = over.parts.iter().max_by_key(|part| part.tokens).unwrap();
+        assert_eq!((largest.part, over.threshold, over.tokens), (part, 6_800, size(&list)));
+        assert!(largest.tokens > 6_800);
+    }
+    let mut state = EngineState::default();
+    Declined::Incompressible.note(&mut state);
+    assert_eq!(state.ineffective_count, 1);
+}
+
+#[test]
+fn below_the_threshold_all_is_as_it_was() {
+    let short = messages(&head());
+    assert_eq!(prepared(&short, &settings(), None).err(), Some(Declined::TooFew));
+    assert!(!has_work(&short, &settings(), None) && Over::of_input(&short, &settings(), None).is_none());
+    let mut list = head();
+    list.push(say("user", "run them all"));
+    list.extend([call("c", ""), result("c", &lines("out", 20_000)), say("assistant", "done"), say("user", "thanks")]);
+    let list = messages(&list);
+    assert!(size(&list) < 6_800);
+    let done = finished(prepared(&list, &settings(), None).unwrap(), &|_, _| None);
+    assert!(done.handoff.starts_with(constants::PREFIX) && done.over.is_none());
+}
