@@ -69,7 +69,7 @@ pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use plan::{Plan, plan};
 pub use redaction::Redaction;
-pub use request::{CompressRequest, Focus, Gain, PlanRequest, Today, TodayError};
+pub use request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
 pub use usage::Usage;

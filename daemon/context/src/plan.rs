@@ -2,7 +2,7 @@
 
 use crate::compress::{Brief, Case, Layout, decide};
 use crate::redaction::Redaction;
-use crate::request::Gain;
+use crate::request::{Gain, Prompt};
 use crate::{Message, PlanRequest, Settings, serialize};
 
 /// What a compression of a list would do.
@@ -38,7 +38,7 @@ pub struct Plan {
 pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
     let redaction = Redaction::from(settings);
     let held = request.previous_summary.as_deref();
-    let case = Case { settings, held, focus: &request.focus, gain: Gain::Any, current: None };
+    let case = Case { settings, held, focus: &request.focus, gain: Gain::Any, prompt: Prompt::default() };
     let (layout, brief) = match decide(messages, &case) {
         Ok(decided) => (decided.layout, decided.brief.unwrap_or_default()),
         Err(_) => {

@@ -11,6 +11,8 @@ pub struct PromptParts<'a> {
     pub serialized: &'a str,
     /// The summary so far.
     pub previous: Option<&'a str>,
+    /// What a memory provider adds.
+    pub memory: Option<&'a str>,
     /// Tokens that the summary may take.
     pub summary_budget: u64,
     /// What to favour.
@@ -24,6 +26,8 @@ const ROLE: &str = "You keep the record of a working conversation between a user
 const FIRST: &str = "Condense the turns below into a record from which the work can go on without them.";
 
 const UPDATE: &str = "A record of the earlier turns exists already. Bring it up to date with the new turns: keep what still holds, move what is finished to the completed actions and go on with their numbering, correct what has changed, and drop only what no longer matters.";
+
+const MEMORY: &str = "FROM THE AGENT'S MEMORY (source material too; keep what bears on the turns):";
 
 const SECTIONS: &str = "Use these sections, in this order, each with its heading. Where there is nothing to say, write None.
 
@@ -81,6 +85,9 @@ impl PromptParts<'_> {
             None => {
                 let _infallible = write!(out, "{FIRST}\n\nTURNS TO SUMMARIZE:\n{}\n\n", self.serialized);
             }
+        }
+        if let Some(memory) = self.memory {
+            let _infallible = write!(out, "{MEMORY}\n{memory}\n\n");
         }
         out.push_str(SECTIONS);
         let _infallible = write!(

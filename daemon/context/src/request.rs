@@ -38,8 +38,35 @@ pub struct CompressRequest {
     pub constraints: Vec<Constraint>,
     /// When this is, in Unix seconds; new rules are dated with it.
     pub now: f64,
+    /// A provider refused the list as too long: it has to become shorter, whatever the threshold.
+    pub overflow: bool,
+    /// What a memory provider adds for the summary; it goes into the prompt as far as there is room.
+    pub memory: Option<String>,
     /// What is to happen where the middle is shorter than the shortest handoff.
     pub gain: Gain,
+}
+
+impl CompressRequest {
+    /// What is known of the prompt that the list is a part of.
+    pub fn prompt(&self) -> Prompt {
+        Prompt { tokens: self.current_tokens, is_refused: self.overflow }
+    }
+}
+
+/// What a caller knows of the prompt that a list is a part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its tokens; 0 and less count as absent.
+    pub tokens: Option<i64>,
+    /// The provider refused it as too long.
+    pub is_refused: bool,
+}
+
+impl Prompt {
+    /// One of so many tokens that nobody refused.
+    pub fn of(tokens: Option<i64>) -> Self {
+        Self { tokens, is_refused: false }
+    }
 }
 
 /// Whether a compression must make the list shorter.

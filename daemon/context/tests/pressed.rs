@@ -3,7 +3,7 @@
 
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Over, Part, PlanRequest, Prepared,
-    RawSettings, Removed, Settings, Summary, constants, has_work, plan, prepare, tokens,
+    Prompt, RawSettings, Removed, Settings, Summary, constants, has_work, plan, prepare, tokens,
 };
 use serde_json::{Value, json};
 
@@ -226,7 +226,7 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
         let list = messages(&list);
         assert_eq!(prepared(&list, &settings(), None).err(), Some(Declined::Incompressible), "{part:?}");
         assert!(!has_work(&list, &settings(), None));
-        let over = Over::of_input(&list, &settings(), None).unwrap();
+        let over = Over::of_input(&list, &settings(), Prompt::of(None)).unwrap();
         let largest = over.parts.iter().max_by_key(|part| part.tokens).unwrap();
         assert_eq!((largest.part, over.threshold, over.tokens), (part, 6_800, size(&list)));
         assert!(largest.tokens > 6_800);
@@ -240,7 +240,7 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
 fn below_the_threshold_all_is_as_it_was() {
     let short = messages(&head());
     assert_eq!(prepared(&short, &settings(), None).err(), Some(Declined::TooFew));
-    assert!(!has_work(&short, &settings(), None) && Over::of_input(&short, &settings(), None).is_none());
+    assert!(!has_work(&short, &settings(), None) && Over::of_input(&short, &settings(), Prompt::of(None)).is_none());
     let mut list = head();
     list.push(say("user", "run them all"));
     list.extend([call("c", ""), result("c", &lines("out", 20_000)), say("assistant", "done"), say("user", "thanks")]);
@@ -248,4 +248,33 @@ fn below_the_threshold_all_is_as_it_was() {
     assert!(size(&list) < 6_800);
     let done = finished(prepared(&list, &settings(), None).unwrap(), &|_, _| None);
     assert!(done.handoff.starts_with(constants::PREFIX) && done.over.is_none());
+}
+
+#[test]
+fn a_prompt_that_a_provider_refused_becomes_shorter_below_the_threshold() {
+    let mut list = head();
+    for at in 0..14 {
+        let id = format!("c{at}");
+        list.extend([call(&id, ""), result(&id, &lines(&id, 1_500)), say("assistant", &words(60)), say("user", "on")]);
+    }
+    let (list, settings) = (messages(&list), of_window(64_000));
+    let tokens = i64::try_from(size(&list)).unwrap();
+    let request = CompressRequest { current_tokens: Some(tokens), overflow: true, ..CompressRequest::default() };
+    let made = finished(prepare(&list, &settings, &EngineState::default(), &request).unwrap(), &|_, _| None);
+    assert!(size(&new_list(&made, &list)) * 4 < size(&list) * 3);
+}
+
+#[test]
+fn what_a_memory_provider_adds_is_in_the_prompt_redacted_and_bounded() {
+    let mut list = head();
+    list.extend((0..60).map(|at| say(["assistant", "user"][at % 2], &words(1_000))));
+    let list = messages(&list);
+    let key = format!("ghp_{}", "a1".repeat(20));
+    let memory = format!("Likes tea. Key: {key}. {} The end.", words(9_000));
+    let request = CompressRequest { memory: Some(memory), ..CompressRequest::default() };
+    let asked = prepare(&list, &settings(), &EngineState::default(), &request).unwrap().request().prompt;
+    assert!(asked.contains("Likes tea.") && asked.contains("The end.") && asked.contains("...[truncated]..."));
+    assert!(!asked.contains(&key));
+    let plain = prepare(&list, &settings(), &EngineState::default(), &CompressRequest::default()).unwrap();
+    assert!(asked.len() < plain.request().prompt.len() + 6_000);
 }

@@ -340,6 +340,7 @@ fn request(
         constraints: Vec::new(),
         now: unix_now(),
         gain,
+        ..CompressRequest::default()
     })
 }
 

@@ -24,6 +24,10 @@ pub struct CompressParams {
     pub today: Option<TextOrOff>,
     /// Clear a cooldown first.
     pub force: Option<bool>,
+    /// The provider refused this list as too long: it has to become shorter, whatever the threshold.
+    pub overflow: Option<bool>,
+    /// What a memory provider adds for the summary, up to 6,000 chars; more is cut in the middle.
+    pub memory_context: Option<String>,
     /// Instead of the configured summarizer.
     pub summarizer: Option<String>,
     /// Answer with the list, or with what changed; `messages` when absent.

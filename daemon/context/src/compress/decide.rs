@@ -9,7 +9,7 @@ use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::pressed::{Press, SMALLEST_HANDOFF};
 use crate::message::Message;
-use crate::request::{Focus, Gain};
+use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 
@@ -30,8 +30,8 @@ pub(crate) struct Case<'a> {
     pub(crate) held: Option<&'a str>,
     pub(crate) focus: &'a Focus,
     pub(crate) gain: Gain,
-    /// What the caller takes the prompt to be, in tokens.
-    pub(crate) current: Option<i64>,
+    /// What the caller knows of the prompt.
+    pub(crate) prompt: Prompt,
 }
 
 /// What is to be done with a list.
@@ -56,7 +56,7 @@ pub(crate) struct Target {
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, Declined> {
     let layout = Layout::of(messages, case.settings);
-    let goal = Goal::of(messages, layout.before, case.settings, case.current);
+    let goal = Goal::of(messages, layout.before, case.settings, case.prompt);
     if goal.is_over() {
         return Over { messages, case, goal, parted: parted(messages, layout, case) }.decide();
     }
@@ -173,7 +173,8 @@ pub(super) fn kept_tokens(layout: &Layout) -> u64 {
 
 /// Whether a compression of the list would change it. `current_tokens` as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
-    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Any, current: current_tokens };
+    let prompt = Prompt::of(current_tokens);
+    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Any, prompt };
     decide(messages, &case).is_ok()
 }
 

@@ -1,6 +1,7 @@
 //! What a new list has to stay below, and what travels beside it.
 
 use crate::message::Message;
+use crate::request::Prompt;
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure};
 
@@ -15,6 +16,8 @@ const SENDABLE: u64 = 95;
 /// Percent of the threshold that what travels beside the list is taken to be at the most. A figure
 /// of the caller's that says more may be stale.
 const MOST_BESIDE: u64 = 50;
+/// Percent of a prompt that its provider refused below which the next one has to stay.
+const REFUSED: u64 = 75;
 /// Percent of the threshold below which a gain that leaves the list over it is none.
 const LEAST_GAIN: u64 = 1;
 
@@ -32,16 +35,20 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    /// For a list that measures `rough`, of which the caller counts `current` tokens.
-    pub(crate) fn of(messages: &[Message], rough: Measure, settings: &Settings, current: Option<i64>) -> Self {
+    /// For a list that measures `rough`, and that is a part of this prompt.
+    pub(crate) fn of(messages: &[Message], rough: Measure, settings: &Settings, prompt: Prompt) -> Self {
         let threshold = settings.budgets().threshold_tokens;
-        let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+        let current = prompt.tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
         let rough = rough.tokens();
         // Where the rough estimate decides already, nobody asks for the other one.
         let before = match rough >= threshold && current <= rough {
             true => rough,
             false => Load::of_list(messages).tokens(),
         };
+        // The window is smaller than it was said to be, or tokens are counted in another way: what
+        // is known is only that this was too much.
+        let refused = percent(current.max(before), REFUSED);
+        let threshold = if prompt.is_refused { threshold.min(refused) } else { threshold };
         Self { threshold, window: settings.context_length, before, said_beside: current.saturating_sub(before) }
     }
 
@@ -99,18 +106,31 @@ mod tests {
             (said(size + 4_250), 4_250, false),
             (Some(i64::MAX), 4_250, false),
         ] {
-            let goal = Goal::of(&messages, rough, &settings, current);
+            let goal = Goal::of(&messages, rough, &settings, Prompt::of(current));
             assert_eq!((goal.beside(), goal.is_over()), (beside, is_over), "{current:?}");
         }
         let many = list(&"UA".repeat(3));
-        let goal = Goal::of(&many, Measure::of_all(&many), &settings, Some(9_000));
+        let goal = Goal::of(&many, Measure::of_all(&many), &settings, Prompt::of(Some(9_000)));
         assert!(goal.is_over());
     }
 
     #[test]
     fn either_estimate_can_be_over() {
         let chinese = vec![say("user", &"请看文件".repeat(2_800))];
-        let goal = Goal::of(&chinese, Measure::of_all(&chinese), &settings(10_000, 3, 20), None);
+        let goal = Goal::of(&chinese, Measure::of_all(&chinese), &settings(10_000, 3, 20), Prompt::default());
         assert!(Measure::of_all(&chinese).tokens() < 8_500 && goal.is_over(), "{goal:?}");
+    }
+
+    #[test]
+    fn a_prompt_that_was_refused_has_to_become_smaller_whatever_the_threshold() {
+        let messages = list(&"UA".repeat(20));
+        let rough = Measure::of_all(&messages);
+        let settings = settings(100_000, 3, 20);
+        let prompt = |tokens, is_refused| Prompt { tokens: Some(tokens), is_refused };
+        assert!(!Goal::of(&messages, rough, &settings, prompt(8_000, false)).is_over());
+        let goal = Goal::of(&messages, rough, &settings, prompt(8_000, true));
+        assert!(goal.is_over() && goal.threshold == 6_000, "{goal:?}");
+        let goal = Goal::of(&messages, rough, &settings, prompt(1_000_000, true));
+        assert_eq!(goal.threshold, settings.budgets().threshold_tokens);
     }
 }

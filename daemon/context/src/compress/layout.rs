@@ -118,6 +118,8 @@ pub(crate) struct Brief {
     /// Tokens that the whole handoff may take: the budget, and what the one before took.
     pub(crate) handoff_tokens: u64,
     pub(crate) focus: Option<String>,
+    /// What a memory provider adds.
+    pub(crate) memory: Option<String>,
 }
 
 impl Brief {
@@ -148,6 +150,7 @@ impl Brief {
             indexes,
             previous,
             carried,
+            memory: None,
         }
     }
 
@@ -160,6 +163,7 @@ impl Brief {
         let parts = PromptParts {
             serialized,
             previous: previous.as_deref(),
+            memory: self.memory.as_deref(),
             summary_budget: self.summary_budget,
             focus: self.focus.as_deref(),
             today,

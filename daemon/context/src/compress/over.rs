@@ -4,6 +4,7 @@ use super::exchange::Exchange;
 use super::goal::Goal;
 use crate::boundary;
 use crate::message::{Message, Role};
+use crate::request::Prompt;
 use crate::settings::Settings;
 use crate::text::thousands;
 use crate::tokens::{Load, Measure};
@@ -57,8 +58,8 @@ impl Part {
 impl Over {
     /// What is to be said of a list that comes back as it is; nothing if it is below the
     /// threshold.
-    pub fn of_input(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> Option<Self> {
-        let goal = Goal::of(messages, Measure::of_all(messages), settings, current_tokens);
+    pub fn of_input(messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Self> {
+        let goal = Goal::of(messages, Measure::of_all(messages), settings, prompt);
         let head = boundary::head_end(messages, boundary::head_size(messages, settings));
         Self::of(&messages.iter().collect::<Vec<_>>(), head, &goal)
     }

@@ -13,6 +13,7 @@ use crate::extractive::{Extract, Reason};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::request::Gain;
+use crate::text::{head, longer_than, tail};
 use crate::tokens::tokens_to_chars;
 use crate::{CompressRequest, EngineState, Settings, Today, pairs, serialize};
 
@@ -22,6 +23,13 @@ const MIN_HANDOFF_CHARS: usize = 3_000;
 const SMALLEST_LIMIT: usize = 8_000;
 /// Chars of a handle that room is kept for.
 const EXPECTED_HANDLE: usize = 24;
+
+/// Chars of a memory provider's text that go into a prompt; of a longer one its head and its tail.
+const MEMORY_CHARS: usize = 6_000;
+/// Chars of its head.
+const MEMORY_HEAD: usize = 4_000;
+/// Chars of its tail.
+const MEMORY_TAIL: usize = 1_500;
 
 /// A compression that only lacks its summary. It owns all it needs and can be kept for later.
 pub struct Prepared {
@@ -82,12 +90,13 @@ pub fn prepare_and(
         held: state.previous_summary.as_deref(),
         focus: &request.focus,
         gain: request.gain,
-        current: request.current_tokens,
+        prompt: request.prompt(),
     };
     let Decided { layout, brief, goal, target } = decide(messages, &case)?;
     let redaction = Redaction::from(settings);
     let has_handoff = brief.is_some();
-    let brief = brief.unwrap_or_default();
+    let mut brief = brief.unwrap_or_default();
+    brief.memory = request.memory.as_deref().and_then(|text| memory(text, redaction));
     if has_handoff {
         tell(layout.dropped_range());
     }
@@ -133,6 +142,16 @@ pub fn prepare_and(
         goal,
         target,
     })
+}
+
+/// What a memory provider adds, as it goes into a prompt.
+fn memory(text: &str, redaction: Redaction) -> Option<String> {
+    let text = redaction.apply(text.trim());
+    match longer_than(&text, MEMORY_CHARS) {
+        _ if text.is_empty() => None,
+        true => Some(format!("{}\n...[truncated]...\n{}", head(&text, MEMORY_HEAD), tail(&text, MEMORY_TAIL))),
+        false => Some(text.into_owned()),
+    }
 }
 
 /// Chars that the budget gives a handoff.

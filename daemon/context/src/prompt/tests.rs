@@ -2,7 +2,15 @@ use super::*;
 
 fn write(previous: Option<&str>, focus: Option<&str>, today: Option<&str>) -> String {
     let today = today.map(|day| Today::parse(day).unwrap());
-    PromptParts { serialized: "[USER]: hi", previous, summary_budget: 2_500, focus, today: today.as_ref() }.write()
+    PromptParts {
+        serialized: "[USER]: hi",
+        previous,
+        memory: None,
+        summary_budget: 2_500,
+        focus,
+        today: today.as_ref(),
+    }
+    .write()
 }
 
 #[test]
@@ -58,4 +66,19 @@ fn sections_come_in_order_and_the_rules_after_them() {
 fn optional_parts_are_left_out() {
     let text = write(None, None, None);
     assert!(!text.contains("TEMPORAL ANCHORING") && !text.contains("FOCUS TOPIC"));
+}
+
+#[test]
+fn what_a_memory_provider_adds_stands_behind_the_turns() {
+    let parts = PromptParts {
+        serialized: "[USER]: hi",
+        previous: None,
+        memory: Some("The user drinks tea."),
+        summary_budget: 2_500,
+        focus: None,
+        today: None,
+    };
+    let prompt = parts.write();
+    let at = |words: &str| prompt.find(words).unwrap();
+    assert!(at("[USER]: hi") < at("The user drinks tea.") && at("The user drinks tea.") < at("## Goal"));
 }

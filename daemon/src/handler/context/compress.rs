@@ -53,13 +53,15 @@ pub(in crate::handler) async fn compress(
     let form = params.reply.unwrap_or(ReplyForm::Messages);
     let texts = collect::texts(state, &session, params.messages).await?;
     request.constraints = rules::load(state, &session).await?;
-    let current = request.current_tokens;
+    request.overflow = params.overflow == Some(true);
+    request.memory = params.memory_context;
+    let (current, prompt) = (request.current_tokens, request.prompt());
     let kinds = chain.kinds().to_vec();
     let used = settings.clone();
     match begin(state, &session, settings, texts, Wish { request, chain, mode, form, started }).await? {
         Begun::Declined { why, input } => {
             let list = Arc::clone(&input);
-            let over = blocking("context.compress", move || Ok(Over::of_input(&list, &used, current))).await?;
+            let over = blocking("context.compress", move || Ok(Over::of_input(&list, &used, prompt))).await?;
             let why = declined(state, &session, why, &input, current);
             let frame = Frame { session: &session, kept: &session.kept().clone(), chain: &kinds, started };
             let report = frame.unchanged(why, &input, &Account::default(), over);

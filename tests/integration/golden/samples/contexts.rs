@@ -23,6 +23,8 @@ fn compress_params() -> context::CompressParams {
         focus: Some(TextOrOff::Off),
         today: Some(TextOrOff::Text("2026-11-20".into())),
         force: Some(true),
+        overflow: Some(true),
+        memory_context: Some("The user prefers short answers.".into()),
         summarizer: Some("extractive".into()),
         reply: Some(context::ReplyForm::Edits),
         mode: Some(context::Mode::Continue),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..types import ContextStatus, Messages, NeedsSummary
     from .summary import Summarizer
 
-MEMORY_CONTEXT = 6_000
-"""Chars of a memory provider's text that go into the prompt of a summary."""
+MEMORY_CONTEXT = 100_000
+"""Chars of a memory provider's text that the daemon is given; it takes what goes into a prompt."""
 
 ERROR = 220
 """Chars of an error's words that the host shows."""
@@ -103,6 +103,7 @@ class Compressing:
                 "current_tokens": _tokens(current_tokens),
                 "focus": plain(str(focus_topic)) if focus_topic else None,
                 "force": True if force else None,
+                "overflow": True if self._was_refused(current_tokens, force) else None,
                 "memory_context": plain(str(memory_context or "")[:MEMORY_CONTEXT]).strip() or None,
             }
             with conversation.keeper.alone():
@@ -112,6 +113,11 @@ class Compressing:
         except Exception as error:  # Hosts lose turns when an engine raises.
             self._abort(error)
         return messages
+
+    def _was_refused(self, current_tokens: Any, force: bool) -> bool:
+        """Whether the provider refused the prompt: else nobody compresses below the threshold."""
+        tokens = _tokens(current_tokens)
+        return not force and tokens is not None and tokens < self.threshold_tokens
 
     def _run(
         self, conversation: Conversation, messages: Messages, params: dict[str, Any]
