@@ -70,7 +70,10 @@ def gives(result):
 
 ERROR = {"code": -32603, "message": "a fault", "data": {"kind": "internal"}}
 
+FULL = {"code": -32008, "message": "the disk is full", "data": {"kind": "storage_full"}}
+
 ODD = {
+    "a full disk": greets(lambda request: line(request, error=FULL)),
     "nonsense": lambda request: b"\x00\xff not json\n",
     "a number": lambda request: b"7\n",
     "hangs up": lambda request: None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 HOST = '''
 """A host's contract, as far as an engine sees it."""

@@ -277,7 +277,7 @@ def test_looking_at_it_starts_nothing(home, tmp_path):
     assert provider.unavailable_reason() is None
     assert provider.get_config_schema()[0]["key"] == "prefetch"
     assert provider.system_prompt_block() == provider.system_prompt_block()
-    assert [tool["name"] for tool in provider.get_tool_schemas()][0] == "recall_search"
+    assert provider.get_tool_schemas()[0]["name"] == "recall_search"
     assert home.pid is None
 
 

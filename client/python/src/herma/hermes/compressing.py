@@ -24,6 +24,9 @@ MEMORY_CONTEXT = 100_000
 ERROR = 220
 """Chars of an error's words that the host shows."""
 
+USUAL_THRESHOLD = 0.50
+"""Share of the window from which on the daemon compresses when it is told no other."""
+
 COUNTED = "this conversation was compressed"
 """How the report's warning begins that hosts give by themselves."""
 
@@ -169,7 +172,7 @@ class Compressing:
             reply = {"error": failure(error)}
         reply = reply or {"error": {"text": "no text came"}}
         return link.call_patiently(
-            "context.resume", ticket=needs["ticket"], profile=self._profile, **reply
+            "context.resume", ticket=needs["ticket"], profile=self._profile, **plain(reply)
         )
 
     def _writer(self) -> Summarizer | None:
@@ -296,7 +299,7 @@ class Compressing:
     def _guess(self) -> None:
         """Shows the host what the daemon will say of these settings, before it is asked."""
         window = int(self._settings.get("context_length") or 0)
-        self.threshold_percent = self._settings.get("threshold") or 0.50
+        self.threshold_percent = self._settings.get("threshold") or USUAL_THRESHOLD
         first, last = self._settings.get("protect_first_n"), self._settings.get("protect_last_n")
         self.protect_first_n = 3 if first is None else first
         self.protect_last_n = 20 if last is None else last

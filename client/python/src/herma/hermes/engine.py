@@ -13,7 +13,7 @@ from ..errors import HermaError
 from ..place import Place
 from ..start import find_daemon
 from . import counting, host, recall
-from .compressing import Compressing
+from .compressing import USUAL_THRESHOLD, Compressing
 from .contract import ContextEngine, base_of_host
 from .conversation import Conversation
 from .conversations import Conversations
@@ -104,6 +104,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         self._selects = select_context
         self._thresholds = thresholds
         self._settings: dict[str, Any] = dict(settings)
+        self._usual_threshold = settings.get("threshold")
         self._home: Path | None = None
         self._conversations = Conversations(profile)
         self._key: Any = ""
@@ -164,8 +165,10 @@ class HermaContextEngine(Previews, Compressing, Base):
             if given:
                 self._settings[name] = plain(str(given))
         share = self._thresholds(model) if self._thresholds is not None else None
-        if share is not None:
-            self._settings["threshold"] = share
+        usual = self._usual_threshold
+        if share is not None or usual is not None or "threshold" in self._settings:
+            # A daemon that was told one keeps it until it is told another.
+            self._settings["threshold"] = share or usual or USUAL_THRESHOLD
         self._guess()
         if self._conversations.current is not None:
             self._prepared()
@@ -363,6 +366,7 @@ class HermaContextEngine(Previews, Compressing, Base):
             **copy.copy(self._settings),
         )
         made._home, made._key = self._home, self._key
+        made._usual_threshold = self._usual_threshold
         made._asks_host = self._asks_host
         memo[id(self)] = made
         return made

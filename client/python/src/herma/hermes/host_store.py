@@ -33,41 +33,43 @@ def store_class(base: type[Any], settings: PluginSettings) -> type[Any]:
 
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
-            self._agent = _weak(host.calling_agent())
-            self._has_loaded = False
-            self._told_episode = 0
+            self._herma_agent = _weak(host.calling_agent())
+            self._herma_has_loaded = False
+            self._herma_told_episode = 0
 
         def load_from_disk(self) -> None:
             """Reads both stores, and freezes the blocks of this session's prompt."""
             super().load_from_disk()
-            snapshot = self._ask(self._snapshot)
+            snapshot = self._herma_ask(self._herma_snapshot)
             if snapshot is not None:
                 blocks = {name: snapshot[name] or "" for name in ("memory", "user")}
                 self._system_prompt_snapshot = blocks
-                self._has_loaded = True
-            self._look()
+                self._herma_has_loaded = True
+            self._herma_look()
 
         def add(self, target: str, content: str) -> dict[str, Any]:
             """Appends an entry."""
-            return self._write("add", super().add, target, content, names=("content",))
+            return self._herma_write("add", super().add, target, content, names=("content",))
 
         def replace(self, target: str, old_text: str, new_content: str) -> dict[str, Any]:
             """Puts a text in the place of the entry that ``old_text`` names."""
             names = ("old_text", "content")
-            return self._write(
+            return self._herma_write(
                 "replace", super().replace, target, old_text, new_content, names=names
             )
 
         def remove(self, target: str, old_text: str) -> dict[str, Any]:
             """Deletes the entry that ``old_text`` names."""
-            return self._write("remove", super().remove, target, old_text, names=("old_text",))
+            return self._herma_write(
+                "remove", super().remove, target, old_text, names=("old_text",)
+            )
 
         def apply_batch(self, target: str, operations: list[dict[str, Any]]) -> dict[str, Any]:
             """Does all operations or none."""
             own = getattr(super(), "apply_batch", _no_batch)
-            return self._write("batch", own, target, operations, names=("operations",))
+            return self._herma_write("batch", own, target, operations, names=("operations",))
 
-        def _write(
+        def _herma_write(
             self,
             action: str,
             own: Callable[..., Any],
@@ -80,10 +82,10 @@ def store_class(base: type[Any], settings: PluginSettings) -> type[Any]:
                 link = _link(settings)
                 link.try_back()
                 result: dict[str, Any] = link.call(
-                    f"memory.{action}", target=_target(target), **given, **self._who()
+                    f"memory.{action}", target=_target(target), **given, **self._herma_who()
                 )
             except Offline as error:
-                self._tell(error)
+                self._herma_tell(error)
                 if not _is_certain(error):
                     words = "whether the change was made is not known; look before you repeat it"
                     return {"success": False, "error": words}
@@ -93,45 +95,45 @@ def store_class(base: type[Any], settings: PluginSettings) -> type[Any]:
                 return {"success": False, "error": error.message}
             except HermaError as error:
                 return {"success": False, "error": f"memory is not available: {error.message}"}
-            self._look()
+            self._herma_look()
             return result
 
-        def _look(self) -> None:
-            stores = self._ask(lambda link: link.call("memory.list", raw=True))
+        def _herma_look(self) -> None:
+            stores = self._herma_ask(lambda link: link.call("memory.list", raw=True))
             if stores is not None:
                 self.memory_entries = list((stores.get("memory") or {}).get("entries") or [])
                 self.user_entries = list((stores.get("user") or {}).get("entries") or [])
 
-        def _snapshot(self, link: Link) -> Any:
-            session = self._session()
+        def _herma_snapshot(self, link: Link) -> Any:
+            session = self._herma_session()
             if session is None:
                 return None
-            if self._has_loaded:
+            if self._herma_has_loaded:
                 return link.call("session.refresh", session=session)
             return link.call("session.open", session=session, agent=AGENT)["snapshot"]
 
-        def _ask(self, question: Callable[[Link], Any]) -> Any | None:
+        def _herma_ask(self, question: Callable[[Link], Any]) -> Any | None:
             """What the daemon says; ``None`` where the host's own way has to do."""
             try:
                 return question(_link(settings))
             except Offline as error:
-                self._tell(error)
+                self._herma_tell(error)
             except HermaError as error:
                 logger.warning("the host's own memory is shown: %s", error.message)
             return None
 
-        def _session(self) -> str | None:
+        def _herma_session(self) -> str | None:
             """The daemon's session: the engine knows it, else it has the host's name."""
-            agent = self._agent() or host.calling_agent()
+            agent = self._herma_agent() or host.calling_agent()
             return daemon_session(agent)
 
-        def _who(self) -> dict[str, Any]:
-            return {"session": self._session(), "agent": AGENT}
+        def _herma_who(self) -> dict[str, Any]:
+            return {"session": self._herma_session(), "agent": AGENT}
 
-        def _tell(self, error: Offline) -> None:
+        def _herma_tell(self, error: Offline) -> None:
             link = _link(settings)
-            if link.episode > self._told_episode:
-                self._told_episode = link.episode
+            if link.episode > self._herma_told_episode:
+                self._herma_told_episode = link.episode
                 logger.warning("memory goes on without the daemon: %s", error.message)
 
     HermaMemoryStore.__qualname__ = HermaMemoryStore.__name__

@@ -15,7 +15,7 @@ import json
 import logging
 import os
 import sys
-from typing import Any, Optional
+from typing import Any
 
 #: The name of the engine, of the provider and of the plugin.
 NAME = "herma"
@@ -37,7 +37,7 @@ class Errors(logging.Handler):
         if NAME in words and ("ailed" in words or record.levelno >= logging.WARNING):
             self.words.append(words)
 
-    def last(self) -> Optional[str]:
+    def last(self) -> str | None:
         """The newest one."""
         return self.words[-1] if self.words else None
 
@@ -52,7 +52,7 @@ def listen(*names: str) -> Errors:
     return errors
 
 
-def item(configured: bool, in_use: bool, name: Optional[str], why: Optional[str]) -> dict[str, Any]:
+def item(configured: bool, in_use: bool, name: str | None, why: str | None) -> dict[str, Any]:
     """What is said of one part: ``name`` is in use, ``why`` is said where that isn't herma."""
     return {
         "configured": configured,
@@ -194,7 +194,7 @@ def part(configured: bool, look: Any, *arguments: Any) -> dict[str, Any]:
 def probe() -> dict[str, Any]:
     """Everything."""
     try:
-        version: Optional[str] = importlib.metadata.version(HOST)
+        version: str | None = importlib.metadata.version(HOST)
     except importlib.metadata.PackageNotFoundError:
         version = None
     found: dict[str, Any] = {"host": version, "python": sys.executable, "error": None}

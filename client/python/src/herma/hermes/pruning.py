@@ -25,8 +25,8 @@ LEAST_CHARS = 2_000
 PREVIEW_CHARS = 400
 """Chars of a result that stay in its preview."""
 
-BLOCK_CHARS = PREVIEW_CHARS + 350
-"""Chars of the block that takes a result's place."""
+BLOCK_CHARS = PREVIEW_CHARS + 900
+"""Chars of the block that takes a result's place, with the end of the text and its path."""
 
 SPILLED = "<persisted-output>"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Callable
 
 from .host import section
 from .link import LIMIT
@@ -20,14 +20,14 @@ MOST_PREFETCH_CHARS = 20_000
 
 SUMMARIZERS = ("host", "daemon")
 
-ENGINE_KEYS = {
-    "threshold": "threshold",
-    "target_ratio": "target_ratio",
-    "protect_first_n": "protect_first_n",
-    "protect_last_n": "protect_last_n",
-    "abort_on_summary_failure": "abort_on_summary_failure",
+ENGINE_KEYS: dict[str, Callable[[Any], bool]] = {
+    "threshold": lambda found: _is_number(found) and 0 < found <= 1,
+    "target_ratio": lambda found: _is_number(found) and 0 <= found <= 1,
+    "protect_first_n": lambda found: type(found) is int and found >= 0,
+    "protect_last_n": lambda found: type(found) is int and found >= 0,
+    "abort_on_summary_failure": lambda found: isinstance(found, bool),
 }
-"""Keys of the host's section ``compression``, and what the daemon calls them."""
+"""Keys of the host's section ``compression`` that the daemon knows too, and what it takes."""
 
 logger = logging.getLogger("herma.hermes")
 
@@ -70,11 +70,7 @@ class PluginSettings:
             prefetch_chars=int(
                 _number(own, "prefetch_chars", PREFETCH_CHARS, 100, MOST_PREFETCH_CHARS)
             ),
-            engine={
-                wire: compression[name]
-                for name, wire in ENGINE_KEYS.items()
-                if isinstance(compression.get(name), (int, float))
-            },
+            engine=_of_engine(compression),
             model_thresholds=_thresholds(compression.get("model_thresholds")),
         )
 
@@ -90,8 +86,24 @@ def _thresholds(found: Any) -> dict[str, float]:
     return {
         str(name): float(share)
         for name, share in found.items()
-        if isinstance(share, (int, float)) and not isinstance(share, bool) and 0 < share <= 1
+        if _is_number(share) and 0 < share <= 1
     }
+
+
+def _of_engine(compression: dict[str, Any]) -> dict[str, Any]:
+    """What the daemon takes: a single wrong value would have it refuse all."""
+    made: dict[str, Any] = {}
+    for name, is_fine in ENGINE_KEYS.items():
+        found = compression.get(name)
+        if is_fine(found):
+            made[name] = found
+        elif found is not None:
+            logger.warning("config.yaml: compression.%s is not understood", name)
+    return made
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, (int, float)) and not isinstance(found, bool)
 
 
 def _switch(own: dict[str, Any], name: str, *, default: bool) -> bool:
