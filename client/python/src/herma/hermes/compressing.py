@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadAnswer, Busy, HermaError, InvalidParams
+from ..errors import BadAnswer, Busy, HermaError
 from . import counting, edits, host
 from .conversation import Conversation
 from .link import Link, Offline
@@ -137,13 +137,7 @@ class Compressing:
             reply="edits",
             mode="in_place",
         )
-        try:
-            answer = conversation.link.call_patiently("context.compress", **params)
-        except InvalidParams as error:
-            # A daemon that does not know it yet can do without.
-            if not params.pop("memory_context") or "memory_context" not in error.message:
-                raise
-            answer = conversation.link.call_patiently("context.compress", **params)
+        answer = conversation.link.call_patiently("context.compress", **params)
         while "needs_summary" in answer:
             answer = self._summarise(conversation.link, answer["needs_summary"])
         report = answer["report"]
