@@ -6,6 +6,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import files
 from endpoint import answer
@@ -42,6 +43,9 @@ TODO = [
 
 PLAYER = re.compile(r"\[turn ([abc])-\d+\]")
 """Who was asked for a turn; each has conversations of its own."""
+
+NOTHING = 1
+"""Exit code of a search that finds nothing."""
 
 HANDLE = re.compile(r'"handle":\s*"([^"]+)"')
 
@@ -190,6 +194,18 @@ def _look(run: Run, *, with_herma: bool, quick: bool, recalled: int) -> None:
     _archive(run)
 
 
+def _said(run: Run, session: str) -> list[dict[str, Any]]:
+    """What of a session speaks of turns; nothing where the command finds nothing."""
+    try:
+        found = run.home.herma("recall", "turn", "--session", session, "--limit", "100")
+    except subprocess.CalledProcessError as error:
+        if error.returncode != NOTHING:
+            raise
+        return []
+    hits: list[dict[str, Any]] = found["hits"]
+    return hits
+
+
 def _archive(run: Run) -> None:
     """What the daemon says of its own work."""
     try:
@@ -199,7 +215,7 @@ def _archive(run: Run) -> None:
     except subprocess.CalledProcessError as error:
         return run.fail(f"herma says {error.stderr.strip()}")
     for one in run.home.herma("session", "list", "--raw", "--limit", "1000")["sessions"]:
-        found = run.home.herma("recall", "turn", "--session", one["session"], "--limit", "100")["hits"]
+        found = _said(run, one["session"])
         names = {name for hit in found for name in PLAYER.findall(hit["snippet"])}
         run.expect(len(names) < 2, f"session {one['session']} has turns of {sorted(names)}")
     run.expect(sum(one["messages"] for one in sessions), "the archive has no messages")
