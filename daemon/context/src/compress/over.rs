@@ -116,7 +116,7 @@ mod tests {
         let settings = settings(10_000, 2, 20);
         let mut messages = vec![say("system", &"rules ".repeat(6_000))];
         messages.extend(list("uaucta"));
-        let over = Over::of_input(&messages, &settings, Some(20_000)).unwrap();
+        let over = Over::of_input(&messages, &settings, Prompt::of(Some(20_000))).unwrap();
         let parts: Vec<Part> = over.parts.iter().map(|part| part.part).collect();
         assert_eq!(parts, [Part::System, Part::Head, Part::LastExchange, Part::Request]);
         assert!(over.parts[0].tokens >= 9_000 && over.parts[1].tokens < 100, "{over:?}");
@@ -124,6 +124,6 @@ mod tests {
         assert!(
             over.warning().contains("20,000 of 8,500 tokens") && over.warning().contains("the system message takes 9,")
         );
-        assert_eq!(Over::of_input(&messages[1..], &settings, None), None);
+        assert_eq!(Over::of_input(&messages[1..], &settings, Prompt::default()), None);
     }
 }

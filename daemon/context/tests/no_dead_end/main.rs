@@ -11,8 +11,8 @@ use std::ops::AddAssign;
 use dice::Dice;
 use herma_context::breaker::{Breaker, Limits, Verdict};
 use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, EngineState, Message, Over, RawSettings, Role, Settings, Slot, Summary,
-    compress, constants, has_work, prepare, tokens,
+    ArchiveNote, CompressRequest, Compressed, EngineState, Message, Over, Prompt, RawSettings, Role, Settings, Slot,
+    Summary, compress, constants, has_work, prepare, tokens,
 };
 use rayon::prelude::*;
 use shapes::{Shape, Talk};
@@ -127,7 +127,7 @@ impl Case {
             None => {
                 self.tally.unchanged += 1;
                 self.breaker.note_nothing(before + self.beside, 0.0);
-                (Over::of_input(&self.list, &self.settings, self.current()), false)
+                (Over::of_input(&self.list, &self.settings, Prompt::of(self.current())), false)
             }
         };
         match self.is_over() {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..errors import HermaError
 from ..place import Place
@@ -17,6 +16,7 @@ from .compressing import USUAL_THRESHOLD, Compressing
 from .contract import ContextEngine, base_of_host
 from .conversation import Conversation
 from .conversations import Conversations
+from .deciding import Deciding
 from .guarded import never_raises
 from .link import LIMIT, Link, Offline, shared_link
 from .plain import plain
@@ -39,34 +39,10 @@ COMPRESSION = "compression"
 MODEL_SETTINGS = ("base_url", "provider", "api_mode")
 """What the daemon is told of a model; a key is not among it."""
 
-OFFLINE = "offline"
-"""The reason when the daemon can't be asked; that it is away was told when it was lost."""
-
-HELD = {
-    "breaker_open": "the last two compressions hardly made the list shorter; one more is tried"
-    " when it has grown by a tenth of the window, or in {wait:.0f} s",
-    "rate_limited": "it was compressed too often, or too little is new since the last time"
-    " ({wait:.0f} s to wait)",
-    "cooldown": "nobody can write a summary for {wait:.0f} s more",
-    "nothing_to_compress": "nothing stands between the protected head and tail of the list",
-    "disabled": "herma/config.toml has turned it off (context.enabled)",
-}
-"""Why the daemon does not want a compression although the list is over the threshold."""
-
 logger = logging.getLogger("herma.hermes")
 
 
-class Due(NamedTuple):
-    """Whether to compress, and where not, why."""
-
-    now: bool
-    reason: str | None = None
-    """The daemon's name for it."""
-    words: str | None = None
-    """The same for the user."""
-
-
-class HermaContextEngine(Previews, Compressing, Base):
+class HermaContextEngine(Previews, Deciding, Compressing, Base):
     """Compression by the daemon, for a host that has context engines.
 
     No method raises. While the daemon can't be reached the engine counts by itself,
@@ -109,13 +85,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         self._conversations = Conversations(profile)
         self._key: Any = ""
         self._told_episode = 0
-        self._told_reason: str | None = None
-        self._tried_offline = False
         self._has_ended = False
-        self.last_real_prompt_tokens = 0
-        self.last_compression_rough_tokens = 0
-        self.last_rough_tokens_when_real_prompt_fit = 0
-        self.awaiting_real_usage_after_compression = False
         self._context_probed = False
         self._context_probe_persistable = False
         self._session_id = ""
@@ -252,7 +222,7 @@ class HermaContextEngine(Previews, Compressing, Base):
         for rule in old.call("constraint.list")["constraints"]:
             new.call("constraint.add", text=rule["text"], scope=rule["scope"])
 
-    # What a turn uses, and whether to compress.
+    # Turns.
 
     @never_raises(lambda self, *args: None)
     def update_from_response(self, usage: Mapping[str, Any]) -> None:
@@ -261,65 +231,6 @@ class HermaContextEngine(Previews, Compressing, Base):
         self._count(usage)
         if usage:
             self._report(usage)
-
-    @never_raises(lambda self, *args: (False, None))
-    def should_compress_info(self, prompt_tokens: int | None = None) -> tuple[bool, str | None]:
-        """Whether to compress now, and why not although the list is over the threshold."""
-        due = self._due(prompt_tokens)
-        return due.now, due.words
-
-    @never_raises(lambda self, *args: False)
-    def should_compress(self, prompt_tokens: int | None = None) -> bool:
-        """Whether to compress now, at so many tokens or at those of the last call."""
-        due = self._due(prompt_tokens)
-        if due.now:
-            self._told_reason = None
-        elif due.words is not None and due.reason not in (self._told_reason, OFFLINE):
-            # Hosts that don't ask for the reason can't tell it.
-            self._told_reason = due.reason
-            host.warn(self._conversations.agent, f"no compression for now: {due.words}")
-        return due.now
-
-    def _due(self, prompt_tokens: Any) -> Due:
-        tokens = prompt_tokens if prompt_tokens is not None else self.last_prompt_tokens
-        if not isinstance(tokens, (int, float)) or not 0 < self.threshold_tokens <= tokens:
-            return Due(False)
-        try:
-            check = self._prepared(raises=True).call("context.check", tokens=int(tokens))
-        except HermaError as error:
-            # Once: compress() then says to the user what is wrong.
-            is_first, self._tried_offline = not self._tried_offline, True
-            self._note_failure("context.check", error)
-            return Due(is_first, OFFLINE, f"the daemon can't be asked: {error.message}")
-        self._tried_offline = False
-        reason: str = check["reason"]
-        if not check["compress"] and reason in HELD:
-            return Due(False, reason, HELD[reason].format(wait=check["wait_s"]))
-        # A host may have lowered the threshold below the daemon's own.
-        return Due(check["compress"] or reason == "below_threshold")
-
-    @never_raises(lambda self, *args: False)
-    def should_compress_preflight(self, messages: Messages) -> bool:
-        """Whether to compress before this list is sent."""
-        return self.should_compress(counting.estimate(messages))
-
-    @never_raises(lambda self, *args: False)
-    def should_defer_preflight_to_real_usage(self, rough_tokens: int) -> bool:
-        """Whether the provider's last count is trusted more than an estimate."""
-        baseline = self.last_rough_tokens_when_real_prompt_fit or self.last_compression_rough_tokens
-        threshold, real = self.threshold_tokens, self.last_real_prompt_tokens
-        defers = counting.defers(rough_tokens, threshold, real, baseline)
-        if defers:
-            self.last_rough_tokens_when_real_prompt_fit = max(baseline, rough_tokens)
-        return defers
-
-    def get_active_compression_failure_cooldown(self, **more: Any) -> dict[str, Any] | None:
-        """How long no summary can be written after a failure; ``None`` when one can."""
-        left = self._cooldown_until - time.monotonic()
-        if left <= 0:
-            return None
-        until, error = time.time() + left, self._last_summary_error
-        return {"remaining_seconds": left, "cooldown_until": until, "error": error}
 
     @never_raises(lambda self, *args, **more: None)
     def on_turn_complete(
