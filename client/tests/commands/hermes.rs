@@ -143,6 +143,15 @@ fn a_file_that_is_not_understood_is_left_to_a_person() {
     }
 }
 
+/// A plugin that replaces nothing.
+const ENGINE_ALONE: &str = "import sys, pathlib
+sys.path.insert(0, str(pathlib.Path(__file__).parent / 'lib'))
+from herma.hermes import HermaContextEngine
+
+def register(ctx):
+    ctx.register_context_engine(HermaContextEngine())
+";
+
 #[test]
 fn check_asks_the_agent_and_names_what_is_missing() {
     let agent = Agent::new();
@@ -171,7 +180,11 @@ fn check_asks_the_agent_and_names_what_is_missing() {
     assert_eq!((code, out.lines().last(), error.as_str()), (0, Some("in use"), ""), "{out}");
     assert!(out.contains("hermes-agent 0.99.0") && out.contains("context engine   herma\n"), "{out}");
     agent.write("config.yaml", &format!("{ALL}herma:\n  memory: true\n"));
+    let (code, out, _) = parts(&agent.check());
+    assert!(code == 0 && out.contains("memory tool      herma\n"), "{out}");
+    agent.write("plugins/herma/__init__.py", ENGINE_ALONE);
     verdict("memory tool: of the host still: MemoryStore");
+    agent.write("plugins/herma/__init__.py", &plugin);
     agent.write("config.yaml", &format!("{ALL}memory:\n  provider: herma\n"));
     verdict("memory provider: ");
 }
