@@ -32,6 +32,8 @@ pub(crate) struct Goal {
     pub(crate) before: u64,
     /// Tokens that the caller counts beyond the list: a system prompt of its own, tools.
     pub(crate) said_beside: u64,
+    /// The provider refused the prompt as too long.
+    is_refused: bool,
 }
 
 impl Goal {
@@ -49,7 +51,13 @@ impl Goal {
         // is known is only that this was too much.
         let refused = percent(current.max(before), REFUSED);
         let threshold = if prompt.is_refused { threshold.min(refused) } else { threshold };
-        Self { threshold, window: settings.context_length, before, said_beside: current.saturating_sub(before) }
+        Self {
+            threshold,
+            window: settings.context_length,
+            before,
+            said_beside: current.saturating_sub(before),
+            is_refused: prompt.is_refused,
+        }
     }
 
     /// The same for a list that has grown by so many tokens since, and is `current` ones now.
@@ -66,7 +74,7 @@ impl Goal {
 
     /// Whether the input has to become smaller.
     pub(crate) fn is_over(&self) -> bool {
-        self.before + self.beside() >= self.threshold
+        self.is_refused || self.before + self.beside() >= self.threshold
     }
 
     /// Tokens that a list may have, from what it should have to what it may have at the worst.
@@ -123,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_was_refused_has_to_become_smaller_whatever_the_threshold() {
-        let messages = list(&"UA".repeat(20));
+        let messages = list("UA");
         let rough = Measure::of_all(&messages);
         let settings = settings(100_000, 3, 20);
         let prompt = |tokens, is_refused| Prompt { tokens: Some(tokens), is_refused };

@@ -68,7 +68,7 @@ class Compressing:
     _profile: str | None
     _settings: dict[str, Any]
     _summarizer: Summarizer | None
-    _key: Any
+    api_key: Any
     _tried_offline: bool
     _told_reason: str | None
 
@@ -148,7 +148,7 @@ class Compressing:
         if shorter is messages:
             return messages
         conversation.keeper.drop()
-        conversation.remember_end(shorter)
+        conversation.remember_head(shorter)
         conversation.transcript.compressed(shorter, report["generation"], was_held=was_held)
         conversation.was_just_compressed = True
         return shorter
@@ -185,7 +185,7 @@ class Compressing:
 
     def _runtime(self) -> Mapping[str, Any]:
         names = ("model", "provider", "base_url", "api_mode")
-        return {**{name: self._settings.get(name) or "" for name in names}, "api_key": self._key}
+        return {**{name: self._settings.get(name) or "" for name in names}, "api_key": self.api_key}
 
     # What the host reads.
 
@@ -299,6 +299,7 @@ class Compressing:
         self.protect_last_n = 20 if last is None else last
         self.context_length = window
         self._lowered = None
+        self._shown_threshold = 0
         self._show_threshold(counting.threshold(window, self.threshold_percent))
 
     def _show_threshold(self, tokens: int) -> None:

@@ -82,6 +82,8 @@ class Conversation:
         worker.do(lambda: self._close(reason))
 
     def _close(self, reason: str) -> None:
+        if self.keeper.is_idle:
+            self.transcript.forget()
         if not self._is_open:
             return
         try:

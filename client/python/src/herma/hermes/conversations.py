@@ -21,6 +21,9 @@ DATABASE = "state.db"
 MOST = 64
 """Conversations of one engine that are known at the same time; the oldest are forgotten."""
 
+CLOSED = 8
+"""Conversations that ended and are still known: a host may end one twice."""
+
 LONGEST_NAME = 1_024
 """Chars that the daemon takes for the id of a session."""
 
@@ -55,6 +58,15 @@ class Conversations:
             self._agent = weakref.ref(agent)
         except TypeError:
             self._agent = _nobody
+
+    def belongs_to(self, agent: Any | None) -> bool:
+        """Whether this is the agent's, which it becomes where it has no agent that is alive."""
+        with self._lock:
+            owner = self.agent
+            if agent is None or owner is None or owner is agent:
+                self.attach(agent)
+                return True
+            return False
 
     @property
     def current(self) -> Conversation | None:
@@ -128,6 +140,10 @@ class Conversations:
         conversation.close(reason)
         with self._lock:
             self._started = [one for one in self._started if one is not conversation]
+            closed = {one.id: one for one in self._by_name.values() if one.is_closed}
+            for old in list(closed.values())[:-CLOSED]:
+                for name in old.names:
+                    self._by_name.pop(name, None)
 
     def leave(self, conversation: Conversation) -> None:
         """Says that a conversation is not meant any more, without ending it."""

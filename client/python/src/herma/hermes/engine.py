@@ -83,7 +83,8 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         self._usual_threshold = settings.get("threshold")
         self._home: Path | None = None
         self._conversations = Conversations(profile)
-        self._key: Any = ""
+        self.api_key: Any = ""
+        """Of the model; the host reads it back, and the daemon is never told."""
         self._told_episode = 0
         self._has_ended = False
         self._context_probed = False
@@ -96,6 +97,26 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
     def name(self) -> str:
         """``herma``."""
         return "herma"
+
+    @property
+    def model(self) -> str:
+        """The model that the engine was told of last; hosts read it back."""
+        return str(self._settings.get("model") or "")
+
+    @property
+    def base_url(self) -> str:
+        """Its endpoint."""
+        return str(self._settings.get("base_url") or "")
+
+    @property
+    def provider(self) -> str:
+        """Its provider."""
+        return str(self._settings.get("provider") or "")
+
+    @property
+    def api_mode(self) -> str:
+        """The protocol that it is spoken to in."""
+        return str(self._settings.get("api_mode") or "")
 
     @property
     def session_id(self) -> str | None:
@@ -129,11 +150,11 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         if own is not self:
             own.update_model(model, context_length, base_url, api_key, provider, api_mode)
             return
-        self._key = api_key
+        self.api_key = api_key
         self._settings.update(model=plain(str(model)), context_length=int(context_length))
+        # What is not given is not known of this model, whatever the one before had.
         for name, given in zip(MODEL_SETTINGS, (base_url, provider, api_mode)):
-            if given:
-                self._settings[name] = plain(str(given))
+            self._settings[name] = plain(str(given or ""))
         share = self._thresholds(model) if self._thresholds is not None else None
         usual = self._usual_threshold
         if share is not None or usual is not None or "threshold" in self._settings:
@@ -189,7 +210,8 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
             # The host ends its own session, to go on with the shorter list under another id.
             conversation.was_just_compressed = False
             return
-        if messages and conversation.is_about(messages) is not False:
+        is_named = session_id in conversation.names
+        if messages and (is_named or conversation.is_about(messages) is not False):
             conversation.keeper.take(messages)
         self._conversations.end(conversation, "closed")
         self._has_ended = True
@@ -276,7 +298,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
             thresholds=self._thresholds,
             **copy.copy(self._settings),
         )
-        made._home, made._key = self._home, self._key
+        made._home, made.api_key = self._home, self.api_key
         made._usual_threshold = self._usual_threshold
         made._asks_host = self._asks_host
         memo[id(self)] = made
@@ -292,11 +314,9 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         Some hosts give one object to an agent and its subagents; each needs its own.
         """
         agent = host.calling_agent()
-        owner = self._conversations.agent
-        if agent is None or owner is None or owner is agent:
-            self._conversations.attach(agent)
+        if self._conversations.belongs_to(agent):
             return self
-        if getattr(agent, "context_compressor", None) is not self:
+        if agent is None or getattr(agent, "context_compressor", None) is not self:
             return self
         own: HermaContextEngine = copy.deepcopy(self)
         own._conversations.attach(agent)
@@ -321,9 +341,14 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         conversations = self._conversations
         if conversations.agent is None:
             conversations.attach(host.calling_agent())
-        current = conversations.meant_by(messages) if messages else conversations.current
+        current = conversations.current
+        meant = conversations.meant_by(messages) if messages else current
+        if meant is not None and meant is not current:
+            return meant
         name = host.session_of(conversations.agent)
-        if name is not None and (current is None or name not in current.names):
+        # A host's agent that reviews a session calls itself so in the end; it has its own here.
+        is_other = name is not None and (current is None or name not in current.names)
+        if name is not None and is_other and not host.is_review(conversations.agent):
             return conversations.start(self._link, name, self._host_home)
         return current if current is not None else conversations.start_anew(self._link)
 
@@ -359,7 +384,8 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
     def _note_failure(self, what: str, error: Exception) -> None:
         """Tells the user once that the daemon is away; everything else is for the log."""
         if not isinstance(error, Offline):
-            logger.info("%s: %s", what, error)
+            words = error.message if isinstance(error, HermaError) else type(error).__name__
+            logger.info("%s: %s", what, words)
             return
         link = self._link
         if link.episode > self._told_episode and link.reason is not None:

@@ -61,6 +61,11 @@ def session_of(agent: Any) -> str | None:
     return session if isinstance(session, str) and session else None
 
 
+def is_review(agent: Any) -> bool:
+    """Whether an agent only reviews another one's session, whose id it borrows."""
+    return getattr(agent, "_memory_write_origin", None) == "background_review"
+
+
 def warn(agent: Any | None, words: str) -> None:
     """Says something to the user by the agent's own way, and to the log."""
     logger.warning("%s", words)

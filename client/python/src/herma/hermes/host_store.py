@@ -6,10 +6,10 @@ import logging
 import weakref
 from typing import Any, Callable
 
-from ..errors import HermaError, InvalidParams
+from ..errors import HermaError, InvalidParams, NotFound
 from . import host
 from .conversation import AGENT
-from .link import Link, Offline, shared_link
+from .link import UNCERTAIN, Link, Offline, shared_link
 from .settings import PluginSettings
 
 MARK = "_is_of_herma"
@@ -109,7 +109,10 @@ def store_class(base: type[Any], settings: PluginSettings) -> type[Any]:
             if session is None:
                 return None
             if self._herma_has_loaded:
-                return link.call("session.refresh", session=session)
+                try:
+                    return link.call("session.refresh", session=session)
+                except NotFound:
+                    pass  # The host's session is another one by now, which was not opened yet.
             return link.call("session.open", session=session, agent=AGENT)["snapshot"]
 
         def _herma_ask(self, question: Callable[[Link], Any]) -> Any | None:
@@ -165,9 +168,7 @@ def _target(target: str) -> str:
 
 def _is_certain(error: Offline) -> bool:
     """Whether the daemon has surely not done what it was asked for."""
-    from ..errors import DeadlineExceeded, OutcomeUnknown
-
-    return not isinstance(error.__cause__, (DeadlineExceeded, OutcomeUnknown))
+    return not isinstance(error.__cause__, UNCERTAIN)
 
 
 def _no_batch(target: str, operations: Any) -> dict[str, Any]:

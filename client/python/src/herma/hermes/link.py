@@ -50,6 +50,9 @@ class Offline(HermaError):
 LOST = (DaemonUnavailable, DeadlineExceeded, BadAnswer, Cancelled, OSError)
 """What says that the way to the daemon is broken, and not that the daemon refused something."""
 
+UNCERTAIN = (BadAnswer, DeadlineExceeded, OutcomeUnknown)
+"""Causes of a loss after which the daemon may have done what it was asked for."""
+
 
 class Link:
     """Calls with a limit, for all that serves one home in this process.
@@ -126,7 +129,7 @@ class Link:
         try:
             return self.call(method, **params)
         except Offline as error:
-            if not isinstance(error.__cause__, (OutcomeUnknown, DeadlineExceeded)):
+            if not isinstance(error.__cause__, UNCERTAIN):
                 with self._lock:
                     self._missed.append((method, params))
                     is_back = self._reason is None

@@ -6,7 +6,7 @@ Nothing here asks anybody or reads a clock: hits and times come in as arguments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -67,24 +67,24 @@ def words(text: str) -> set[str]:
 
 
 def fitting(
-    hits: Iterable[Mapping[str, Any]], query: str, shown: set[str], present: str
+    hits: Iterable[Mapping[str, Any]], query: str, shown: Collection[str], present: str
 ) -> list[Mapping[str, Any]]:
     """The hits to show, best first: near enough, not shown before, not in the list anyway.
 
-    ``shown`` has the texts of earlier turns and is added to; ``present`` is what the model
-    sees already.
+    ``shown`` has the texts of earlier turns; ``present`` is what the model sees already.
     """
+    known = set(shown)
     wanted = words(query)
     needed = max(min(WORDS, len(wanted)), SHARE * min(len(wanted), 8))
     chosen: list[Mapping[str, Any]] = []
     for hit in hits:
         text = core(hit["snippet"])
-        if not text or text in shown or text in present:
+        if not text or text in known or text in present:
             continue
         said = words(hit["snippet"])
         if len(wanted & said) < needed or len(said - wanted) < NEWS:
             continue
-        shown.add(text)
+        known.add(text)
         chosen.append(hit)
         if len(chosen) == SHOWN:
             break
@@ -96,8 +96,8 @@ def core(snippet: str) -> str:
     return " ".join(snippet.strip("… \n").split())
 
 
-def rendered(hits: Iterable[Mapping[str, Any]], now: float, limit: int) -> str:
-    """Lines with age, source and handle, at most ``limit`` chars; empty without hits."""
+def rendered(hits: Iterable[Mapping[str, Any]], now: float, limit: int) -> list[str]:
+    """A line with age, source and handle for each of the first hits, at most ``limit`` chars."""
     lines: list[str] = []
     left = limit
     for hit in hits:
@@ -107,7 +107,7 @@ def rendered(hits: Iterable[Mapping[str, Any]], now: float, limit: int) -> str:
             break
         left -= len(line) + 1
         lines.append(line)
-    return "\n".join(lines)
+    return lines
 
 
 def source(hit: Mapping[str, Any]) -> str:

@@ -127,27 +127,43 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         if not settings.prefetch or not query or prefetch.is_trivial(query):
             return ""
         asked = query[: prefetch.QUERY_CHARS]
-        found = self._link.call("recall.search", query=asked, limit=prefetch.HITS)
+        link = self._link
+        until = time.monotonic() + link.limit
+        hits = link.call("recall.search", query=asked, limit=prefetch.HITS)["hits"]
         with self._lock:
-            hits = prefetch.fitting(found["hits"], asked, self._shown, self._present)
-        # What anybody may have written goes in only as far as the guard lets it.
-        clean = [hit for hit in hits if self._is_clean(hit["snippet"]) and self._was_said(hit)]
-        text = prefetch.rendered(clean, time.time(), settings.prefetch_chars)
-        self._count = text.count("\n") + 1 if text else 0
-        return text
+            shown, present = set(self._shown), self._present
+        if not present:
+            # What the model sees already is not known yet; all of its session may be that.
+            own = self._session_name()
+            hits = [hit for hit in hits if own is None or hit.get("session") != own]
+        clean: list[Any] = []
+        for hit in prefetch.fitting(hits, asked, shown, present):
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            # What anybody may have written goes in only as far as the guard lets it.
+            if self._is_clean(hit["snippet"], left) and self._was_said(hit, left):
+                clean.append(hit)
+        lines = prefetch.rendered(clean, time.time(), settings.prefetch_chars)
+        with self._lock:
+            self._shown.update(prefetch.core(hit["snippet"]) for hit in clean[: len(lines)])
+        self._count = len(lines)
+        return "\n".join(lines)
 
     def recall_status(self) -> dict[str, Any]:
         """What the last prefetch gave, for the host's screen."""
         return {"label": "herma recall", "count": self._count, "glyph": "◈"}
 
-    def _is_clean(self, text: str) -> bool:
-        return not self._link.call("guard.scan", text=text, scope="context")["findings"]
+    def _is_clean(self, text: str, within: float) -> bool:
+        scan = self._link.call("guard.scan", within=within, text=text, scope="context")
+        return not scan["findings"]
 
-    def _was_said(self, hit: Any) -> bool:
+    def _was_said(self, hit: Any, within: float) -> bool:
         """Whether somebody said it: a handoff only tells of what was said elsewhere."""
         if hit["kind"] != "message":
             return True
-        found = self._link.call("recall.expand", handle=hit["handle"], before=0, after=0)
+        around = {"handle": hit["handle"], "before": 0, "after": 0}
+        found = self._link.call("recall.expand", within=within, **around)
         return not any(HANDOFF in (item.get("message") or {}) for item in found["items"])
 
     @never_raises(lambda self: [])
@@ -184,8 +200,9 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
                 {"role": "user", "content": user_content},
                 {"role": "assistant", "content": assistant_content},
             ]
-        with self._lock:
-            self._present = _text_of(messages)
+        if self._settings.prefetch:
+            with self._lock:
+                self._present = _text_of(messages)
         conversation.archive(messages)
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
@@ -194,10 +211,10 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         Raises :class:`herma.HermaError` where that can't be done: the text must not go then.
         """
         conversation = self._of("", messages)
-        link = conversation.link
-        link.try_back()
+        conversation.link.try_back()
         if self._keeps:
-            conversation.transcript.add(messages, within=CHECKPOINT, all_of_it=True)
+            with conversation.keeper.alone():
+                conversation.transcript.add(messages, all_of_it=True)
         try:
             rules = conversation.call("constraint.list")["constraints"]
         except HermaError:
@@ -243,22 +260,37 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         if not self._keeps or self._settings.memory:
             return  # Herma's own store made it.
         about = metadata or {}
-        session = about.get("session_id") or self._session_name()
-        worker.do(lambda: self._mirror(action, target, content, session))
+        old = about.get("old_text") or (content if action == "remove" else None)
+        params: dict[str, Any] = {
+            "target": "user" if target == "user" else "memory",
+            "content": content if action != "remove" else None,
+            "old_text": old if action != "add" else None,
+            "session": about.get("session_id") or self._session_name(),
+            "agent": AGENT,
+        }
+        # A host's own tool has written the file; what isn't there then was refused.
+        is_hosts = self._conversations.agent is not None and self._serves_host
+        worker.do(lambda: self._mirror(action, params, looks_only=is_hosts))
 
-    def _mirror(self, action: str, target: str, content: str, session: str | None) -> None:
-        where = "user" if target == "user" else "memory"
-        who: dict[str, Any] = {"session": session, "agent": AGENT}
+    def _mirror(self, action: str, params: dict[str, Any], *, looks_only: bool) -> None:
+        """Has the daemon look, which puts the change into its journal, or make it itself."""
+        target, content, old = params["target"], params["content"], params["old_text"]
         try:
-            # To look is enough where both serve the same files: the change goes into the journal.
-            stores = self._link.call("memory.list", target=where, raw=True, within=CHECKPOINT)
-            is_there = content.strip() in (stores.get(where) or {}).get("entries", [])
-            if action in ("add", "replace") and content and not is_there:
-                self._link.call("memory.add", target=where, content=content, **who)
-            elif action == "remove" and is_there:
-                self._link.call("memory.remove", target=where, old_text=content, **who)
+            stores = self._link.call("memory.list", target=target, raw=True, within=CHECKPOINT)
+            entries: list[str] = (stores.get(target) or {}).get("entries") or []
+            if looks_only or (content or "").strip() in entries:
+                return
+            if action == "remove":
+                is_there = bool(old) and any(old in entry for entry in entries)
+                method = "memory.remove" if is_there else None
+            elif action in ("add", "replace") and content:
+                method = "memory.replace" if old and action == "replace" else "memory.add"
+            else:
+                method = None
+            if method is not None:
+                self._link.call(method, within=CHECKPOINT, **params)
         except Offline:
-            self._link.when_back(lambda: self._mirror(action, target, content, session))
+            self._link.when_back(lambda: self._mirror(action, params, looks_only=looks_only))
 
     @never_raises(lambda self, *args, **more: None)
     def on_delegation(
@@ -313,6 +345,12 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         ):
             return []
         return [str(Path(named).absolute() / part) for part in ("herma", "memories", "profiles")]
+
+    @property
+    def _serves_host(self) -> bool:
+        """Whether the daemon's stores are the host's own files."""
+        home = self._home or host.home()
+        return home is None or self._link.place.home == home.absolute()
 
     @property
     def _link(self) -> Link:

@@ -16,6 +16,9 @@ from .plain import digest, plain
 CHUNK = 200
 """Messages that one call carries at most."""
 
+TAIL = 4
+"""Messages of an earlier list's end that are known again behind something new."""
+
 PATIENCE = 30.0
 """Seconds that a call may take which no turn waits for."""
 
@@ -48,7 +51,7 @@ class Transcript:
         self._generation = 0
         self._sent: list[bytes] = []
         self._seen: list[Any] = []
-        self._known: set[bytes] = set()
+        self._has_sent = False
         self._is_whole = True
         self._part = session
         self._parts = 1
@@ -86,10 +89,10 @@ class Transcript:
             if digests[:count] != self._sent:
                 # Others stand before the end: from here on only what is new is kept.
                 self._begin_part()
-                fresh = [at for at, known in enumerate(digests) if known not in self._known]
+                fresh = self._new_in(digests)
             if self._is_whole:
                 was_kept = self._add_to_session(messages, within)
-                if was_kept and not self._known and not all_of_it:
+                if was_kept and not self._has_sent and not all_of_it:
                     fresh = list(range(_last_turn(messages), len(messages)))
             if not self._is_whole and fresh:
                 if not self._owed or self._owed[-1].part != self._part:
@@ -98,7 +101,7 @@ class Transcript:
             # What is owed goes out before anything else, with the next attempt if not now.
             self._sent = digests
             self._seen = list(messages)
-            self._known.update(digests)
+            self._has_sent = True
             self._pay(within)
 
     def compressed(self, messages: Sequence[Any], generation: int, *, was_held: bool) -> None:
@@ -110,17 +113,46 @@ class Transcript:
         with self._lock:
             self._generation = generation
             digests = [digest(message) for message in messages]
-            self._known.update(digests)
+            self._has_sent = True
             self._is_whole = True
             self._part = self._session
             self._sent = digests if was_held else []
             self._seen = list(messages) if was_held else []
             self._position = len(self._sent)
 
+    def forget(self) -> None:
+        """Lets go of what was said: nothing more is to come."""
+        with self._lock:
+            self._seen, self._sent, self._is_whole = [], [], False
+
     def follow(self, generation: int) -> None:
         """Says which generation the daemon's session has."""
         with self._lock:
             self._generation = generation
+
+    def _new_in(self, digests: list[bytes]) -> list[int]:
+        """Positions of what was not said yet, in a list whose beginning changed.
+
+        Known is what the two lists begin with, and the end of the one before where it
+        stands behind something new, as a compression leaves it. Words that were said before
+        and are said again are new.
+        """
+        sent = self._sent
+        at = next(
+            (at for at, (one, old) in enumerate(zip(digests, sent)) if one != old),
+            min(len(digests), len(sent)),
+        )
+        fresh: list[int] = []
+        begins = {sent[k]: k for k in range(len(sent) - 1, at - 1, -1)}
+        while at < len(digests):
+            k = begins.get(digests[at], len(sent))
+            end = sent[k:]
+            if len(end) >= TAIL and digests[at : at + len(end)] == end:
+                at += len(end)
+            else:
+                fresh.append(at)
+                at += 1
+        return fresh
 
     def _digests(self, messages: Sequence[Any]) -> list[bytes]:
         """Of all messages; those that are the very objects of the last time are not read again."""
@@ -235,6 +267,12 @@ class Keeper:
             yield
         finally:
             self._sending.release()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits."""
+        with self._lock:
+            return self._waits is None
 
     def drop(self) -> None:
         """What waits is in a newer list."""
