@@ -313,3 +313,11 @@ def test_while_another_compression_runs_the_list_stays(home):
             lists = [run.result() for run in runs]
         assert client.ping() == {}
     assert any(len(made) < len(messages) for made in lists)
+
+
+def test_a_client_says_which_daemon_is_meant(home, monkeypatch):
+    with herma.Client() as client:
+        monkeypatch.setenv("HERMA_HOME", "/nowhere")
+        engine = HermaContextEngine(client=client, context_length=WINDOW)
+        engine.on_session_start("s")
+        assert client.session.show(session="s")["agent"] == "hermes"

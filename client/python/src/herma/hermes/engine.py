@@ -26,6 +26,7 @@ from .usage import as_chat_completion
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ..blocking.client import Client
     from ..types import EngineSettings, Messages
     from .summary import Summarizer
 
@@ -54,6 +55,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
     configuration says who writes. When it fails the daemon's own record stands in.
     ``settings`` are those of ``context.configure``; the window (``context_length``, tokens)
     has to be there, or come by :meth:`update_model` or :meth:`on_session_start`.
+    ``place``, or that of a ``client``, says which daemon is meant; else the host's home does.
     ``thresholds`` gives the share of the window from which on a model is compressed, for
     models that have one of their own. ``last_report`` tells what came of the last compression.
     """
@@ -65,6 +67,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         self,
         summarizer: Summarizer | None = None,
         *,
+        client: Client | None = None,
         place: Place | None = None,
         profile: str | None = None,
         timeout: float = LIMIT,
@@ -74,7 +77,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
     ) -> None:
         Compressing.__init__(self)
         self._summarizer = summarizer
-        self._place = place
+        self._place = client.place if client is not None else place
         self._profile = profile
         self._timeout = timeout
         self._selects = select_context
