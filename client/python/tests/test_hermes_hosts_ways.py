@@ -7,7 +7,7 @@ import time
 
 import pytest
 from conftest import conversation, stopped, wait_for
-from hermes_fakes import WINDOW, Agent, found, said
+from hermes_fakes import WINDOW, Agent, OddDaemon, found, greets, line, said
 
 import herma
 from herma.hermes import HermaContextEngine
@@ -149,3 +149,19 @@ def test_what_stands_in_the_list_is_not_recalled_by_a_new_process(home, client):
         lambda: made.prefetch("Which lanterns did the lighthouse keeper repair?"), "the recall"
     )
     assert "seventeen lanterns" in recalled
+
+
+def test_slow_answers_have_the_limit_of_a_turn_together(home):
+    """Each of them came in time, and all of them held the turn for several limits."""
+
+    def slow(request):
+        time.sleep(0.9 * LIMIT)
+        return line(request, result={})
+
+    (home.path / "herma").mkdir()
+    odd = OddDaemon(home.socket, greets(slow))
+    engine = HermaContextEngine(context_length=WINDOW, timeout=LIMIT)
+    started = time.monotonic()
+    engine.on_session_start("s")
+    assert time.monotonic() - started < 1.5 * LIMIT
+    odd.close()

@@ -40,6 +40,10 @@ def store_class(base: type[Any], settings: PluginSettings) -> type[Any]:
         def load_from_disk(self) -> None:
             """Reads both stores, and freezes the blocks of this session's prompt."""
             super().load_from_disk()
+            with _link(settings).turn():
+                self._herma_freeze()
+
+        def _herma_freeze(self) -> None:
             snapshot = self._herma_ask(self._herma_snapshot)
             if snapshot is not None:
                 blocks = {name: snapshot[name] or "" for name in ("memory", "user")}

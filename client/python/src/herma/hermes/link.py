@@ -7,6 +7,8 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Callable
 
 from ..blocking.client import Client
@@ -27,6 +29,9 @@ LIMIT = 1.5
 FIRST_PAUSE = 0.25
 LAST_PAUSE = 10.0
 """Seconds between two attempts to reach the daemon again; the pause doubles up to the last."""
+
+LEAST = 0.05
+"""Share of the limit that must be left for one more call."""
 
 RESTART = 10.0
 """Seconds that a daemon may take to come back in one attempt."""
@@ -73,6 +78,7 @@ class Link:
         self._searcher: threading.Thread | None = None
         self._next_try = 0.0
         self._closed = threading.Event()
+        self._turn = threading.local()
         self._process = os.getpid()
         self._missed: deque[tuple[str, dict[str, Any]]] = deque(maxlen=MISSED)
         self._when_back: deque[Callable[[], object]] = deque(maxlen=MISSED)
@@ -88,15 +94,34 @@ class Link:
         return self._episode
 
     def call(self, method: str, /, *, within: float | None = None, **params: Any) -> Any:
-        """Calls a method; ``within`` is in seconds, the link's own limit when absent.
+        """Calls a method; ``within`` is in seconds, what the turn has left when absent.
 
         Raises :class:`Offline`, and whatever the daemon answers.
         """
         self._check()
+        within = within or self._left()
+        if within < self.limit * LEAST:
+            raise Offline("the daemon is slow, and the turn has waited long enough for it")
         try:
-            return self._client.call(method, timeout=within or self.limit, **params)
+            return self._client.call(method, timeout=within, **params)
         except LOST as error:
             raise self._lost(error) from error
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """All calls that this thread makes meanwhile have the limit together, not each."""
+        is_first = getattr(self._turn, "until", None) is None
+        if is_first:
+            self._turn.until = time.monotonic() + self.limit
+        try:
+            yield
+        finally:
+            if is_first:
+                self._turn.until = None
+
+    def _left(self) -> float:
+        until: float | None = getattr(self._turn, "until", None)
+        return self.limit if until is None else until - time.monotonic()
 
     def call_patiently(self, method: str, /, **params: Any) -> Any:
         """Calls a method that may take long, as long as the daemon shows that it is alive.

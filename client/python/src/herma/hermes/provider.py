@@ -127,9 +127,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         if not settings.prefetch or not query or prefetch.is_trivial(query):
             return ""
         asked = query[: prefetch.QUERY_CHARS]
-        link = self._link
-        until = time.monotonic() + link.limit
-        hits = link.call("recall.search", query=asked, limit=prefetch.HITS)["hits"]
+        hits = self._link.call("recall.search", query=asked, limit=prefetch.HITS)["hits"]
         with self._lock:
             shown, present = set(self._shown), self._present
         if not present:
@@ -138,12 +136,12 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
             hits = [hit for hit in hits if own is None or hit.get("session") != own]
         clean: list[Any] = []
         for hit in prefetch.fitting(hits, asked, shown, present):
-            left = until - time.monotonic()
-            if left <= 0:
-                break
             # What anybody may have written goes in only as far as the guard lets it.
-            if self._is_clean(hit["snippet"], left) and self._was_said(hit, left):
-                clean.append(hit)
+            try:
+                if self._is_clean(hit["snippet"]) and self._was_said(hit):
+                    clean.append(hit)
+            except Offline:
+                break
         lines = prefetch.rendered(clean, time.time(), settings.prefetch_chars)
         with self._lock:
             self._shown.update(prefetch.core(hit["snippet"]) for hit in clean[: len(lines)])
@@ -154,16 +152,14 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         """What the last prefetch gave, for the host's screen."""
         return {"label": "herma recall", "count": self._count, "glyph": "◈"}
 
-    def _is_clean(self, text: str, within: float) -> bool:
-        scan = self._link.call("guard.scan", within=within, text=text, scope="context")
-        return not scan["findings"]
+    def _is_clean(self, text: str) -> bool:
+        return not self._link.call("guard.scan", text=text, scope="context")["findings"]
 
-    def _was_said(self, hit: Any, within: float) -> bool:
+    def _was_said(self, hit: Any) -> bool:
         """Whether somebody said it: a handoff only tells of what was said elsewhere."""
         if hit["kind"] != "message":
             return True
-        around = {"handle": hit["handle"], "before": 0, "after": 0}
-        found = self._link.call("recall.expand", within=within, **around)
+        found = self._link.call("recall.expand", handle=hit["handle"], before=0, after=0)
         return not any(HANDOFF in (item.get("message") or {}) for item in found["items"])
 
     @never_raises(lambda self: [])
