@@ -132,7 +132,7 @@ class Compressing:
         params.update(
             session=conversation.id,
             profile=self._profile,
-            messages=None if was_held else [edits.sendable(message) for message in messages],
+            messages=None if was_held else [plain(message) for message in messages],
             summarizer="client" if self._writer() is not None else None,
             reply="edits",
             mode="in_place",
@@ -274,7 +274,7 @@ class Compressing:
     def _take(self, status: ContextStatus) -> None:
         """Shows the host what the daemon knows of a session that it had before."""
         told: Mapping[str, Any] = status
-        if not all(_is_number(told[name]) for name in TAKEN):
+        if not all(counting.is_number(told[name]) for name in TAKEN):
             raise BadAnswer("the daemon's status can't be understood")
         self.context_length = status["context_length"]
         self.threshold_percent = status["threshold"]
@@ -322,8 +322,4 @@ class Compressing:
 
 
 def _tokens(given: Any) -> int | None:
-    return int(given) if _is_number(given) and 0 < given < 2**53 else None
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool)
+    return int(given) if counting.is_number(given) and 0 < given < 2**53 else None

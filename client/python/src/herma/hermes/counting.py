@@ -48,10 +48,15 @@ def estimate(messages: Sequence[Any]) -> int:
     return -(-chars // CHARS) + images * IMAGE
 
 
+def is_number(found: Any) -> bool:
+    """Whether it is one; true and false are none."""
+    return isinstance(found, (int, float)) and not isinstance(found, bool)
+
+
 def number(usage: Mapping[str, Any], name: str) -> int:
     """A count out of a usage; 0 for what is missing or no number."""
     found = usage.get(name)
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or found != found:
+    if not is_number(found) or found != found:
         return 0
     return int(min(max(0, found), 2**53))
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadAnswer
-from .plain import plain
 
 if TYPE_CHECKING:
     from ..types import Edits, Messages
-
-
-def sendable(message: Any) -> Any:
-    """A message as the daemon can read it; itself where nothing is in the way."""
-    return plain(message)
 
 
 def apply(messages: Messages, edits: Edits) -> Messages:

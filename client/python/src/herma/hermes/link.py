@@ -167,6 +167,7 @@ class Link:
 
         For what is worth a short wait; returns either way.
         """
+        self._after_fork()
         with self._lock:
             is_due = self._reason is not None and time.monotonic() > self._next_try
             if is_due:
@@ -188,6 +189,7 @@ class Link:
 
     def when_back(self, job: Callable[[], object]) -> None:
         """Has something done in the background as soon as the daemon answers again."""
+        self._after_fork()
         with self._lock:
             if self._reason is not None:
                 if job not in self._when_back:
@@ -196,14 +198,17 @@ class Link:
         worker.do(job)
 
     def _check(self) -> None:
+        self._after_fork()
+        if self._reason is not None:
+            raise Offline(self._reason)
+
+    def _after_fork(self) -> None:
         if self._process != os.getpid():
             # A fork: the thread that looked for the daemon stayed with the parent.
             self._process, self._searcher, self._reason = os.getpid(), None, None
             self._lock, self._sending = threading.Lock(), threading.Lock()
             self._missed.clear()  # The parent sends them.
             self._when_back.clear()
-        if self._reason is not None:
-            raise Offline(self._reason)
 
     def _lost(self, error: Exception) -> Offline:
         words = error.message if isinstance(error, HermaError) else type(error).__name__

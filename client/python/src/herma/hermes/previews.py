@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import counting, edits
+from . import counting
 from .guarded import never_raises
+from .plain import plain
 from .pruning import PREVIEW_CHARS, worth_pruning
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Previews:
             results=[
                 {
                     "id": str(messages[at].get("tool_call_id") or f"pruned_{at}"),
-                    "content": edits.sendable(messages[at])["content"],
+                    "content": plain(messages[at])["content"],
                 }
                 for at in worth
             ],
@@ -83,7 +84,7 @@ class Previews:
         if not plan["pruned"] or len(pruned) != len(request_messages):
             return None
         # What stayed as it was stays the very same object, marks of the host's own included.
-        sent = [edits.sendable(message) for message in request_messages]
+        sent = [plain(message) for message in request_messages]
         pairs = zip(request_messages, sent, pruned)
         return [old if same == new else new for old, same, new in pairs]
 
@@ -117,7 +118,7 @@ class Previews:
         )
 
     def _plan(self, messages: Messages) -> Any:
-        sent = [edits.sendable(message) for message in messages]
+        sent = [plain(message) for message in messages]
         return self._prepared(raises=True).call("context.plan", messages=sent)
 
     def _prepared(self, *, raises: bool = False) -> Conversation:

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from .counting import is_number
 from .host import section
 from .link import LIMIT
 
@@ -21,8 +22,8 @@ MOST_PREFETCH_CHARS = 20_000
 SUMMARIZERS = ("host", "daemon")
 
 ENGINE_KEYS: dict[str, Callable[[Any], bool]] = {
-    "threshold": lambda found: _is_number(found) and 0 < found <= 1,
-    "target_ratio": lambda found: _is_number(found) and 0 <= found <= 1,
+    "threshold": lambda found: is_number(found) and 0 < found <= 1,
+    "target_ratio": lambda found: is_number(found) and 0 <= found <= 1,
     "protect_first_n": lambda found: type(found) is int and found >= 0,
     "protect_last_n": lambda found: type(found) is int and found >= 0,
     "abort_on_summary_failure": lambda found: isinstance(found, bool),
@@ -86,7 +87,7 @@ def _thresholds(found: Any) -> dict[str, float]:
     return {
         str(name): float(share)
         for name, share in found.items()
-        if _is_number(share) and 0 < share <= 1
+        if is_number(share) and 0 < share <= 1
     }
 
 
@@ -100,10 +101,6 @@ def _of_engine(compression: dict[str, Any]) -> dict[str, Any]:
         elif found is not None:
             logger.warning("config.yaml: compression.%s is not understood", name)
     return made
-
-
-def _is_number(found: Any) -> bool:
-    return isinstance(found, (int, float)) and not isinstance(found, bool)
 
 
 def _switch(own: dict[str, Any], name: str, *, default: bool) -> bool:

@@ -126,9 +126,8 @@ class Transcript:
             self._seen, self._sent, self._is_whole = [], [], False
 
     def follow(self, generation: int) -> None:
-        """Says which generation the daemon's session has."""
-        with self._lock:
-            self._generation = generation
+        """Says which generation the daemon's session has; waits for no append."""
+        self._generation = generation
 
     def _new_in(self, digests: list[bytes]) -> list[int]:
         """Positions of what was not said yet, in a list whose beginning changed.
