@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .plain import plain
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
 
 CHARS = 4
 """Chars that are taken for a token."""
@@ -48,7 +51,7 @@ def estimate(messages: Sequence[Any]) -> int:
     return -(-chars // CHARS) + images * IMAGE
 
 
-def is_number(found: Any) -> bool:
+def is_number(found: Any) -> TypeGuard[float]:
     """Whether it is one; true and false are none."""
     return isinstance(found, (int, float)) and not isinstance(found, bool)
 
