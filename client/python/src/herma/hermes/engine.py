@@ -286,6 +286,9 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         def call(method: str, **params: Any) -> Any:
             return self._link.call(method, profile=self._profile, **params)
 
+        # The model waits for an answer of this; it is worth a try.
+        self._link.try_back()
+
         return recall.answer(call, name, args, session=self.session_id)
 
     # Copies.

@@ -27,7 +27,7 @@ LIMIT = 1.5
 """Seconds that a call may take on the path of a turn when nothing else is configured."""
 
 FIRST_PAUSE = 0.25
-LAST_PAUSE = 10.0
+LAST_PAUSE = 2.0
 """Seconds between two attempts to reach the daemon again; the pause doubles up to the last."""
 
 LEAST = 0.05

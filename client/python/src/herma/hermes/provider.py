@@ -173,6 +173,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         """Does one of them; gives JSON text."""
         current = self._conversations.current
         session = current.id if current is not None else None
+        self._link.try_back()
         return recall.answer(self._link.call, tool_name, args, session=session)
 
     # Turns.
