@@ -28,6 +28,7 @@ mod interrupted;
 mod life;
 mod mcp;
 mod memory;
+mod needs;
 mod no_dead_end;
 mod no_trace;
 mod outputs;
