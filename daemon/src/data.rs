@@ -1,0 +1,3 @@
+//! Configuration, profiles, errors: what all other floors know.
+
+pub mod config;

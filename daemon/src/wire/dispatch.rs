@@ -1,0 +1,157 @@
+//! Decides when and under which conditions a request runs: at once when it
+//! needs no waiting, else as a task of its own with its deadline, its place in
+//! the order of its session and its idempotency key.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use herma_protocol::method::Effect;
+use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
+use sha2::{Digest, Sha256};
+
+use crate::wire::caller::Caller;
+use crate::owners::commit_token::{CommitToken, CancelOnDrop};
+use crate::wire::fail::{self, Outcome};
+use crate::wire::guarded::Guarded;
+use crate::wire::handler;
+use crate::wire::idempotency::{Begin, Mutation};
+use crate::wire::order::Turn;
+use crate::wire::state::State;
+
+/// Answers a request that needs no waiting; `None` for any other. A panic is
+/// this request's `internal` error.
+pub(crate) fn at_once(state: &State, header: &Header, request: &Request) -> Option<Outcome<Reply>> {
+    if header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
+        return None;
+    }
+    let started = Instant::now();
+    let outcome = guarded(request.method(), || handler::at_once(state, header.profile.as_deref(), request))?;
+    state.metrics.record(request.method(), started.elapsed(), outcome.is_err());
+    Some(outcome)
+}
+
+fn guarded(method: Method, handle: impl FnOnce() -> Option<Outcome<Reply>>) -> Option<Outcome<Reply>> {
+    catch_unwind(AssertUnwindSafe(handle)).unwrap_or_else(|_| {
+        tracing::error!(method = method.name(), "a request panicked");
+        Some(Err(fail::internal(method.name())))
+    })
+}
+
+/// What the order of requests is kept for: those of one session, and those of
+/// the stores that name none.
+pub(crate) fn order_key(request: &Request) -> Option<&str> {
+    handler::session_of(request).or_else(|| request.method().name().starts_with("memory.").then_some("\0memory"))
+}
+
+/// Answers any request, when its turn comes and within its deadline. A panic in it
+/// is only its own.
+///
+/// A write to a store that is being done when the deadline passes is waited for:
+/// whoever is told that time ran out can rely on it that nothing was written. One with
+/// an idempotency key goes on all the same, for its caller will come back with it.
+pub(crate) async fn in_time(
+    state: Arc<State>,
+    connection: u64,
+    header: Header,
+    request: Request,
+    mut turn: Turn,
+) -> Outcome<Reply> {
+    let started = Instant::now();
+    let method = request.method();
+    let deadline = Duration::from_millis(header.deadline_ms.unwrap_or(limits::DEADLINE_MS));
+    let token = CommitToken::default();
+    let _unwanted = header.idempotency_key.is_none().then(|| CancelOnDrop(token.clone()));
+    let keyed_change = header.idempotency_key.is_some();
+    let shared = Arc::clone(&state);
+    let mut work = Guarded::new({
+        let token = token.clone();
+        async move {
+            check(&header)?;
+            turn.come().await;
+            keyed(shared, connection, header, request, token).await
+        }
+    });
+    let done = match tokio::time::timeout(deadline, &mut work).await {
+        Err(_) if !keyed_change && !token.give_up() => Ok(work.await),
+        done => done,
+    };
+    let outcome = match done {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => {
+            tracing::error!(method = method.name(), "a request panicked");
+            Err(fail::internal(method.name()))
+        }
+        Err(_) => {
+            let words = format!("{} did not finish within {} ms", method.name(), deadline.as_millis());
+            Err(RpcError::new(ErrorKind::DeadlineExceeded, words))
+        }
+    };
+    state.metrics.record(method, started.elapsed(), outcome.is_err());
+    outcome
+}
+
+fn check(header: &Header) -> Outcome<()> {
+    if header.deadline_ms.is_some_and(|deadline| deadline > limits::DEADLINE_MS) {
+        return Err(fail::invalid("deadline_ms", format!("at most {} are allowed", limits::DEADLINE_MS)));
+    }
+    if header.idempotency_key.as_ref().is_some_and(|key| key.chars().count() > limits::IDEMPOTENCY_KEY) {
+        return Err(fail::invalid("idempotency_key", format!("at most {} chars are allowed", limits::IDEMPOTENCY_KEY)));
+    }
+    Ok(())
+}
+
+/// Does a request, or answers what it came to when its key was used before.
+async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Request, token: CommitToken) -> Outcome<Reply> {
+    let caller = Caller { connection, profile: header.profile, token };
+    let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
+        return handler::handle(&state, &caller, request).await;
+    };
+    let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
+    loop {
+        match state.idempotency.begin(&mutation, Instant::now()) {
+            Begin::Done(packed) => return binary::read(&packed).map_err(|_| fail::internal("a remembered result")),
+            Begin::Reused => {
+                let words = "the idempotency key was used for another request";
+                return Err(RpcError::new(ErrorKind::Conflict, words));
+            }
+            // The sender is dropped when the other one is done, which is an
+            // error of the receiver and what is waited for.
+            Begin::Running(mut running) => drop(running.changed().await),
+            Begin::First(ticket) => {
+                // A task of its own: it goes on when the caller goes away, for
+                // the caller will come back with the same key.
+                let work = tokio::spawn(async move {
+                    let outcome = handler::handle(&state, &caller, request).await;
+                    if let Ok(reply) = &outcome
+                        && let Ok(packed) = binary::pack(reply)
+                    {
+                        ticket.done(packed, Instant::now());
+                    }
+                    outcome
+                });
+                return work.await.unwrap_or_else(|_| Err(fail::internal("a request")));
+            }
+        }
+    }
+}
+
+fn fingerprint(profile: &str, request: &Request) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(profile.as_bytes());
+    hash.update([0]);
+    hash.update(binary::pack(request).unwrap_or_default());
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_this_request_s_internal_error() {
+        let outcome = guarded(Method::Ping, || panic!("boom"));
+        let error = outcome.and_then(Result::err).map(|error| error.kind);
+        assert_eq!(error, Some(ErrorKind::Internal));
+    }
+}

@@ -1,0 +1,21 @@
+//! `context.cache_control`.
+
+use herma_context::cache_control::{self, ToolMarks, Ttl};
+use herma_protocol::context::cache_control::{CacheControlParams, CacheControlResult, Ttl as WireTtl};
+
+use super::{parse, wire_message};
+use crate::wire::fail::Outcome;
+use crate::wire::handler::blocking;
+
+pub(in crate::wire::handler) async fn cache_control(params: CacheControlParams) -> Outcome<CacheControlResult> {
+    let ttl = match params.ttl.unwrap_or_default() {
+        WireTtl::FiveMinutes => Ttl::FiveMinutes,
+        WireTtl::OneHour => Ttl::OneHour,
+    };
+    let tools = if params.native == Some(true) { ToolMarks::Native } else { ToolMarks::None };
+    blocking("context.cache_control", move || {
+        let marked = cache_control::marked(&parse(params.messages), ttl, tools);
+        Ok(CacheControlResult { messages: marked.iter().map(wire_message).collect::<Outcome<_>>()? })
+    })
+    .await
+}

@@ -1,0 +1,291 @@
+//! `output.*`: admitting and reading. The rest has files of its own.
+
+mod search;
+mod shelf;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use herma_disk::Cause;
+use herma_protocol::output::{
+    AdmitParams, AdmitResult, BudgetConfig, Failure, Next, PreviewParams, PreviewResult, ReadParams, ReadResult,
+    Replacement, SettleTurnParams, SettleTurnResult, View,
+};
+use herma_protocol::value::{self, Content};
+use herma_protocol::{ErrorKind, Json, RpcError, limits};
+use herma_spill::admit::{Admitted, Fate, Origin};
+use herma_spill::handle::{Handle, split_line};
+use herma_spill::outputs::View as Shown;
+use herma_spill::page::{self, Page, Part};
+use herma_spill::turn::{self, TurnResult};
+use herma_spill::{Budgets, Size, preview as spill_preview};
+use serde_json::Value;
+
+pub(super) use search::search;
+pub(crate) use shelf::reason;
+pub(super) use shelf::{gc, list, remove};
+
+use super::{blocking, check_name, narrow, session, wide};
+use crate::wire::caller::Caller;
+use crate::wire::fail::{self, Outcome};
+use crate::wire::state::{State, unix_now};
+
+/// The page of a caller who doesn't say which.
+const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
+
+/// Chars of a preview when the caller doesn't say.
+const PREVIEW: u64 = 1500;
+
+pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
+    check_name("tool", &params.tool)?;
+    let AdmitParams { session, tool, id, content, threshold, config } = params;
+    let (budgets, profile) = budgets(state, caller, &session, config).await?;
+    let threshold = threshold.map_or_else(|| budgets.threshold(&tool), domain_size);
+    let state = Arc::clone(state);
+    blocking("output.admit", move || {
+        let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
+        let content = domain_content(content);
+        let admitted = herma_spill::admit::admit(&state.outputs, &origin, &content, threshold, &budgets, unix_now());
+        spilled(&state, [&admitted.fate]);
+        let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
+        let (content, handle, path, failure) = match unpacked(admitted)? {
+            (Some(instead), handle, path, failure) => {
+                if let herma_spill::Content::Text(text) = content {
+                    state.buffers.give(text.into_bytes());
+                }
+                (instead, handle, path, failure)
+            }
+            (None, handle, path, failure) => (wire_content(content)?, handle, path, failure),
+        };
+        Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
+    })
+    .await
+}
+
+pub(super) async fn settle_turn(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: SettleTurnParams,
+) -> Outcome<SettleTurnResult> {
+    let (budgets, profile) = budgets(state, caller, &params.session, params.config).await?;
+    let count = params.results.as_ref().map_or(0, Vec::len) + params.messages.as_ref().map_or(0, Vec::len);
+    if count > limits::TURN_RESULTS {
+        return Err(fail::invalid("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
+    }
+    let (state, id) = (Arc::clone(state), params.session);
+    blocking("output.settle_turn", move || {
+        let results: Vec<TurnResult> = match (params.results, params.messages) {
+            (Some(results), None) => results
+                .into_iter()
+                .map(|result| TurnResult {
+                    id: result.id,
+                    tool: result.tool.unwrap_or_default(),
+                    content: domain_content(result.content),
+                })
+                .collect(),
+            (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
+            _ => return Err(fail::invalid("results", "give either results or messages")),
+        };
+        let of = Origin { session: &id, profile: &profile, tool: "", id: "" };
+        let settled = turn::settle(&state.outputs, &of, &results, &budgets, unix_now());
+        spilled(&state, settled.replacements.iter().map(|(_, admitted)| &admitted.fate));
+        let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
+            let (content, handle, path, _) = unpacked(admitted)?;
+            Ok(content.map(|content| Replacement { index: wide(index), content, handle, path }))
+        });
+        let replacements = replacements.filter_map(Outcome::transpose);
+        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
+    })
+    .await
+}
+
+/// What follows from what became of outputs.
+fn spilled<'a>(state: &State, fates: impl IntoIterator<Item = &'a Fate>) {
+    for fate in fates {
+        if let Fate::Spilled(kept) = fate {
+            state.spilled(&kept.handle);
+        }
+    }
+}
+
+pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
+    let preview = spill_preview::preview(&params.content, narrow(params.max.unwrap_or(PREVIEW)));
+    let tail = match params.tail {
+        Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, narrow(tail)),
+        _ => None,
+    };
+    Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
+}
+
+pub(super) async fn read(state: &Arc<State>, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
+    let part = part(&params)?;
+    if caller.profile.is_some() {
+        let handle = params.handle.clone().or_else(|| at_path(state, params.path.as_deref()?));
+        handle.map_or(Ok(()), |handle| check_profile(state, caller, &handle))?;
+    }
+    let view = match params.view {
+        None | Some(View::Raw) => Shown::Raw,
+        Some(View::Json) => Shown::Json,
+    };
+    let state = Arc::clone(state);
+    blocking("output.read", move || {
+        let read = match (&params.handle, &params.path) {
+            (Some(handle), None) => state.outputs.page(handle, part.unwrap_or_else(|| from_line(handle)), view),
+            (None, Some(path)) => state.outputs.page_path(path, part.unwrap_or(FIRST), view),
+            _ => return Err(fail::invalid("handle", "give either a handle or a path")),
+        };
+        let Page { text, next, total_lines, total_chars } = read.map_err(|error| fail::output(&error))?;
+        let next = next.map(|next| match next {
+            page::Next::Line(line) => Next::Line(wide(line)),
+            page::Next::Offset(offset) => Next::Offset(wide(offset)),
+        });
+        Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
+    })
+    .await
+}
+
+/// The page that begins at the line which a handle may name, as `out_…:120` does.
+fn from_line(handle: &str) -> Part {
+    let (_, line) = split_line(handle);
+    line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
+}
+
+/// The part that is asked for; `None` when none is.
+fn part(params: &ReadParams) -> Outcome<Option<Part>> {
+    let by_line = params.line.is_some() || params.lines.is_some();
+    let by_char = params.offset.is_some() || params.limit.is_some();
+    if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
+        return Err(fail::invalid("line", "give line and lines, or offset and limit, or tail, but not several"));
+    }
+    if params.lines == Some(0) || params.limit == Some(0) {
+        return Err(fail::invalid("lines", "a page of nothing has no next page; ask for at least 1"));
+    }
+    if params.line == Some(0) {
+        return Err(fail::invalid("line", "lines count from 1"));
+    }
+    if let Some(tail) = params.tail {
+        return Ok(Some(Part::Tail(narrow(tail))));
+    }
+    Ok(if by_char {
+        let limit = params.limit.map_or(page::CHARS, narrow);
+        Some(Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit })
+    } else if by_line {
+        let lines = params.lines.map_or(page::LINES, narrow);
+        Some(Part::Lines { line: narrow(params.line.unwrap_or(1)), lines })
+    } else {
+        None
+    })
+}
+
+/// The budgets of a call, and the session's profile: what it says, over what is configured, scaled to the
+/// session's window. A session that can't be opened right now doesn't keep an
+/// output from being kept.
+async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<(Budgets, String)> {
+    let (window, profile) = match session::ensure(state, caller, id).await {
+        Ok(session) => (session.settings().context_length, session.profile.clone()),
+        Err(error) if error.kind.fault() == herma_protocol::Fault::Caller => return Err(error),
+        Err(error) => {
+            tracing::warn!("an output of a session that can't be opened: {error}");
+            (None, caller.profile().to_owned())
+        }
+    };
+    let mut budgets = state.config.output.clone();
+    let config = config.unwrap_or_default();
+    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
+    set(&mut budgets.default_result_size, config.default_result_size);
+    set(&mut budgets.turn_budget, config.turn_budget);
+    set(&mut budgets.preview_size, config.preview_size);
+    set(&mut budgets.preview_tail_size, config.preview_tail_size);
+    for (tool, size) in config.tool_overrides.unwrap_or_default() {
+        budgets.tool_overrides.insert(tool, domain_size(size));
+    }
+    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
+        budgets = budgets.scaled(window);
+    }
+    Ok((budgets, profile))
+}
+
+/// An output belongs to the profile of its session.
+pub(super) fn check_profile(state: &State, caller: &Caller, handle: &str) -> Outcome<()> {
+    let (name, _) = split_line(handle);
+    let record = Handle::parse(name).and_then(|handle| state.outputs.record(handle));
+    match (&caller.profile, record) {
+        (Some(named), Some(record)) if !record.profile.is_empty() && **named != *record.profile => {
+            let words = format!("the output {name} belongs to the profile {:?}, not {named:?}", record.profile);
+            Err(RpcError::new(ErrorKind::Conflict, words))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The handle of the output at a path.
+fn at_path(state: &State, path: &str) -> Option<String> {
+    let inside = Path::new(path).strip_prefix(state.config.home.join("herma/outputs")).ok()?;
+    Some(Handle::of(inside.to_str()?).to_string())
+}
+
+fn domain_size(size: value::Size) -> Size {
+    match size {
+        value::Size::Chars(chars) => Size::Chars(narrow(chars)),
+        value::Size::Infinite => Size::Infinite,
+    }
+}
+
+fn domain_content(content: Content) -> herma_spill::Content {
+    match content {
+        Content::Text(text) => herma_spill::Content::Text(text),
+        Content::Parts(parts) => herma_spill::Content::Parts(parts.into_iter().map(Json::into_text).collect()),
+    }
+}
+
+fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
+    Ok(match content {
+        herma_spill::Content::Text(text) => Content::Text(text),
+        herma_spill::Content::Parts(parts) => {
+            let parts: Result<_, _> = parts.into_iter().map(Json::parse).collect();
+            Content::Parts(parts.map_err(|_| fail::internal("a content"))?)
+        }
+    })
+}
+
+type Unpacked = (Option<Content>, Option<String>, Option<String>, Option<Failure>);
+
+/// What an admitted result becomes, its handle, path and failure.
+fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
+    let content = admitted.content.map(wire_content).transpose()?;
+    Ok(match admitted.fate {
+        Fate::Stays => (content, None, None, None),
+        Fate::Spilled(kept) => (content, Some(kept.handle.to_string()), Some(kept.path.display().to_string()), None),
+        Fate::Lost(error) => {
+            tracing::error!("an output could not be kept: {error}");
+            let failure = match error.cause() {
+                Cause::Full => Failure::StorageFull,
+                Cause::Refused => Failure::PermissionDenied,
+                Cause::Missing | Cause::Unsuitable | Cause::Failed => Failure::StorageFailed,
+            };
+            (content, None, None, Some(failure))
+        }
+    })
+}
+
+/// The id and the content of a tool message; a content that is neither text nor
+/// a list counts as empty.
+fn turn_result(message: &Json) -> Outcome<TurnResult> {
+    #[derive(serde::Deserialize)]
+    struct ToolMessage {
+        #[serde(default)]
+        tool_call_id: Value,
+        #[serde(default)]
+        name: Value,
+        #[serde(default)]
+        content: Option<Json>,
+    }
+    let message: ToolMessage = serde_json::from_str(message.get())
+        .map_err(|error| fail::invalid("messages", format!("not a message: {error}")))?;
+    let content = message.content.and_then(|content| serde_json::from_str(content.get()).ok());
+    Ok(TurnResult {
+        id: message.tool_call_id.as_str().filter(|id| !id.is_empty()).map(str::to_owned),
+        tool: message.name.as_str().unwrap_or_default().to_owned(),
+        content: domain_content(content.unwrap_or(Content::Text(String::new()))),
+    })
+}
