@@ -1,3 +1,4 @@
 //! Configuration, profiles, errors: what all other floors know.
 
 pub mod config;
+pub(crate) mod error;

@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use herma_archive::{Archive, ArchiveError, Reader};
 use herma_disk::aside;
-use herma_protocol::{ErrorKind, RpcError};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
@@ -32,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
-type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
+type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), Arc<ArchiveError>> + Send>;
 
 /// What is done with an archive that took the place of a damaged one.
 type Refill = Box<dyn Fn(&mut Archive) + Send>;
@@ -96,7 +95,9 @@ impl ArchiveThread {
                 archive_thread.jobs = Mutex::new(Some(sender));
                 archive_thread.thread = Mutex::new(Some(thread));
             }
-            Err(error) => archive_thread.shared.become_(Condition::Broken(format!("no thread for the archive: {error}"))),
+            Err(error) => {
+                archive_thread.shared.become_(Condition::Broken(format!("no thread for the archive: {error}")))
+            }
         }
         archive_thread
     }
@@ -148,13 +149,16 @@ impl ArchiveThread {
         self.send(Box::new(move |archive| {
             let (done, failure) = match job(archive) {
                 Ok(done) => (Ok(done), Ok(())),
-                Err(error) => (Err(fail::archive(&error)), Err(error)),
+                Err(error) => {
+                    let error = Arc::new(error);
+                    (Err(Error::from(Arc::clone(&error))), Err(error))
+                }
             };
             // Nobody listens any more when the caller went away.
             drop(answer.send(done));
             failure
         }))?;
-        answered.await.unwrap_or_else(|_| Err(fail::internal("the archive")))
+        answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
 
     /// The same for what is in memory too: without an archive nothing is done.
@@ -170,7 +174,7 @@ impl ArchiveThread {
 
     /// Lets the archive's thread do something for which nobody waits.
     pub(crate) fn tell(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
-        if let Err(error) = self.send(Box::new(job)) {
+        if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new))) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
@@ -189,7 +193,7 @@ impl ArchiveThread {
     {
         for _ in 0..TRIES {
             match self.note(job.clone()).await {
-                Err(error) if error.kind == ErrorKind::Busy => tokio::time::sleep(PAUSE).await,
+                Err(Error::Busy(_)) => tokio::time::sleep(PAUSE).await,
                 Err(error) => return tracing::warn!("not noted in the archive: {error}"),
                 Ok(()) => return,
             }
@@ -199,7 +203,7 @@ impl ArchiveThread {
 
     fn send(&self, job: Job) -> Outcome<()> {
         if !self.is_in_use() {
-            return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
+            return Err(Error::Unavailable(format!("the archive is {}", self.state())));
         }
         let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(jobs) => jobs.try_send(job),
@@ -207,8 +211,8 @@ impl ArchiveThread {
         };
         match sent {
             Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(fail::busy("the archive")),
-            Err(TrySendError::Disconnected(_)) => Err(fail::internal("the archive")),
+            Err(TrySendError::Full(_)) => Err(Error::overloaded("the archive")),
+            Err(TrySendError::Disconnected(_)) => Err(Error::internal("the archive")),
         }
     }
 
@@ -222,7 +226,7 @@ impl ArchiveThread {
         F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
     {
         if let Condition::Broken(_) = self.shared.condition() {
-            return Err(RpcError::new(ErrorKind::Unavailable, format!("the archive is {}", self.state())));
+            return Err(Error::Unavailable(format!("the archive is {}", self.state())));
         }
         let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
         let shared = Arc::clone(&self.shared);
@@ -234,15 +238,19 @@ impl ArchiveThread {
         match tokio::task::spawn_blocking(read).await {
             Ok((_, Ok(done))) => Ok(done),
             Ok((epoch, Err(error))) => {
-                let words = fail::archive(&error);
+                let error = Arc::new(error);
+                let words = Error::from(Arc::clone(&error));
                 if error.is_damaged() {
                     // Its own thread sets it aside, unless another report was faster.
                     let shared = Arc::clone(&self.shared);
-                    self.tell(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
+                    let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
+                    if let Err(error) = self.send(report) {
+                        tracing::warn!("the damage of the archive is not reported: {error}");
+                    }
                 }
                 Err(words)
             }
-            Err(_) => Err(fail::internal("the archive")),
+            Err(_) => Err(Error::internal("the archive")),
         }
     }
 
@@ -349,8 +357,8 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
     }
 }
 
-fn stopping() -> RpcError {
-    RpcError::new(ErrorKind::Unavailable, "the daemon is stopping")
+fn stopping() -> Error {
+    Error::Unavailable("the daemon is stopping".into())
 }
 
 fn broken(words: String) -> Condition {
@@ -391,7 +399,7 @@ fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refil
         // guard is dropped.
         let done = catch_unwind(AssertUnwindSafe(|| match job {
             Some(job) => job(&mut archive).map(|()| true),
-            None => archive.index_pending(SLICE).map(|left| left > 0),
+            None => archive.index_pending(SLICE).map(|left| left > 0).map_err(Arc::new),
         }));
         match done {
             Ok(Ok(is_behind)) => behind = is_behind,

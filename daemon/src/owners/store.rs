@@ -13,16 +13,14 @@ use herma_disk::watch::Watch;
 use herma_guard::Policy;
 use herma_memory::change::Applied;
 use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
-use herma_protocol::{ErrorKind, RpcError};
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use worker::StoreWorker;
 
+use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
 use crate::owners::events::Events;
-use crate::wire::fail::{self, Outcome};
 
 /// Jobs that may wait; past it the answer is `busy`.
 const QUEUE: usize = 1024;
@@ -197,7 +195,7 @@ impl StoreHandle {
         };
         let written = written.unwrap_or_else(|_| {
             worker.begin_anew();
-            Some(Err(fail::internal("the store")))
+            Some(Err(Error::internal("the store")))
         });
         worker.took = began.elapsed();
         if worker.wants_rest() {
@@ -229,9 +227,9 @@ impl StoreHandle {
     async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Outcome<T>>) -> Job) -> Outcome<T> {
         let (answer, answered) = oneshot::channel();
         match self.jobs.try_send(job(answer)) {
-            Ok(()) => answered.await.map_err(|_| fail::internal("the store"))?,
-            Err(TrySendError::Full(_)) => Err(fail::busy("the store")),
-            Err(TrySendError::Disconnected(_)) => Err(fail::internal("the store")),
+            Ok(()) => answered.await.map_err(|_| Error::internal("the store"))?,
+            Err(TrySendError::Full(_)) => Err(Error::overloaded("the store")),
+            Err(TrySendError::Disconnected(_)) => Err(Error::internal("the store")),
         }
     }
 }
@@ -241,10 +239,8 @@ pub(crate) fn check_revision(expected: Option<u64>, view: &View) -> Outcome<()> 
     let View { target, shown, revision, .. } = view;
     match expected {
         Some(expected) if expected != *revision => {
-            let words = format!("{} is at revision {revision}, not {expected}; read it again", target.file_name());
-            let entries: Vec<&str> = shown.iter().map(|entry| &**entry).collect();
-            Err(RpcError::new(ErrorKind::Conflict, words)
-                .with_details(&json!({ "revision": revision, "entries": entries })))
+            let entries = shown.iter().map(|entry| entry.to_string()).collect();
+            Err(Error::StaleRevision { file: target.file_name(), expected, revision: *revision, entries })
         }
         _ => Ok(()),
     }

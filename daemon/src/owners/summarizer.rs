@@ -10,10 +10,10 @@ mod anthropic;
 mod command;
 mod endpoint;
 mod kind;
+mod masker;
 mod openai;
 mod reply;
 mod retry_after;
-mod masker;
 
 use std::fmt;
 use std::sync::Arc;

@@ -12,8 +12,8 @@ use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::{Archive, ArchiveError};
 use herma_memory::render::shown;
 use herma_memory::{Row, Target};
+use herma_protocol::Topic;
 use herma_protocol::notification::Notification;
-use herma_protocol::{ErrorKind, Topic};
 use herma_spill::SpillError;
 use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::handle::Handle;
@@ -21,10 +21,10 @@ use herma_spill::page::{Next, Page, Part};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 
+use crate::data::error::{Error, Outcome};
 use crate::owners::events::Subscription;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::domain_target;
 use crate::owners::store::Page as LogPage;
+use crate::wire::handler::domain_target;
 use crate::wire::state::State;
 
 /// How long nothing more must have come before the outputs that wait are put into the
@@ -212,7 +212,7 @@ async fn file_all(state: &Arc<State>, handles: BTreeSet<String>) -> Outcome<()> 
         while let Some(here) = place {
             let (read, next) = match read(state, &record, here).await {
                 Ok(read) => read,
-                Err(error) if error.kind == ErrorKind::NotFound => break,
+                Err(error) if error.is_missing() => break,
                 Err(error) => {
                     tracing::warn!("an output that can't be found by recall: {error}");
                     break;
@@ -325,10 +325,7 @@ async fn read(state: &Arc<State>, record: &Arc<Record>, place: Place) -> Outcome
         }
         Ok((parts, next))
     };
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|_| fail::internal("the index"))?
-        .map_err(|error| fail::output(&error))
+    tokio::task::spawn_blocking(read).await.map_err(|_| Error::internal("the index"))?.map_err(Error::from)
 }
 
 fn wide(number: usize) -> u64 {

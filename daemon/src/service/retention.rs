@@ -9,7 +9,7 @@ use herma_spill::facts::hex;
 use herma_spill::outputs::{Collected, Expired};
 use herma_spill::retention::{Clock, Retention, SessionState};
 
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::wire::handler::wire_reason;
 use crate::wire::state::{State, unix_now};
 
@@ -65,10 +65,8 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
         };
         shared.outputs.collect(session, retention, clock(&shared), dry_run)
     };
-    let collected = tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| fail::internal("output.gc"))?
-        .map_err(|error| fail::disk(&error))?;
+    let collected =
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::internal("output.gc"))?.map_err(Error::from)?;
     tell_notices(state);
     for failure in &collected.failures {
         tracing::warn!("an output stays although its time is over: {failure}");

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use herma_protocol::context::Settings;
 use herma_protocol::session::Snapshot;
 
+use crate::owners::summarizer::Kind;
 use crate::service::compression::kept::Kept;
 use crate::wire::state::State;
-use crate::owners::summarizer::Kind;
 
 /// Sessions that are kept in memory; past it those that nobody uses right now
 /// are read from the archive again when they are asked for.

@@ -29,13 +29,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
 use notify::told;
 
-use crate::wire::dispatch;
 use crate::owners::events::Subscription;
-use crate::wire::fail::Outcome;
+use crate::service::refusals::Writer;
+use crate::wire::dispatch;
 use crate::wire::in_flight::{self, Share};
 use crate::wire::order::Order;
+use crate::wire::rpc_error::Answer;
 use crate::wire::state::State;
-use crate::service::refusals::Writer;
 use crate::wire::transport::{self, Stream};
 
 /// Lines longer than this are parsed on another thread.
@@ -105,7 +105,7 @@ enum Inward {
 }
 
 /// An answer, encoded, and what the request held until now.
-struct Answer {
+struct Encoded {
     bytes: Vec<u8>,
     _share: Option<Arc<Share>>,
 }
@@ -130,8 +130,8 @@ struct Connection {
     subscription: Option<Subscription>,
     /// How long a peer may make no progress.
     patience: Duration,
-    answers: mpsc::Sender<Answer>,
-    answered: mpsc::Receiver<Answer>,
+    answers: mpsc::Sender<Encoded>,
+    answered: mpsc::Receiver<Encoded>,
     tasks: JoinSet<()>,
     out: Vec<u8>,
     written: usize,
@@ -377,7 +377,7 @@ impl Connection {
         header: Header,
         request: Request,
         share: Option<Arc<Share>>,
-        encode: impl FnOnce(Outcome<Reply>, &mut Vec<u8>) + Send + 'static,
+        encode: impl FnOnce(Answer<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
         if let Request::Subscribe(params) = &request {
             let outcome = self.subscribe(params);
@@ -406,7 +406,7 @@ impl Connection {
             let mut bytes = Vec::new();
             encode(outcome, &mut bytes);
             // The receiver is gone when the connection is.
-            drop(answers.send(Answer { bytes, _share: share }).await);
+            drop(answers.send(Encoded { bytes, _share: share }).await);
             place.leave().await;
         });
     }
@@ -453,7 +453,7 @@ impl Connection {
             }
             if let Some(mut bytes) = jsonrpc::join_batch(&ready) {
                 bytes.push(b'\n');
-                drop(answers.send(Answer { bytes, _share: share }).await);
+                drop(answers.send(Encoded { bytes, _share: share }).await);
             }
         });
     }

@@ -10,31 +10,34 @@ use herma_protocol::method::Effect;
 use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
 use sha2::{Digest, Sha256};
 
+use crate::data::error::Error;
+use crate::owners::commit_token::{CancelOnDrop, CommitToken};
 use crate::wire::caller::Caller;
-use crate::owners::commit_token::{CommitToken, CancelOnDrop};
-use crate::wire::fail::{self, Outcome};
 use crate::wire::guarded::Guarded;
 use crate::wire::handler;
 use crate::wire::idempotency::{Begin, Mutation};
 use crate::wire::order::Turn;
+use crate::wire::rpc_error::Answer;
 use crate::wire::state::State;
 
 /// Answers a request that needs no waiting; `None` for any other. A panic is
 /// this request's `internal` error.
-pub(crate) fn at_once(state: &State, header: &Header, request: &Request) -> Option<Outcome<Reply>> {
+pub(crate) fn at_once(state: &State, header: &Header, request: &Request) -> Option<Answer<Reply>> {
     if header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
         return None;
     }
     let started = Instant::now();
-    let outcome = guarded(request.method(), || handler::at_once(state, header.profile.as_deref(), request))?;
+    let outcome = guarded(request.method(), || {
+        handler::at_once(state, header.profile.as_deref(), request).map(|outcome| outcome.map_err(RpcError::from))
+    })?;
     state.metrics.record(request.method(), started.elapsed(), outcome.is_err());
     Some(outcome)
 }
 
-fn guarded(method: Method, handle: impl FnOnce() -> Option<Outcome<Reply>>) -> Option<Outcome<Reply>> {
+fn guarded(method: Method, handle: impl FnOnce() -> Option<Answer<Reply>>) -> Option<Answer<Reply>> {
     catch_unwind(AssertUnwindSafe(handle)).unwrap_or_else(|_| {
         tracing::error!(method = method.name(), "a request panicked");
-        Some(Err(fail::internal(method.name())))
+        Some(Err(Error::internal(method.name()).into()))
     })
 }
 
@@ -56,7 +59,7 @@ pub(crate) async fn in_time(
     header: Header,
     request: Request,
     mut turn: Turn,
-) -> Outcome<Reply> {
+) -> Answer<Reply> {
     let started = Instant::now();
     let method = request.method();
     let deadline = Duration::from_millis(header.deadline_ms.unwrap_or(limits::DEADLINE_MS));
@@ -80,7 +83,7 @@ pub(crate) async fn in_time(
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => {
             tracing::error!(method = method.name(), "a request panicked");
-            Err(fail::internal(method.name()))
+            Err(Error::internal(method.name()).into())
         }
         Err(_) => {
             let words = format!("{} did not finish within {} ms", method.name(), deadline.as_millis());
@@ -91,26 +94,34 @@ pub(crate) async fn in_time(
     outcome
 }
 
-fn check(header: &Header) -> Outcome<()> {
+fn check(header: &Header) -> Result<(), Error> {
     if header.deadline_ms.is_some_and(|deadline| deadline > limits::DEADLINE_MS) {
-        return Err(fail::invalid("deadline_ms", format!("at most {} are allowed", limits::DEADLINE_MS)));
+        return Err(Error::param("deadline_ms", format!("at most {} are allowed", limits::DEADLINE_MS)));
     }
     if header.idempotency_key.as_ref().is_some_and(|key| key.chars().count() > limits::IDEMPOTENCY_KEY) {
-        return Err(fail::invalid("idempotency_key", format!("at most {} chars are allowed", limits::IDEMPOTENCY_KEY)));
+        return Err(Error::param("idempotency_key", format!("at most {} chars are allowed", limits::IDEMPOTENCY_KEY)));
     }
     Ok(())
 }
 
 /// Does a request, or answers what it came to when its key was used before.
-async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Request, token: CommitToken) -> Outcome<Reply> {
+async fn keyed(
+    state: Arc<State>,
+    connection: u64,
+    header: Header,
+    request: Request,
+    token: CommitToken,
+) -> Answer<Reply> {
     let caller = Caller { connection, profile: header.profile, token };
     let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
-        return handler::handle(&state, &caller, request).await;
+        return handler::handle(&state, &caller, request).await.map_err(RpcError::from);
     };
     let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
     loop {
         match state.idempotency.begin(&mutation, Instant::now()) {
-            Begin::Done(packed) => return binary::read(&packed).map_err(|_| fail::internal("a remembered result")),
+            Begin::Done(packed) => {
+                return binary::read(&packed).map_err(|_| Error::internal("a remembered result").into());
+            }
             Begin::Reused => {
                 let words = "the idempotency key was used for another request";
                 return Err(RpcError::new(ErrorKind::Conflict, words));
@@ -122,7 +133,7 @@ async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Requ
                 // A task of its own: it goes on when the caller goes away, for
                 // the caller will come back with the same key.
                 let work = tokio::spawn(async move {
-                    let outcome = handler::handle(&state, &caller, request).await;
+                    let outcome = handler::handle(&state, &caller, request).await.map_err(RpcError::from);
                     if let Ok(reply) = &outcome
                         && let Ok(packed) = binary::pack(reply)
                     {
@@ -130,7 +141,7 @@ async fn keyed(state: Arc<State>, connection: u64, header: Header, request: Requ
                     }
                     outcome
                 });
-                return work.await.unwrap_or_else(|_| Err(fail::internal("a request")));
+                return work.await.unwrap_or_else(|_| Err(Error::internal("a request").into()));
             }
         }
     }

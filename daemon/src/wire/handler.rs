@@ -21,8 +21,8 @@ pub(crate) use memory::{domain_target, wire_target};
 pub(crate) use output::reason as wire_reason;
 pub(crate) use session::{freeze, from_continuation, keep_again};
 
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::state::State;
 
 /// Texts up to this many bytes are worked on without leaving the connection's
@@ -146,7 +146,7 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         }
         Request::TrajectoryCompress(params) => trajectory::compress(state, params).await.map(Reply::TrajectoryCompress),
         // A connection answers it itself, for only it can tell later.
-        Request::Subscribe(_) => Err(fail::internal("subscribe")),
+        Request::Subscribe(_) => Err(Error::internal("subscribe")),
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
-    let turn = AT_WORK.acquire().await.map_err(|_| fail::internal(what))?;
+    let turn = AT_WORK.acquire().await.map_err(|_| Error::internal(what))?;
     let work = tokio::task::spawn_blocking(move || {
         let done = work();
         drop(turn);
@@ -212,7 +212,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     });
     work.await.unwrap_or_else(|_| {
         tracing::error!(method = what, "a request panicked");
-        Err(fail::internal(what))
+        Err(Error::internal(what))
     })
 }
 
@@ -220,13 +220,13 @@ pub(crate) async fn blocking<T: Send + 'static>(
 fn check_name(param: &str, name: &str) -> Outcome<()> {
     let chars = name.chars().count();
     if chars > herma_protocol::limits::NAME {
-        return Err(fail::invalid(
+        return Err(Error::param(
             param,
             format!("{chars} chars; at most {} are allowed", herma_protocol::limits::NAME),
         ));
     }
     if name.chars().any(char::is_control) {
-        return Err(fail::invalid(param, "control characters are not allowed"));
+        return Err(Error::param(param, "control characters are not allowed"));
     }
     Ok(())
 }

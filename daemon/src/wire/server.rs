@@ -11,9 +11,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
 use crate::data::config::Config;
-use crate::wire::connection;
 use crate::service::recall_index::{self, IndexQueue};
 use crate::service::retention;
+use crate::wire::connection;
 use crate::wire::state::{DEFAULT_PROFILE, State, unix_now};
 use crate::wire::transport::{self, Listener, Stream};
 
@@ -123,8 +123,9 @@ async fn upkeep(state: Arc<State>, queue: IndexQueue) {
         Err(_) => tracing::error!("tidying up the outputs panicked"),
     }
     retention::tell_notices(&state);
-    let busy =
-        async { tokio::join!(recall_index::work(Arc::clone(&state), queue), retention::keep_looking(Arc::clone(&state))) };
+    let busy = async {
+        tokio::join!(recall_index::work(Arc::clone(&state), queue), retention::keep_looking(Arc::clone(&state)))
+    };
     tokio::select! {
         ((), ()) = busy => {}
         () = state.buffers.keep_tidy() => {}

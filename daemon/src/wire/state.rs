@@ -9,27 +9,26 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use herma_disk::folder;
 use herma_disk::watch::Watch;
 use herma_memory::{Limits, Paths, Target};
-use herma_protocol::{ErrorKind, RpcError};
 use herma_spill::Outputs;
 use tokio::sync::{Notify, watch};
 
-use crate::service::approvals::Approvals;
-use crate::owners::archive::ArchiveThread;
-use crate::service::connection_locks::ConnectionLocks;
-use crate::wire::buffers::Buffers;
-use crate::service::compression::Compressions;
 use crate::data::config::Config;
+use crate::data::error::{Error, Outcome};
+use crate::owners::archive::ArchiveThread;
 use crate::owners::events::Events;
-use crate::wire::fail::{self, Outcome};
+use crate::owners::store::{StoreContext, StoreHandle};
+use crate::owners::summarizer::Summarizers;
+use crate::service::approvals::Approvals;
+use crate::service::compression::Compressions;
+use crate::service::connection_locks::ConnectionLocks;
+use crate::service::recall_index::{IndexQueue, RecallIndexer};
+use crate::service::refusals::RefusalCounter;
+use crate::service::session::Sessions;
+use crate::wire::buffers::Buffers;
 use crate::wire::handler;
 use crate::wire::idempotency::Idempotency;
 use crate::wire::in_flight::InFlight;
-use crate::service::recall_index::{IndexQueue, RecallIndexer};
 use crate::wire::metrics::Metrics;
-use crate::owners::store::{StoreHandle, StoreContext};
-use crate::service::session::Sessions;
-use crate::service::refusals::RefusalCounter;
-use crate::owners::summarizer::Summarizers;
 
 /// Chars of a profile's name.
 const PROFILE: usize = 64;
@@ -146,7 +145,7 @@ impl State {
             return Ok(served.owner.clone());
         }
         if stores.len() >= STORES {
-            return Err(fail::busy("the daemon, which serves as many profiles as it can,"));
+            return Err(Error::overloaded("the daemon, which serves as many profiles as it can,"));
         }
         let file = folder.join(target.file_name());
         let context = StoreContext {
@@ -163,7 +162,7 @@ impl State {
         };
         let owner = StoreHandle::start(context).map_err(|error| {
             tracing::error!("no thread for a store: {error}");
-            fail::internal("starting a store")
+            Error::internal("starting a store")
         })?;
         stores.insert(key, Served { file, owner: owner.clone() });
         Ok(owner)
@@ -208,12 +207,12 @@ impl State {
     pub(crate) fn create_profile(&self, profile: &str) -> Outcome<bool> {
         let folder = self.profile_folder(profile)?.join("memories");
         let is_new = profile != DEFAULT_PROFILE && !folder.is_dir();
-        folder::create(&folder).map(|()| is_new).map_err(|error| fail::disk(&error))
+        folder::create(&folder).map(|()| is_new).map_err(Error::from)
     }
 
     /// The profiles of the home, `default` first.
     pub(crate) fn profiles(&self) -> Outcome<Vec<String>> {
-        let named = folder::names(&self.config.home.join("profiles")).map_err(|error| fail::disk(&error))?;
+        let named = folder::names(&self.config.home.join("profiles")).map_err(Error::from)?;
         let named = named.into_iter().filter(|name| name != DEFAULT_PROFILE && self.existing_profile(name).is_ok());
         Ok([DEFAULT_PROFILE.to_owned()].into_iter().chain(named).collect())
     }
@@ -224,14 +223,14 @@ impl State {
         if profile != DEFAULT_PROFILE && !folder.join("memories").is_dir() {
             let words =
                 format!("there is no profile {profile:?}; session.open with that profile, or profile.create, makes it");
-            return Err(RpcError::new(ErrorKind::NotFound, words));
+            return Err(Error::NotFound(words));
         }
         Ok(folder)
     }
 
     fn profile_folder(&self, profile: &str) -> Outcome<PathBuf> {
         if !is_profile(profile) {
-            return Err(fail::invalid("profile", "a name of 1 to 64 letters, digits, `_` and `-` is needed"));
+            return Err(Error::param("profile", "a name of 1 to 64 letters, digits, `_` and `-` is needed"));
         }
         Ok(match profile {
             DEFAULT_PROFILE => self.config.home.clone(),

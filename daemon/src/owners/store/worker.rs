@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_memory::{Denied, Store, Transaction, View};
-use herma_protocol::{ErrorKind, RpcError};
 use tokio::sync::oneshot;
 
-use super::{Crowd, Job, Log, Page, StoreContext, QUEUE, Write, Written, check_revision};
-use crate::wire::fail::{self, Outcome};
+use super::{Crowd, Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
+use crate::data::error::{Error, Outcome};
 
 /// Writes that are taken along at the last moment at most.
 const GROUP: usize = 256;
@@ -106,13 +105,13 @@ impl StoreWorker {
         let mut transaction = match self.store.begin() {
             Ok(Some(transaction)) => transaction,
             Ok(None) => return None,
-            Err(error) => return Some(Err(fail::store(&error))),
+            Err(error) => return Some(Err(Error::from(error))),
         };
         if !write.token.take() {
-            return Some(Err(RpcError::new(ErrorKind::Cancelled, "nobody waits for the write any more")));
+            return Some(Err(Error::Cancelled("nobody waits for the write any more")));
         }
         let written = apply(&mut transaction, write);
-        let committed = transaction.commit().map_err(|error| fail::store(&error));
+        let committed = transaction.commit().map_err(Error::from);
         self.tell();
         self.wrote();
         Some(committed.and(written))
@@ -182,12 +181,12 @@ impl StoreWorker {
     }
 
     fn view(&mut self, answer: oneshot::Sender<Outcome<View>>) {
-        drop(answer.send(self.store.view().map_err(|error| fail::store(&error))));
+        drop(answer.send(self.store.view().map_err(Error::from)));
     }
 
     fn log(&mut self, page: Page) -> Outcome<Log> {
-        let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(|error| fail::store(&error))?;
-        let damaged = self.store.view().map_err(|error| fail::store(&error))?.damaged;
+        let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(Error::from)?;
+        let damaged = self.store.view().map_err(Error::from)?.damaged;
         Ok(Log { rows, more, damaged })
     }
 
@@ -212,7 +211,8 @@ impl StoreWorker {
         loop {
             match self.store.begin() {
                 Err(error) => {
-                    waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(fail::store(&error)))));
+                    let error = Error::from(error);
+                    waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(error.clone()))));
                     return Vec::new();
                 }
                 Ok(Some(transaction)) => {
@@ -231,7 +231,9 @@ impl StoreWorker {
                 return Vec::new();
             }
             match jobs.recv_timeout(PAUSE) {
-                Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => drop(answer.send(Err(fail::busy("the store")))),
+                Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => {
+                    drop(answer.send(Err(Error::overloaded("the store"))))
+                }
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
@@ -252,7 +254,7 @@ fn store(context: &StoreContext) -> Store {
 
 /// Writes that were put on the disk together, and whoever asked meanwhile.
 struct Group {
-    failure: Option<RpcError>,
+    failure: Option<Error>,
     views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
     answers: Vec<(oneshot::Sender<Outcome<Written>>, Outcome<Written>)>,
     /// What came along and is no write.
@@ -274,7 +276,7 @@ impl Group {
                 other => group.later.push(other),
             }
         }
-        group.failure = transaction.commit().err().map(|error| fail::store(&error));
+        group.failure = transaction.commit().err().map(Error::from);
         group
     }
 
@@ -299,17 +301,17 @@ fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
         Ok(applied) => Ok(applied),
         Err(Denied::Refused(refusal)) => Err(refusal),
         Err(Denied::NotKept { revision, kept }) => return Err(not_kept(revision, kept)),
-        Err(Denied::Store(error)) => return Err(fail::store(&error)),
+        Err(Denied::Store(error)) => return Err(Error::from(error)),
     };
     Ok(Written { view: transaction.view(), outcome })
 }
 
-fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> RpcError {
+fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> Error {
     let words = match kept {
         Some((oldest, newest)) => {
             format!("the text of revision {revision} is not kept; those of {oldest} to {newest} are")
         }
         None => format!("the text of revision {revision} is not kept; the store has no history yet"),
     };
-    RpcError::new(ErrorKind::NotFound, words)
+    Error::NotFound(words)
 }

@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use super::chain::{self, Step};
 use super::job::{Account, Job, Text, Wish};
 use super::{collect, tickets};
-use crate::wire::fail::Outcome;
-use crate::wire::handler::blocking;
+use crate::data::error::Outcome;
 use crate::service::session::Session;
+use crate::wire::handler::blocking;
 use crate::wire::state::State;
 
 /// How long a summary is kept.

@@ -3,7 +3,7 @@
 use herma_context::Message;
 use herma_protocol::Json;
 
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
 use crate::wire::state::State;
 
@@ -15,7 +15,7 @@ pub(crate) async fn texts(state: &State, session: &Session, given: Option<Vec<Js
     let texts = transcript(state, session).await?;
     if texts.is_empty() {
         let words = "the list is needed, for nothing was appended to this session with session.append";
-        return Err(fail::invalid("messages", words));
+        return Err(Error::param("messages", words));
     }
     Ok(texts)
 }

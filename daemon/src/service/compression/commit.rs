@@ -9,8 +9,6 @@ use herma_archive::removed::{After, Removal};
 use herma_archive::session::SnapshotRow;
 use herma_archive::transcript::Appended;
 use herma_context::{ArchiveNote, Compressed, EngineState, Message, Slot, Summary};
-use herma_protocol::ErrorKind;
-use herma_protocol::RpcError;
 use herma_protocol::notification::Phase;
 use herma_spill::name;
 use tokio::sync::OwnedMutexGuard;
@@ -20,9 +18,9 @@ use super::kept::Kept;
 use super::previews::Previews;
 use super::{rules, tell};
 use crate::data::config::CompressionMode;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::{blocking, freeze, from_continuation, wide};
+use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
+use crate::wire::handler::{blocking, freeze, from_continuation, wide};
 use crate::wire::state::{State, unix_now};
 
 /// Hex digits that stand for a session in names.
@@ -58,12 +56,12 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
     let Job { session, generation, prepared, chain, mode, account, stage, .. } = job;
     if session.generation() != generation {
         let words = format!("session {:?} has moved on to another generation; send its list again", session.id);
-        return Err(RpcError::new(ErrorKind::Conflict, words));
+        return Err(Error::Conflict(words));
     }
     tell(state, &session, Phase::Assemble);
     let handle = handle(&session, generation);
     let generation = generation + 1;
-    let prepared = Arc::into_inner(prepared).ok_or_else(|| fail::internal("context.compress"))?;
+    let prepared = Arc::into_inner(prepared).ok_or_else(|| Error::internal("context.compress"))?;
     let Text { body, by } = text;
     let (named, shared, origin) = (handle.clone(), Arc::clone(state), Arc::clone(&session));
     let (compressed, input, constraints) = blocking("context.compress", move || {

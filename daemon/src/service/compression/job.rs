@@ -12,9 +12,9 @@ use super::chain::Chain;
 use super::stage::Stage;
 use super::{ahead, collect, tell};
 use crate::data::config::CompressionMode;
-use crate::wire::fail::Outcome;
-use crate::wire::handler::blocking;
+use crate::data::error::Outcome;
 use crate::service::session::Session;
+use crate::wire::handler::blocking;
 use crate::wire::state::State;
 
 /// What a caller asks for, apart from the list.

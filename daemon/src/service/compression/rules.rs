@@ -3,7 +3,7 @@
 use herma_archive::constraint::ConstraintRow;
 use herma_context::constraints::{Constraint, Scope, Source, State as Standing};
 
-use crate::wire::fail::Outcome;
+use crate::data::error::Outcome;
 use crate::service::session::Session;
 use crate::wire::state::State;
 

@@ -13,9 +13,9 @@ use herma_context::Message;
 use tokio::task::JoinHandle;
 
 use super::commit::{self, Leaving, Left};
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::wide;
+use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
+use crate::wire::handler::wide;
 use crate::wire::state::{State, unix_now};
 
 /// Bytes of messages below which to begin early gains nothing.
@@ -75,7 +75,7 @@ impl Stage {
             Ok(()) => match self.left.await {
                 Ok(Ok(Some(left))) => Ok(left),
                 Ok(Err(error)) => Err(error),
-                Ok(Ok(None)) | Err(_) => Err(fail::internal("context.compress")),
+                Ok(Ok(None)) | Err(_) => Err(Error::internal("context.compress")),
             },
             // The archive could not begin, or has waited too long.
             Err(returned) => commit::leave(state, returned.0).await,

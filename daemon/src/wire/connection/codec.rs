@@ -5,7 +5,8 @@ use herma_protocol::frame::Codec;
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::{ErrorKind, Notification, Reply, RpcError};
 
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::Error;
+use crate::wire::rpc_error::Answer;
 
 /// What a frame holds.
 pub(super) enum Parsed {
@@ -35,7 +36,7 @@ fn framed(read: Result<ClientFrame, BinaryError>) -> Result<Box<ClientFrame>, Rp
 
 /// A parser that panicked is herma's fault.
 pub(super) fn unparsable(codec: Option<Codec>) -> Parsed {
-    let error = fail::internal("reading a request");
+    let error = RpcError::from(Error::internal("reading a request"));
     match codec {
         Some(Codec::Bincode) => Parsed::Frame(Err(error)),
         Some(Codec::Json) | None => {
@@ -45,13 +46,13 @@ pub(super) fn unparsable(codec: Option<Codec>) -> Parsed {
 }
 
 /// Appends an answer as a line.
-pub(super) fn encode_line(id: &str, outcome: &Outcome<Reply>, out: &mut Vec<u8>) {
+pub(super) fn encode_line(id: &str, outcome: &Answer<Reply>, out: &mut Vec<u8>) {
     jsonrpc::append_reply(id, outcome, out);
     out.push(b'\n');
 }
 
 /// Appends an answer as a frame.
-pub(super) fn encode_frame(id: u64, outcome: Outcome<Reply>, out: &mut Vec<u8>) {
+pub(super) fn encode_frame(id: u64, outcome: Answer<Reply>, out: &mut Vec<u8>) {
     if let Err(error) = binary::append(&ServerFrame::Reply { id, outcome }, out) {
         let outcome = Err(RpcError::new(ErrorKind::TooLarge, format!("the result can't be sent: {error}")));
         if let Err(error) = binary::append(&ServerFrame::Reply { id, outcome }, out) {

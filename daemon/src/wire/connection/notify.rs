@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
-use herma_protocol::{Method, Notification, Reply, Topic, jsonrpc};
+use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
 use tokio::time::Instant;
 
 use super::codec::encode_notification;
 use super::{Connection, OUT};
+use crate::data::error::{Error, Outcome};
 use crate::owners::events::Subscription;
-use crate::wire::fail::{self, Outcome};
+use crate::wire::rpc_error::Answer;
 
 /// How long a subscriber that reads nothing is waited for when the daemon stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -28,10 +29,10 @@ impl Connection {
     }
 
     /// What this connection is told from now on, in place of what it was told.
-    pub(super) fn subscribe(&mut self, params: &SubscribeParams) -> Outcome<Reply> {
+    pub(super) fn subscribe(&mut self, params: &SubscribeParams) -> Answer<Reply> {
         let started = Instant::now();
         let topics =
-            params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| fail::invalid("topics", error)));
+            params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| Error::param("topics", error)));
         let outcome = topics.collect::<Outcome<BTreeSet<Topic>>>().map(|topics| {
             if topics.contains(&Topic::MemoryChanged) {
                 self.state.serve_all();
@@ -41,7 +42,7 @@ impl Connection {
             Reply::Subscribe(SubscribeResult { topics: names })
         });
         self.state.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
-        outcome
+        outcome.map_err(RpcError::from)
     }
 
     /// Tells what there is still to tell. A peer that doesn't read it is not waited

@@ -5,12 +5,11 @@ use herma_context::constraints::{self as engine, Constraint as Rule, State as St
 use herma_protocol::constraint::{
     AddParams, AddResult, Constraint, ListParams, ListResult, RemoveParams, RemoveResult, Scope, Source,
 };
-use herma_protocol::{ErrorKind, RpcError};
 
 use super::session;
-use crate::wire::caller::Caller;
+use crate::data::error::{Error, Outcome};
 use crate::service::compression::rules;
-use crate::wire::fail::{self, Outcome};
+use crate::wire::caller::Caller;
 use crate::wire::state::{State, unix_now};
 
 /// Most chars of a rule.
@@ -29,7 +28,7 @@ pub(super) async fn add(state: &State, caller: &Caller, params: AddParams) -> Ou
     let text = params.text.trim();
     let chars = text.chars().count();
     if text.is_empty() || chars > CHARS {
-        return Err(fail::invalid("text", format!("{chars} chars; 1 to {CHARS} are allowed")));
+        return Err(Error::param("text", format!("{chars} chars; 1 to {CHARS} are allowed")));
     }
     let session = session::ensure(state, caller, &params.session).await?;
     let scope = domain_scope(params.scope.unwrap_or_default());
@@ -54,7 +53,7 @@ pub(super) async fn add(state: &State, caller: &Caller, params: AddParams) -> Ou
         }
         Added::TooMany => {
             let words = format!("session {:?} has {MOST} rules in force; remove one first", session.id);
-            Err(RpcError::new(ErrorKind::TooLarge, words))
+            Err(Error::TooLarge(words))
         }
     }
 }
@@ -78,7 +77,7 @@ pub(super) async fn remove(state: &State, caller: &Caller, params: RemoveParams)
         let shown: String = params.id.chars().take(64).collect();
         let words =
             format!("session {:?} has no rule {shown:?} in force; constraint.list has those it has", session.id);
-        return Err(RpcError::new(ErrorKind::NotFound, words));
+        return Err(Error::NotFound(words));
     }
     state.compressions.forget(&session.id);
     Ok(RemoveResult {})

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use herma_context::breaker::State as BreakerState;
 use herma_context::{CompressRequest, Focus, Gain, Message, Plan, PlanRequest, RawSettings, Settings, Today, tokens};
+use herma_protocol::Json;
 use herma_protocol::context::{
     AuxFailure, Breaker, ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams,
     PlanResult, Settings as WireSettings, StatusParams, StatusResult,
 };
 use herma_protocol::value::TextOrOff;
-use herma_protocol::{ErrorKind, Json, RpcError};
 
 pub(super) use ahead::compact_ahead;
 pub(super) use cache_control::cache_control;
@@ -30,15 +30,15 @@ pub(super) use provider_error::{classify_error, with_window};
 pub(super) use usage::record_usage;
 
 use super::{blocking, check_names, narrow, session, wide};
-use crate::wire::caller::Caller;
+use crate::data::config::Config;
+use crate::data::error::{Error, Outcome};
+use crate::owners::summarizer::Kind;
 use crate::service::compression::chain::Chain;
 use crate::service::compression::counting::Counting;
 use crate::service::compression::{collect, due};
-use crate::data::config::Config;
-use crate::wire::fail::{self, Outcome};
 use crate::service::session::Session;
+use crate::wire::caller::Caller;
 use crate::wire::state::{State, unix_now};
-use crate::owners::summarizer::Kind;
 
 /// The only engine of this version.
 const ENGINE: &str = "compressor";
@@ -120,7 +120,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
         });
     };
     if params.text.is_some() {
-        return Err(fail::invalid("text", "give either a text or messages"));
+        return Err(Error::param("text", "give either a text or messages"));
     }
     let messages = parse(messages);
     let system = params.system_prompt.unwrap_or_default();
@@ -147,7 +147,7 @@ pub(super) async fn plan(state: &State, caller: &Caller, params: PlanParams) -> 
             check_engine(config.engine.as_deref())?;
             checked(&config, &state.config)?
         }
-        _ => return Err(fail::invalid("config", "give either a session or a config")),
+        _ => return Err(Error::param("config", "give either a session or a config")),
     };
     let request = PlanRequest {
         focus: focus(params.focus),
@@ -198,7 +198,7 @@ fn laid_over(under: WireSettings, over: WireSettings) -> WireSettings {
 /// The settings in force: what was said, over what is configured.
 fn checked(said: &WireSettings, configured: &Config) -> Outcome<Settings> {
     let Some(context_length) = said.context_length else {
-        return Err(fail::invalid(
+        return Err(Error::param(
             "context_length",
             "the model's window is not known; give it once with context.configure or session.open",
         ));
@@ -215,7 +215,7 @@ fn checked(said: &WireSettings, configured: &Config) -> Outcome<Settings> {
         redact: said.redact.or(Some(configured.redact)),
     }
     .check()
-    .map_err(|error| RpcError::new(ErrorKind::InvalidParams, error.to_string()))
+    .map_err(|error| Error::Params(error.to_string()))
 }
 
 fn session_settings(session: &Session, configured: &Config) -> Outcome<Settings> {
@@ -225,7 +225,7 @@ fn session_settings(session: &Session, configured: &Config) -> Outcome<Settings>
 fn check_engine(engine: Option<&str>) -> Outcome<()> {
     match engine {
         None | Some(ENGINE) => Ok(()),
-        Some(other) => Err(fail::invalid("engine", format!("{other:?} is not one; there is {ENGINE:?}"))),
+        Some(other) => Err(Error::param("engine", format!("{other:?} is not one; there is {ENGINE:?}"))),
     }
 }
 
@@ -239,11 +239,11 @@ pub(super) fn summarizer(state: &State, name: Option<&str>) -> Outcome<Option<Ki
         Some(_) => {
             let words =
                 format!("{name:?} is not in use, for [summarizer.{name}] is not configured; there are {usable:?}");
-            Err(fail::invalid("summarizer", words))
+            Err(Error::param("summarizer", words))
         }
         None => {
             let shown: String = name.chars().take(64).collect();
-            Err(fail::invalid("summarizer", format!("{shown:?} is none; there are {usable:?}")))
+            Err(Error::param("summarizer", format!("{shown:?} is none; there are {usable:?}")))
         }
     }
 }
@@ -262,7 +262,7 @@ fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     match today {
         None => Ok(Today::parse(&jiff::Zoned::now().date().to_string()).ok()),
         Some(TextOrOff::Off) => Ok(None),
-        Some(TextOrOff::Text(text)) => Today::parse(&text).map(Some).map_err(|error| fail::invalid("today", error)),
+        Some(TextOrOff::Text(text)) => Today::parse(&text).map(Some).map_err(|error| Error::param("today", error)),
     }
 }
 
@@ -273,7 +273,7 @@ fn parse(messages: Vec<Json>) -> Vec<Message> {
 fn wire_message(message: &Message) -> Outcome<Json> {
     Json::parse(message.raw().to_owned()).map_err(|error| {
         tracing::error!("a message of the engine: {error}");
-        fail::internal("writing a message")
+        Error::internal("writing a message")
     })
 }
 

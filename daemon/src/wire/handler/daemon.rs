@@ -10,9 +10,9 @@ use herma_protocol::daemon::{
 use herma_protocol::{Method, limits, version};
 
 use super::{check_name, memory, wide};
-use crate::wire::fail::{self, Outcome};
-use crate::wire::state::State;
+use crate::data::error::{Error, Outcome};
 use crate::owners::summarizer::Kind;
+use crate::wire::state::State;
 
 /// Milliseconds that a shutdown waits when the caller doesn't say.
 const DRAIN_MS: u64 = 10_000;
@@ -28,7 +28,7 @@ pub(super) fn hello(state: &State, params: &HelloParams) -> Outcome<HelloResult>
     let protocol = params.protocol.unwrap_or(version::PROTOCOL);
     if protocol < version::OLDEST {
         let words = format!("this daemon speaks versions {} to {}", version::OLDEST, version::PROTOCOL);
-        return Err(fail::invalid("protocol", words));
+        return Err(Error::param("protocol", words));
     }
     let configured = &state.config.limits;
     Ok(HelloResult {

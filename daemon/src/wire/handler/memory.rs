@@ -16,18 +16,18 @@ use herma_protocol::memory::{
     self as wire, Action, AddParams, BatchParams, ListParams, ListResult, RemoveParams, ReplaceParams, SchemaResult,
     StoreView, ToolParams, WriteResult,
 };
-use herma_protocol::{ErrorKind, Json, RpcError, limits};
+use herma_protocol::{Json, limits};
 
 pub(super) use approval::{approve, pending, reject};
 pub(super) use history::{log, restore, undo};
 
 use super::guard::wire_finding;
 use super::{check_names, wide};
-use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Write, Written};
-use crate::wire::state::State;
 use crate::service::refusals::Writer;
+use crate::wire::caller::Caller;
+use crate::wire::state::State;
 
 pub(super) async fn add(state: &Arc<State>, caller: &Caller, params: AddParams) -> Outcome<WriteResult> {
     let request = WriteRequest {
@@ -65,7 +65,7 @@ pub(super) async fn remove(state: &Arc<State>, caller: &Caller, params: RemovePa
 pub(super) async fn batch(state: &Arc<State>, caller: &Caller, params: BatchParams) -> Outcome<WriteResult> {
     let count = params.operations.len();
     if count > limits::BATCH_OPERATIONS {
-        return Err(fail::invalid("operations", format!("{count}; at most {} are allowed", limits::BATCH_OPERATIONS)));
+        return Err(Error::param("operations", format!("{count}; at most {} are allowed", limits::BATCH_OPERATIONS)));
     }
     let emptying = if params.allow_empty.unwrap_or(false) { Emptying::Allowed } else { Emptying::Refused };
     let changes = params.operations.into_iter().map(|operation| match operation.action {
@@ -120,7 +120,7 @@ pub(super) async fn list(state: &State, caller: &Caller, params: &ListParams) ->
 }
 
 pub(super) fn schema() -> Outcome<SchemaResult> {
-    let tool = Json::from_value(&tool::schema()).map_err(|_| fail::internal("memory.schema"))?;
+    let tool = Json::from_value(&tool::schema()).map_err(|_| Error::internal("memory.schema"))?;
     Ok(SchemaResult { tool, guidance: tool::GUIDANCE.into() })
 }
 
@@ -196,7 +196,7 @@ fn check_length(changes: &Changes) -> Outcome<()> {
     let bytes: usize = texts.map(str::len).sum();
     if bytes > limits::ENTRY {
         let words = format!("the texts of a memory write have {bytes} bytes; at most {} are taken", limits::ENTRY);
-        return Err(RpcError::new(ErrorKind::TooLarge, words));
+        return Err(Error::TooLarge(words));
     }
     Ok(())
 }

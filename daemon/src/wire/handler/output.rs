@@ -12,7 +12,7 @@ use herma_protocol::output::{
     Replacement, SettleTurnParams, SettleTurnResult, View,
 };
 use herma_protocol::value::{self, Content};
-use herma_protocol::{ErrorKind, Json, RpcError, limits};
+use herma_protocol::{Json, limits};
 use herma_spill::admit::{Admitted, Fate, Origin};
 use herma_spill::handle::{Handle, split_line};
 use herma_spill::outputs::View as Shown;
@@ -26,8 +26,8 @@ pub(crate) use shelf::reason;
 pub(super) use shelf::{gc, list, remove};
 
 use super::{blocking, check_name, narrow, session, wide};
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::state::{State, unix_now};
 
 /// The page of a caller who doesn't say which.
@@ -70,7 +70,7 @@ pub(super) async fn settle_turn(
     let (budgets, profile) = budgets(state, caller, &params.session, params.config).await?;
     let count = params.results.as_ref().map_or(0, Vec::len) + params.messages.as_ref().map_or(0, Vec::len);
     if count > limits::TURN_RESULTS {
-        return Err(fail::invalid("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
+        return Err(Error::param("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
     }
     let (state, id) = (Arc::clone(state), params.session);
     blocking("output.settle_turn", move || {
@@ -84,7 +84,7 @@ pub(super) async fn settle_turn(
                 })
                 .collect(),
             (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
-            _ => return Err(fail::invalid("results", "give either results or messages")),
+            _ => return Err(Error::param("results", "give either results or messages")),
         };
         let of = Origin { session: &id, profile: &profile, tool: "", id: "" };
         let settled = turn::settle(&state.outputs, &of, &results, &budgets, unix_now());
@@ -132,9 +132,9 @@ pub(super) async fn read(state: &Arc<State>, caller: &Caller, params: ReadParams
         let read = match (&params.handle, &params.path) {
             (Some(handle), None) => state.outputs.page(handle, part.unwrap_or_else(|| from_line(handle)), view),
             (None, Some(path)) => state.outputs.page_path(path, part.unwrap_or(FIRST), view),
-            _ => return Err(fail::invalid("handle", "give either a handle or a path")),
+            _ => return Err(Error::param("handle", "give either a handle or a path")),
         };
-        let Page { text, next, total_lines, total_chars } = read.map_err(|error| fail::output(&error))?;
+        let Page { text, next, total_lines, total_chars } = read.map_err(Error::from)?;
         let next = next.map(|next| match next {
             page::Next::Line(line) => Next::Line(wide(line)),
             page::Next::Offset(offset) => Next::Offset(wide(offset)),
@@ -155,13 +155,13 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     let by_line = params.line.is_some() || params.lines.is_some();
     let by_char = params.offset.is_some() || params.limit.is_some();
     if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
-        return Err(fail::invalid("line", "give line and lines, or offset and limit, or tail, but not several"));
+        return Err(Error::param("line", "give line and lines, or offset and limit, or tail, but not several"));
     }
     if params.lines == Some(0) || params.limit == Some(0) {
-        return Err(fail::invalid("lines", "a page of nothing has no next page; ask for at least 1"));
+        return Err(Error::param("lines", "a page of nothing has no next page; ask for at least 1"));
     }
     if params.line == Some(0) {
-        return Err(fail::invalid("line", "lines count from 1"));
+        return Err(Error::param("line", "lines count from 1"));
     }
     if let Some(tail) = params.tail {
         return Ok(Some(Part::Tail(narrow(tail))));
@@ -183,7 +183,7 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
 async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<(Budgets, String)> {
     let (window, profile) = match session::ensure(state, caller, id).await {
         Ok(session) => (session.settings().context_length, session.profile.clone()),
-        Err(error) if error.kind.fault() == herma_protocol::Fault::Caller => return Err(error),
+        Err(error) if error.is_callers() => return Err(error),
         Err(error) => {
             tracing::warn!("an output of a session that can't be opened: {error}");
             (None, caller.profile().to_owned())
@@ -212,7 +212,7 @@ pub(super) fn check_profile(state: &State, caller: &Caller, handle: &str) -> Out
     match (&caller.profile, record) {
         (Some(named), Some(record)) if !record.profile.is_empty() && **named != *record.profile => {
             let words = format!("the output {name} belongs to the profile {:?}, not {named:?}", record.profile);
-            Err(RpcError::new(ErrorKind::Conflict, words))
+            Err(Error::Conflict(words))
         }
         _ => Ok(()),
     }
@@ -243,7 +243,7 @@ fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
         herma_spill::Content::Text(text) => Content::Text(text),
         herma_spill::Content::Parts(parts) => {
             let parts: Result<_, _> = parts.into_iter().map(Json::parse).collect();
-            Content::Parts(parts.map_err(|_| fail::internal("a content"))?)
+            Content::Parts(parts.map_err(|_| Error::internal("a content"))?)
         }
     })
 }
@@ -281,7 +281,7 @@ fn turn_result(message: &Json) -> Outcome<TurnResult> {
         content: Option<Json>,
     }
     let message: ToolMessage = serde_json::from_str(message.get())
-        .map_err(|error| fail::invalid("messages", format!("not a message: {error}")))?;
+        .map_err(|error| Error::param("messages", format!("not a message: {error}")))?;
     let content = message.content.and_then(|content| serde_json::from_str(content.get()).ok());
     Ok(TurnResult {
         id: message.tool_call_id.as_str().filter(|id| !id.is_empty()).map(str::to_owned),

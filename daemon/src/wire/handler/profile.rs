@@ -4,7 +4,7 @@ use herma_memory::Target;
 use herma_protocol::profile::{CreateParams, CreateResult, ListResult, Profile};
 
 use super::wide;
-use crate::wire::fail::Outcome;
+use crate::data::error::Outcome;
 use crate::wire::state::State;
 
 pub(super) fn create(state: &State, params: &CreateParams) -> Outcome<CreateResult> {

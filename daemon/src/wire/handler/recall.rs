@@ -18,9 +18,9 @@ pub(super) use expand::expand;
 pub(super) use schema::schema;
 
 use super::{blocking, check_names, narrow, session, wide};
-use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::service::recall_index;
+use crate::wire::caller::Caller;
 use crate::wire::state::State;
 
 /// What a model sees of a change that it must not see.
@@ -50,17 +50,17 @@ const SLICE: usize = 2000;
 pub(super) async fn search(state: &Arc<State>, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
     check_names(&[("session", params.session.as_ref())])?;
     if params.query.chars().count() > QUERY {
-        return Err(fail::invalid("query", format!("at most {QUERY} chars are allowed")));
+        return Err(Error::param("query", format!("at most {QUERY} chars are allowed")));
     }
     let limit = params.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=HITS).contains(&limit) {
-        return Err(fail::invalid("limit", format!("must be from 1 to {HITS}")));
+        return Err(Error::param("limit", format!("must be from 1 to {HITS}")));
     }
     if params.since.is_some_and(f64::is_nan) || params.until.is_some_and(f64::is_nan) {
-        return Err(fail::invalid("since", "must be a time in Unix seconds"));
+        return Err(Error::param("since", "must be a time in Unix seconds"));
     }
     // One at a time: others have work to do on the same threads.
-    let _turn = SEARCHING.acquire().await.map_err(|_| fail::internal("recall.search"))?;
+    let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
     catch_up(state, caller.profile.as_deref()).await?;
     let (query, profile, session) = (params.query.clone(), caller.profile.clone(), params.session);
     let kinds = kinds(params.kinds.as_deref());

@@ -15,7 +15,7 @@ use herma_protocol::context::Settings;
 use herma_protocol::session::{
     CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
 };
-use herma_protocol::{ErrorKind, RpcError};
+
 use sha2::{Digest, Sha256};
 
 pub(super) use chain::{list, next_title, resume_target, show, tip};
@@ -24,10 +24,10 @@ pub(super) use transcript::{append, remove};
 pub(super) use usage::usage;
 
 use super::{check_name, check_names, context};
-use crate::wire::caller::Caller;
+use crate::data::error::{Error, Outcome};
 use crate::service::compression::kept::Kept;
-use crate::wire::fail::{self, Outcome};
 use crate::service::session::{Session, Sessions};
+use crate::wire::caller::Caller;
 use crate::wire::state::{DEFAULT_PROFILE, State, unix_now};
 
 /// Why a session ended that was open when the daemon was killed.
@@ -42,7 +42,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
         ("model", params.model.as_ref()),
     ])?;
     if params.context_length == Some(0) {
-        return Err(fail::invalid("context_length", "must be at least 1"));
+        return Err(Error::param("context_length", "must be at least 1"));
     }
     let (model, context_length) = (params.model.clone(), params.context_length);
     let (session, resumed) = match find(state, caller, &params.session).await? {
@@ -111,9 +111,10 @@ pub(super) async fn refresh(state: &State, caller: &Caller, params: &RefreshPara
 pub(super) async fn close(state: &State, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {
     check_names(&[("reason", params.reason.as_ref())])?;
     let session = opened(state, caller, &params.session).await?;
-    let _quiet = session.compressing.try_lock().map_err(|_| {
-        RpcError::new(ErrorKind::Busy, format!("session {:?} is being compressed; close it afterwards", session.id))
-    })?;
+    let _quiet = session
+        .compressing
+        .try_lock()
+        .map_err(|_| Error::Busy(format!("session {:?} is being compressed; close it afterwards", session.id)))?;
     let _alone = session.configuring.lock().await;
     let (id, reason) = (session.id.clone(), params.reason.unwrap_or_else(|| "closed".into()));
     let sessions = Arc::clone(&state.sessions);
@@ -134,7 +135,7 @@ pub(super) async fn opened(state: &State, caller: &Caller, id: &str) -> Outcome<
     check_id(id)?;
     find(state, caller, id).await?.ok_or_else(|| {
         let words = format!("there is no session {id:?}; open it with session.open first");
-        RpcError::new(ErrorKind::NotFound, words)
+        Error::NotFound(words)
     })
 }
 
@@ -150,8 +151,8 @@ pub(super) async fn known(state: &State, caller: &Caller, id: &str) -> Outcome<S
     Ok(id.to_owned())
 }
 
-fn no_session(id: &str) -> RpcError {
-    RpcError::new(ErrorKind::NotFound, format!("there is no session {id:?}; session.list has those there are"))
+fn no_session(id: &str) -> Error {
+    Error::NotFound(format!("there is no session {id:?}; session.list has those there are"))
 }
 
 /// A session, opened on the spot if it was not.
@@ -168,7 +169,7 @@ pub(super) async fn ensure(state: &State, caller: &Caller, id: &str) -> Outcome<
 
 /// Keeps what `context.configure` said, here and in the archive.
 pub(super) async fn save_settings(state: &State, session: &Session, settings: Settings) -> Outcome<()> {
-    let text = serde_json::to_string(&settings).map_err(|_| fail::internal("keeping settings"))?;
+    let text = serde_json::to_string(&settings).map_err(|_| Error::internal("keeping settings"))?;
     let id = session.id.clone();
     state.archive.note(move |archive| archive.save_settings(&id, &text)).await?;
     *session.settings.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = settings;
@@ -177,7 +178,7 @@ pub(super) async fn save_settings(state: &State, session: &Session, settings: Se
 
 fn check_id(id: &str) -> Outcome<()> {
     if id.is_empty() {
-        return Err(fail::invalid("session", "an id of 1 to 1,024 chars is needed"));
+        return Err(Error::param("session", "an id of 1 to 1,024 chars is needed"));
     }
     check_name("session", id)
 }
@@ -191,7 +192,7 @@ fn check_row_profile(id: &str, own: &str, named: Option<&str>) -> Outcome<()> {
     match named {
         Some(named) if named != own => {
             let words = format!("session {id:?} belongs to the profile {own:?}, not {named:?}");
-            Err(RpcError::new(ErrorKind::Conflict, words))
+            Err(Error::Conflict(words))
         }
         _ => Ok(()),
     }
@@ -229,7 +230,7 @@ async fn kept(state: &State, id: String) -> Outcome<Option<(SessionRow, Option<E
         return state.archive.call(move |archive| row_of(archive.reader(), &id)).await;
     }
     match state.archive.read(move |reader| row_of(reader, &id)).await {
-        Err(error) if error.kind == ErrorKind::Unavailable => Ok(None),
+        Err(Error::Unavailable(_)) => Ok(None),
         found => found,
     }
 }

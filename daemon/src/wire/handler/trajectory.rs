@@ -11,7 +11,7 @@ use herma_protocol::{Json, limits};
 use serde_json::Value;
 
 use super::{blocking, wide};
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::wire::state::{State, unix_now};
 
 const METHOD: &str = "trajectory.compress";
@@ -78,28 +78,28 @@ fn read(params: CompressParams) -> Outcome<Work> {
 /// Reads the configuration: a string is YAML.
 fn read_config(config: &Json) -> Outcome<Config> {
     within("config", config.get().len(), limits::TRAJECTORY_CONFIG)?;
-    let value: Value = serde_json::from_str(config.get()).map_err(|error| fail::invalid("config", error))?;
+    let value: Value = serde_json::from_str(config.get()).map_err(|error| Error::param("config", error))?;
     let config = match &value {
         Value::String(yaml) => Config::from_yaml(yaml),
         _ => Config::from_value(value),
     };
-    config.map_err(|error| fail::invalid("config", error))
+    config.map_err(|error| Error::param("config", error))
 }
 
 fn read_turns(at: usize, turns: Vec<Json>) -> Outcome<Vec<Turn>> {
     let turns = turns.into_iter().enumerate().map(|(index, turn)| {
-        Turn::parse(turn.into_text()).map_err(|error| fail::invalid(&format!("conversations[{at}][{index}]"), error))
+        Turn::parse(turn.into_text()).map_err(|error| Error::param(&format!("conversations[{at}][{index}]"), error))
     });
     turns.collect()
 }
 
 fn within(param: &str, size: usize, most: usize) -> Outcome<()> {
-    if size <= most { Ok(()) } else { Err(fail::invalid(param, format!("{size} are too many; at most {most}"))) }
+    if size <= most { Ok(()) } else { Err(Error::param(param, format!("{size} are too many; at most {most}"))) }
 }
 
 fn one_for_each(param: &str, given: Option<usize>, wanted: usize) -> Outcome<()> {
     match given {
-        Some(given) if given != wanted => Err(fail::invalid(param, format!("{given} items where {wanted} are needed"))),
+        Some(given) if given != wanted => Err(Error::param(param, format!("{given} items where {wanted} are needed"))),
         _ => Ok(()),
     }
 }
@@ -126,7 +126,7 @@ fn answer(work: Work, is_dry: bool, started: f64) -> Outcome<CompressResult> {
         plans.push(wire_plan(&plan, input));
         conversations.push(turns.into_iter().map(|turn| json(turn.into_raw())).collect::<Outcome<_>>()?);
     }
-    let config = Json::from_value(&config).map_err(|_| fail::internal(METHOD))?;
+    let config = Json::from_value(&config).map_err(|_| Error::internal(METHOD))?;
     let aggregate = totals.aggregate(started, unix_now());
     Ok(CompressResult { conversations, plans, metrics: rows, aggregate, config })
 }
@@ -134,7 +134,7 @@ fn answer(work: Work, is_dry: bool, started: f64) -> Outcome<CompressResult> {
 fn json(text: String) -> Outcome<Json> {
     Json::parse(text).map_err(|error| {
         tracing::error!("a turn of a trajectory: {error}");
-        fail::internal(METHOD)
+        Error::internal(METHOD)
     })
 }
 

@@ -6,12 +6,12 @@ use herma_context::Gain;
 use herma_protocol::context::{CompactAheadParams, CompactAheadResult, JobState, ReplyForm};
 
 use super::{Shared, request, session_settings};
-use crate::wire::caller::Caller;
+use crate::data::error::Outcome;
 use crate::service::compression::ahead::{self, Stage};
 use crate::service::compression::chain::Chain;
 use crate::service::compression::job::Wish;
 use crate::service::compression::rules;
-use crate::wire::fail::Outcome;
+use crate::wire::caller::Caller;
 use crate::wire::handler::session;
 
 pub(in crate::wire::handler) async fn compact_ahead(

@@ -5,7 +5,7 @@ use herma_protocol::Json;
 use herma_protocol::context::{Edits, Insert, Replace, ReplyForm};
 
 use super::wire_message;
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::wire::handler::wide;
 
 /// The list or the edits, whichever was asked for.
@@ -16,7 +16,7 @@ pub(super) fn answer(slots: &[Slot], input: &[Message], form: ReplyForm) -> Outc
         ReplyForm::Messages => {
             let messages = slots.iter().map(|slot| match slot {
                 Slot::Kept(index) => {
-                    input.get(*index).ok_or_else(|| fail::internal("context.compress")).and_then(wire_message)
+                    input.get(*index).ok_or_else(|| Error::internal("context.compress")).and_then(wire_message)
                 }
                 Slot::Replaced { message, .. } | Slot::Inserted(message) => wire_message(message),
             });

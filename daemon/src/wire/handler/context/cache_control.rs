@@ -4,7 +4,7 @@ use herma_context::cache_control::{self, ToolMarks, Ttl};
 use herma_protocol::context::cache_control::{CacheControlParams, CacheControlResult, Ttl as WireTtl};
 
 use super::{parse, wire_message};
-use crate::wire::fail::Outcome;
+use crate::data::error::Outcome;
 use crate::wire::handler::blocking;
 
 pub(in crate::wire::handler) async fn cache_control(params: CacheControlParams) -> Outcome<CacheControlResult> {

@@ -8,13 +8,13 @@ use herma_protocol::context::StatusResult;
 use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
 
 use super::{Shared, parse, session_settings, status_of, tools_text};
-use crate::wire::caller::Caller;
+use crate::data::error::{Error, Outcome};
 use crate::service::compression::chain;
 use crate::service::compression::due::{self, Due, Prompt, Reason};
 use crate::service::compression::kept::Kept;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::{blocking, session};
 use crate::service::session::Session;
+use crate::wire::caller::Caller;
+use crate::wire::handler::{blocking, session};
 use crate::wire::state::{State, unix_now};
 
 /// Answers what needs no list, for a session in memory.
@@ -31,13 +31,17 @@ pub(in crate::wire::handler) fn check_in_memory(
     Some(known.map(|settings| decided(state, &session, &settings, counted(&session, params.tokens))))
 }
 
-pub(in crate::wire::handler) async fn check(state: &Shared, caller: &Caller, params: CheckParams) -> Outcome<CheckResult> {
+pub(in crate::wire::handler) async fn check(
+    state: &Shared,
+    caller: &Caller,
+    params: CheckParams,
+) -> Outcome<CheckResult> {
     let CheckParams { session: id, tokens, messages, system_prompt, tools } = params;
     if tokens.is_some() && messages.is_some() {
-        return Err(fail::invalid("tokens", "give either tokens or messages"));
+        return Err(Error::param("tokens", "give either tokens or messages"));
     }
     if messages.is_none() && (system_prompt.is_some() || tools.is_some()) {
-        return Err(fail::invalid("messages", "a system prompt and tools count only beside messages"));
+        return Err(Error::param("messages", "a system prompt and tools count only beside messages"));
     }
     let session = session::ensure(state, caller, &id).await?;
     let settings = session_settings(&session, &state.config)?;
@@ -56,7 +60,11 @@ pub(in crate::wire::handler) async fn check(state: &Shared, caller: &Caller, par
 
 /// Forgets what the engine of a session remembers; its list, its generation and its rules
 /// stay.
-pub(in crate::wire::handler) async fn reset(state: &Shared, caller: &Caller, params: ResetParams) -> Outcome<StatusResult> {
+pub(in crate::wire::handler) async fn reset(
+    state: &Shared,
+    caller: &Caller,
+    params: ResetParams,
+) -> Outcome<StatusResult> {
     let session = session::ensure(state, caller, &params.session).await?;
     let status = session_settings(&session, &state.config);
     state.compressions.forget(&session.id);

@@ -5,27 +5,27 @@ use std::time::Instant;
 
 use herma_context::outcome::{CallFailure, FailureKind as Known};
 use herma_context::{Declined, Gain, Message, Over, tokens};
+use herma_protocol::Json;
 use herma_protocol::context::{
     CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, Report, ResumeError,
     ResumeParams, SummaryRequest,
 };
 use herma_protocol::notification::CompressionDone;
-use herma_protocol::{ErrorKind, Json, RpcError};
 use serde_json::json;
 use tokio::sync::OwnedMutexGuard;
 
 use super::answer::{answer, unchanged};
 use super::report::Frame;
 use super::{Shared, request, session_settings, summarizer};
-use crate::wire::caller::Caller;
+use crate::data::config::CompressionMode;
+use crate::data::error::{Error, Outcome};
 use crate::service::compression::chain::{self, Chain, Step};
 use crate::service::compression::commit::{self, Done};
 use crate::service::compression::job::{Account, Begun, Job, Text, Wish, begin};
 use crate::service::compression::{collect, rules};
-use crate::data::config::CompressionMode;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::{blocking, session};
 use crate::service::session::Session;
+use crate::wire::caller::Caller;
+use crate::wire::handler::{blocking, session};
 use crate::wire::state::{State, unix_now};
 
 /// What a summary is for, in the request that an agent gets.
@@ -81,7 +81,7 @@ pub(in crate::wire::handler) async fn resume(
     let reply = match (summary, error) {
         (Some(summary), None) => Ok(summary),
         (None, Some(error)) => Err(call_failure(error)),
-        _ => return Err(fail::invalid("summary", "give either a summary or an error")),
+        _ => return Err(Error::param("summary", "give either a summary or an error")),
     };
     let tickets = &state.compressions.tickets;
     let session = tickets.session(&ticket).ok_or_else(|| no_ticket(&ticket))?;
@@ -107,7 +107,7 @@ async fn go_on(state: &Shared, mut job: Box<Job>, running: OwnedMutexGuard<()>) 
         Step::GivesUp => given_up(state, *job).await,
         Step::Asks(request) => {
             let message = Json::from_value(&json!({ "role": "user", "content": request.prompt }))
-                .map_err(|_| fail::internal("context.compress"))?;
+                .map_err(|_| Error::internal("context.compress"))?;
             let request = SummaryRequest {
                 task: TASK.into(),
                 model: request.model,
@@ -177,18 +177,18 @@ fn tell_done(state: &State, report: &Report) {
 
 /// The only compression of a session.
 fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
-    Arc::clone(&session.compressing).try_lock_owned().map_err(|_| {
-        RpcError::new(ErrorKind::Busy, format!("another compression of session {:?} is running", session.id))
-    })
+    Arc::clone(&session.compressing)
+        .try_lock_owned()
+        .map_err(|_| Error::Busy(format!("another compression of session {:?} is running", session.id)))
 }
 
-fn no_ticket(ticket: &str) -> RpcError {
+fn no_ticket(ticket: &str) -> Error {
     let shown: String = ticket.chars().take(64).collect();
     let words = format!(
         "there is no ticket {shown:?}: it was used, it is older than 30 minutes, its session was compressed, reset, \
          configured anew or closed since, or too many runs wait; ask context.compress again"
     );
-    RpcError::new(ErrorKind::NotFound, words)
+    Error::NotFound(words)
 }
 
 const fn domain_mode(mode: Mode) -> CompressionMode {

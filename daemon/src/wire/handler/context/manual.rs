@@ -5,7 +5,7 @@ use herma_protocol::Json;
 use herma_protocol::context::manual::{ManualParams, ManualResult};
 
 use super::{parse, wire_message};
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 use crate::wire::handler::blocking;
 
 /// What can be asked.
@@ -72,7 +72,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
                 manual::feedback(&parse(before), &parse(after), tokens_before, tokens_after);
             Ok(ManualResult::Feedback { noop, headline, token_line, note })
         }
-        _ => Err(fail::invalid("text", QUESTIONS)),
+        _ => Err(Error::param("text", QUESTIONS)),
     }
 }
 

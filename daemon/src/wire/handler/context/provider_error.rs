@@ -4,8 +4,8 @@ use herma_context::provider_error::{self, Classified, Kind};
 use herma_protocol::context::Settings;
 use herma_protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
 
+use crate::data::error::Outcome;
 use crate::wire::caller::Caller;
-use crate::wire::fail::Outcome;
 use crate::wire::handler::{SHORT, blocking, session};
 use crate::wire::state::{State, unix_now};
 

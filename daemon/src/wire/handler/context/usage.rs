@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::check::decided;
 use super::session_settings;
-use crate::wire::caller::Caller;
+use crate::data::error::Outcome;
 use crate::service::compression::due::Prompt;
-use crate::wire::fail::Outcome;
+use crate::wire::caller::Caller;
 use crate::wire::handler::{check_names, session};
 use crate::wire::state::{State, unix_now};
 

@@ -9,18 +9,18 @@ use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::render::shown;
 use herma_memory::tool::Call;
 use herma_memory::{Author, Edit, Refusal, View};
+use herma_protocol::Json;
 use herma_protocol::memory::{
     self as wire, ApproveParams, ApproveResult, Decided, PendingResult, RejectParams, RejectResult, WriteResult,
 };
-use herma_protocol::{ErrorKind, Json, RpcError};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{WriteRequest, pending_count, refused, warnings, wire_target, write};
-use crate::wire::caller::Caller;
+use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::blocking;
 use crate::owners::store;
+use crate::wire::caller::Caller;
+use crate::wire::handler::blocking;
 use crate::wire::state::State;
 
 /// Keeps a write until a person decides. What no store would take is refused at
@@ -40,12 +40,12 @@ pub(super) async fn stage(state: &Arc<State>, caller: &Caller, request: WriteReq
     }
     let waiting = waiting(state, caller)?;
     if !caller.token.take() {
-        return Err(RpcError::new(ErrorKind::Cancelled, "nobody waits for the write any more"));
+        return Err(Error::Cancelled("nobody waits for the write any more"));
     }
     let call = StagedCall { call: Call { target, changes }, drift, expected_revision };
     let staged = blocking("staging a write", move || match lock(&waiting).stage(&call, &author, SystemTime::now()) {
         Ok(id) => Ok(Ok(id)),
-        Err(StageError::Disk(error)) => Err(fail::disk(&error)),
+        Err(StageError::Disk(error)) => Err(Error::from(error)),
         Err(full @ StageError::Full) => Ok(Err(Refusal::NotStaged(full.to_string()))),
     });
     Ok(match staged.await? {
@@ -91,7 +91,7 @@ pub(in crate::wire::handler) async fn pending(state: &Arc<State>, caller: &Calle
         Ok(wire::PendingWrite {
             target: wire_target(target),
             summary: shown(&policy, target, &write.summary),
-            payload: Json::from_value(&payload).map_err(|_| fail::internal("memory.pending"))?,
+            payload: Json::from_value(&payload).map_err(|_| Error::internal("memory.pending"))?,
             id: write.id,
             action: shown(&policy, target, &write.action),
             created_at: write.created_at,
@@ -116,14 +116,13 @@ async fn approve_now(state: &State, caller: &Caller, params: ApproveParams) -> O
     let writes = chosen(listed(Arc::clone(&waiting)).await?, params.ids, params.all)?;
     let profile = caller.profile();
     if let Some(own) = writes.iter().find(|write| state.approvals.is_own(profile, &write.id, caller.connection)) {
-        let words = format!("{} was staged on this very connection; somebody else has to approve it", own.id);
-        return Err(RpcError::new(ErrorKind::PermissionDenied, words).with_details(&json!({ "id": own.id })));
+        return Err(Error::OwnWrite { id: own.id.clone() });
     }
     let mut result = ApproveResult { approved: Vec::new(), failed: Vec::new() };
     for staged in writes {
         let mut outcome = replay(state, caller, &staged)
             .await
-            .unwrap_or_else(|error| WriteResult { error: Some(error.message), ..WriteResult::default() });
+            .unwrap_or_else(|error| WriteResult { error: Some(error.to_string()), ..WriteResult::default() });
         // What another program staged may be repeated in the words of a refusal.
         outcome.error = outcome.error.map(|words| shown(&state.config.policy, staged.target(), &words));
         let decided = Decided { id: staged.id, result: outcome };
@@ -147,10 +146,12 @@ async fn decided_and_discarded(
     mut decided: Decided,
 ) -> Decided {
     if let Err(error) = discard(state, caller, waiting, &decided.id).await {
-        tracing::error!(id = decided.id, "a write was done and still waits: {}", error.message);
+        tracing::error!(id = decided.id, "a write was done and still waits: {}", error.to_string());
         let told = decided.result.message.take().unwrap_or_default();
-        decided.result.message =
-            Some(format!("{told} It still waits, for its file can't be removed; reject it later: {}", error.message));
+        decided.result.message = Some(format!(
+            "{told} It still waits, for its file can't be removed; reject it later: {}",
+            error.to_string()
+        ));
     }
     decided
 }
@@ -190,7 +191,7 @@ async fn to_the_end<T: Send + 'static>(
         let _alone = state.approvals.deciding().await;
         decide.await
     });
-    work.await.unwrap_or_else(|_| Err(fail::internal("deciding about pending writes")))
+    work.await.unwrap_or_else(|_| Err(Error::internal("deciding about pending writes")))
 }
 
 async fn replay(state: &State, caller: &Caller, staged: &PendingWrite) -> Outcome<WriteResult> {
@@ -211,14 +212,14 @@ fn waiting(state: &State, caller: &Caller) -> Outcome<Arc<Mutex<Pending>>> {
 async fn listed(waiting: Arc<Mutex<Pending>>) -> Outcome<Vec<PendingWrite>> {
     blocking("pending writes", move || match lock(&waiting).list_anew(SystemTime::now()) {
         Ok(writes) => Ok(writes.to_vec()),
-        Err(error) => Err(fail::disk(&error)),
+        Err(error) => Err(Error::from(error)),
     })
     .await
 }
 
 async fn discard(state: &State, caller: &Caller, waiting: &Arc<Mutex<Pending>>, id: &str) -> Outcome<()> {
     let (waiting, name) = (Arc::clone(waiting), id.to_owned());
-    blocking("a pending write", move || lock(&waiting).discard(&name).map_err(|error| fail::disk(&error))).await?;
+    blocking("a pending write", move || lock(&waiting).discard(&name).map_err(Error::from)).await?;
     state.approvals.forget(caller.profile(), id);
     Ok(())
 }
@@ -230,12 +231,11 @@ fn chosen(writes: Vec<PendingWrite>, ids: Option<Vec<String>>, all: Option<bool>
         (Some(ids), false) => {
             if let Some(unknown) = ids.iter().find(|id| !writes.iter().any(|write| write.id == **id)) {
                 let shown: String = unknown.chars().take(80).collect();
-                let words = format!("no write {shown:?} waits for approval; nothing was done");
-                return Err(RpcError::new(ErrorKind::NotFound, words).with_details(&json!({ "id": shown })));
+                return Err(Error::NoPendingWrite { id: shown });
             }
             Ok(writes.into_iter().filter(|write| ids.contains(&write.id)).collect())
         }
-        _ => Err(fail::invalid("ids", "either ids or all: true is needed")),
+        _ => Err(Error::param("ids", "either ids or all: true is needed")),
     }
 }
 

@@ -9,10 +9,10 @@ use herma_memory::{Edit, Entry, Row, Target};
 use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, UndoParams, WriteResult};
 
 use super::{author, domain_target, pending_count, strings, wire_target, write};
-use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::blocking;
+use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Log, Page};
+use crate::wire::caller::Caller;
+use crate::wire::handler::blocking;
 use crate::wire::state::State;
 
 /// Rows that one call may ask for.
@@ -21,10 +21,14 @@ const ROWS: u64 = 1000;
 /// Rows when the caller doesn't say.
 const DEFAULT_ROWS: u64 = 50;
 
-pub(in crate::wire::handler) async fn log(state: &Arc<State>, caller: &Caller, params: LogParams) -> Outcome<LogResult> {
+pub(in crate::wire::handler) async fn log(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: LogParams,
+) -> Outcome<LogResult> {
     let limit = params.limit.unwrap_or(DEFAULT_ROWS);
     if !(1..=ROWS).contains(&limit) {
-        return Err(fail::invalid("limit", format!("must be from 1 to {ROWS}")));
+        return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut result = LogResult { rows: Vec::new(), more: false, damaged: 0, pending_count: None };
@@ -54,7 +58,11 @@ pub(in crate::wire::handler) async fn undo(state: &State, caller: &Caller, param
     Ok(result)
 }
 
-pub(in crate::wire::handler) async fn restore(state: &State, caller: &Caller, params: RestoreParams) -> Outcome<WriteResult> {
+pub(in crate::wire::handler) async fn restore(
+    state: &State,
+    caller: &Caller,
+    params: RestoreParams,
+) -> Outcome<WriteResult> {
     let author = author(params.session, params.agent)?;
     let (target, edit) = (domain_target(params.target), Edit::Restore(params.revision));
     let mut result = write(state, caller, target, edit, params.expected_revision, author).await?;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use herma_protocol::output::search::{Match, SearchParams, SearchResult};
 use herma_spill::search::{Needle, Query, Scope};
 
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::handler::{blocking, check_names, narrow, wide};
 use crate::wire::state::State;
 
@@ -37,18 +37,18 @@ pub(in crate::wire::handler) async fn search(
     check_names(&[("handle", params.handle.as_ref()), ("session", params.session.as_ref())])?;
     let limit = params.limit.unwrap_or(DEFAULT_MATCHES);
     if !(1..=MATCHES).contains(&limit) {
-        return Err(fail::invalid("limit", format!("must be from 1 to {MATCHES}")));
+        return Err(Error::param("limit", format!("must be from 1 to {MATCHES}")));
     }
     let context = params.context.unwrap_or(0);
     if context > CONTEXT {
-        return Err(fail::invalid("context", format!("at most {CONTEXT} lines are allowed")));
+        return Err(Error::param("context", format!("at most {CONTEXT} lines are allowed")));
     }
     if let Some(handle) = &params.handle {
         super::check_profile(state, caller, handle)?;
     }
     let profile = caller.profile.clone();
     let scope = match (params.handle, params.session) {
-        (Some(_), Some(_)) => return Err(fail::invalid("handle", "give either a handle or a session")),
+        (Some(_), Some(_)) => return Err(Error::param("handle", "give either a handle or a session")),
         (Some(handle), None) => Scope::Handle(handle),
         (None, Some(session)) => Scope::Session(session),
         (None, None) => Scope::All,
@@ -60,7 +60,7 @@ pub(in crate::wire::handler) async fn search(
     let state = Arc::clone(state);
     blocking("output.search", move || {
         let is_cancelled = || stop.load(Ordering::Relaxed);
-        let found = state.outputs.search(&query, &is_cancelled).map_err(|error| fail::output(&error))?;
+        let found = state.outputs.search(&query, &is_cancelled).map_err(Error::from)?;
         let is_own = |found: &herma_spill::search::Match| {
             profile.as_deref().is_none_or(|profile| {
                 state.outputs.record(found.handle).is_some_and(|record| *record.profile == *profile)

@@ -9,10 +9,10 @@ use herma_spill::Outputs;
 use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::facts::hex;
 
-use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::{blocking, check_name, check_names, narrow};
+use crate::data::error::{Error, Outcome};
 use crate::service::retention;
+use crate::wire::caller::Caller;
+use crate::wire::handler::{blocking, check_name, check_names, narrow};
 use crate::wire::state::{State, unix_now};
 
 /// Rows when the caller doesn't say.
@@ -21,11 +21,15 @@ const DEFAULT_ROWS: u64 = 100;
 /// Rows that one call may ask for.
 const ROWS: u64 = 100_000;
 
-pub(in crate::wire::handler) async fn list(state: &Arc<State>, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
+pub(in crate::wire::handler) async fn list(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: ListParams,
+) -> Outcome<ListResult> {
     check_names(&[("session", params.session.as_ref())])?;
     let limit = params.limit.unwrap_or(DEFAULT_ROWS);
     if !(1..=ROWS).contains(&limit) {
-        return Err(fail::invalid("limit", format!("must be from 1 to {ROWS}")));
+        return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let (state, profile) = (Arc::clone(state), caller.profile.clone());
     blocking("output.list", move || {
@@ -49,10 +53,8 @@ pub(in crate::wire::handler) async fn remove(
     check_name("handle", &params.handle)?;
     super::check_profile(state, caller, &params.handle)?;
     let (shared, handle) = (Arc::clone(state), params.handle.clone());
-    let gone = blocking("output.remove", move || {
-        shared.outputs.remove(&handle, unix_now()).map_err(|error| fail::output(&error))
-    })
-    .await?;
+    let gone =
+        blocking("output.remove", move || shared.outputs.remove(&handle, unix_now()).map_err(Error::from)).await?;
     retention::tell_expired(state, &gone.expired);
     state.archive.note(move |archive| archive.forget_outputs(&[params.handle])).await?;
     Ok(RemoveResult { bytes: gone.bytes })

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use herma_archive::browse::ArchivedMessage;
 use herma_archive::handle::Handle;
 use herma_archive::text_of;
+use herma_protocol::Json;
 use herma_protocol::recall::{ExpandParams, ExpandResult, Item};
-use herma_protocol::{ErrorKind, Json, RpcError};
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::handler::{blocking, check_name, narrow, output, wide};
 use crate::wire::state::State;
 
@@ -75,7 +75,7 @@ pub(in crate::wire::handler) async fn expand(
 ) -> Outcome<ExpandResult> {
     check_name("handle", &params.handle)?;
     if params.before.max(params.after).is_some_and(|count| count > AROUND) {
-        return Err(fail::invalid("before", format!("at most {AROUND} on each side are allowed")));
+        return Err(Error::param("before", format!("at most {AROUND} on each side are allowed")));
     }
     output::check_profile(state, caller, &params.handle)?;
     let before = params.before.unwrap_or(DEFAULT_AROUND);
@@ -95,11 +95,11 @@ pub(in crate::wire::handler) async fn expand(
         && own != named
     {
         let words = format!("{:?} belongs to the profile {own:?}, not {named:?}", params.handle);
-        return Err(RpcError::new(ErrorKind::Conflict, words));
+        return Err(Error::Conflict(words));
     }
     if found.items.is_empty() {
         let words = format!("there is nothing archived by the handle {:?}", params.handle);
-        return Err(RpcError::new(ErrorKind::NotFound, words));
+        return Err(Error::NotFound(words));
     }
     for item in &found.items {
         state.outputs.gave(&item.text);
@@ -179,8 +179,7 @@ async fn lines(state: &Arc<State>, handle: String, line: Option<u64>, before: u6
         let first = line.map_or(1, |line| line.saturating_sub(before).max(1));
         let wanted = line.unwrap_or(1).saturating_sub(first).saturating_add(after).saturating_add(1);
         let part = Part::Lines { line: narrow(first), lines: narrow(wanted) };
-        let Page { text, next, .. } =
-            state.outputs.page(&handle, part, View::Raw).map_err(|error| fail::output(&error))?;
+        let Page { text, next, .. } = state.outputs.page(&handle, part, View::Raw).map_err(Error::from)?;
         let next = match next {
             Some(Next::Line(next)) => Some(format!("{handle}:{next}+")),
             // A line that is longer than a page goes on in output.read.

@@ -4,11 +4,11 @@ use herma_protocol::Json;
 use herma_protocol::recall::SchemaResult;
 use serde_json::{Value, json};
 
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
 
 pub(in crate::wire::handler) fn schema() -> Outcome<SchemaResult> {
     let tools: Result<Vec<Json>, _> = [search(), expand(), describe()].iter().map(Json::from_value).collect();
-    Ok(SchemaResult { tools: tools.map_err(|_| fail::internal("recall.schema"))? })
+    Ok(SchemaResult { tools: tools.map_err(|_| Error::internal("recall.schema"))? })
 }
 
 fn search() -> Value {

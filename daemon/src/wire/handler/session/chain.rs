@@ -8,8 +8,8 @@ use herma_protocol::session::chain::{
 };
 
 use super::{check_row_profile, no_session, usage};
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::handler::{check_name, narrow};
 use crate::wire::state::State;
 
@@ -22,7 +22,7 @@ const ROWS: u64 = 1000;
 pub(in crate::wire::handler) async fn list(state: &State, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
     let limit = params.limit.unwrap_or(DEFAULT_ROWS);
     if !(1..=ROWS).contains(&limit) {
-        return Err(fail::invalid("limit", format!("must be from 1 to {ROWS}")));
+        return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let profile = caller.profile.clone();
     let shown = state

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use herma_archive::Archive;
 use herma_protocol::session::lock::{LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams};
 
+use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
 use crate::wire::handler::check_name;
 use crate::wire::state::{State, unix_now};
 
@@ -17,12 +17,16 @@ const TTL_S: f64 = 300.0;
 /// Seconds that a lock may be held at most: a year.
 const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
 
-pub(in crate::wire::handler) async fn lock(state: &Arc<State>, caller: &Caller, params: LockParams) -> Outcome<LockResult> {
+pub(in crate::wire::handler) async fn lock(
+    state: &Arc<State>,
+    caller: &Caller,
+    params: LockParams,
+) -> Outcome<LockResult> {
     check_name("session", &params.session)?;
     check_name("holder", &params.holder)?;
     let ttl = params.ttl_s.unwrap_or(TTL_S);
     if !(0.0..=LONGEST_S).contains(&ttl) {
-        return Err(fail::invalid("ttl_s", format!("must be from 0 to {LONGEST_S} seconds")));
+        return Err(Error::param("ttl_s", format!("must be from 0 to {LONGEST_S} seconds")));
     }
     let is_bound = ttl == 0.0;
     let lock = (params.session, params.holder);
@@ -56,7 +60,10 @@ pub(in crate::wire::handler) async fn unlock(state: &Arc<State>, params: UnlockP
     Ok(LockResult { ok: state.archive.call(give_back).await? })
 }
 
-pub(in crate::wire::handler) async fn lock_holder(state: &State, params: LockHolderParams) -> Outcome<LockHolderResult> {
+pub(in crate::wire::handler) async fn lock_holder(
+    state: &State,
+    params: LockHolderParams,
+) -> Outcome<LockHolderResult> {
     check_name("session", &params.session)?;
     let holder = state.archive.read(move |reader| reader.lock_holder(&params.session, unix_now())).await?;
     Ok(LockHolderResult { holder })

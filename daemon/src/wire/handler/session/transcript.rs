@@ -5,17 +5,19 @@ use std::sync::Arc;
 use herma_archive::transcript::Appended;
 use herma_archive::{Archive, ArchiveError};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
-use herma_protocol::{ErrorKind, RpcError};
-use serde_json::json;
 
 use super::{ensure, known};
-use crate::wire::caller::Caller;
-use crate::wire::fail::{self, Outcome};
-use crate::wire::handler::{blocking, wide};
+use crate::data::error::{Error, Outcome};
 use crate::service::retention;
+use crate::wire::caller::Caller;
+use crate::wire::handler::{blocking, wide};
 use crate::wire::state::{State, unix_now};
 
-pub(in crate::wire::handler) async fn append(state: &State, caller: &Caller, params: AppendParams) -> Outcome<AppendResult> {
+pub(in crate::wire::handler) async fn append(
+    state: &State,
+    caller: &Caller,
+    params: AppendParams,
+) -> Outcome<AppendResult> {
     let session = ensure(state, caller, &params.session).await?;
     let AppendParams { generation, position, messages, .. } = params;
     let (id, sessions) = (session.id.clone(), Arc::clone(&state.sessions));
@@ -42,8 +44,7 @@ pub(in crate::wire::handler) async fn append(state: &State, caller: &Caller, par
                     session.id
                 )
             };
-            let details = json!({ "generation": right, "position": next });
-            Err(RpcError::new(ErrorKind::Conflict, words).with_details(&details))
+            Err(Error::StalePosition { words, generation: right, position: next })
         }
     }
 }
@@ -57,9 +58,10 @@ pub(in crate::wire::handler) async fn remove(
 ) -> Outcome<RemoveResult> {
     let id = known(state, caller, &params.session).await?;
     let in_use = state.sessions.get(&id);
-    let quiet = in_use.map(|session| Arc::clone(&session.compressing).try_lock_owned()).transpose().map_err(|_| {
-        RpcError::new(ErrorKind::Busy, format!("session {id:?} is being compressed; remove it afterwards"))
-    })?;
+    let quiet = in_use
+        .map(|session| Arc::clone(&session.compressing).try_lock_owned())
+        .transpose()
+        .map_err(|_| Error::Busy(format!("session {id:?} is being compressed; remove it afterwards")))?;
     let state = Arc::clone(state);
     // A task of its own: what was begun is carried out, whether the caller still waits
     // or not.
@@ -74,13 +76,12 @@ pub(in crate::wire::handler) async fn remove(
         let archived = state.archive.call(forget).await?;
         state.compressions.forget(&id);
         let shared = Arc::clone(&state);
-        let gone = blocking("session.remove", move || {
-            shared.outputs.remove_session(&id, unix_now()).map_err(|error| fail::disk(&error))
-        })
-        .await?;
+        let gone =
+            blocking("session.remove", move || shared.outputs.remove_session(&id, unix_now()).map_err(Error::from))
+                .await?;
         retention::tell_expired(&state, gone.iter().filter_map(|one| one.expired.as_ref()));
         let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
         Ok(RemoveResult { messages: archived.messages, outputs: wide(gone.len()), bytes })
     });
-    work.await.unwrap_or_else(|_| Err(fail::internal("session.remove")))
+    work.await.unwrap_or_else(|_| Err(Error::internal("session.remove")))
 }

@@ -3,12 +3,16 @@
 use herma_archive::usage::{By, Totals, UsageQuery};
 use herma_protocol::session::usage::{self as wire, UsageParams, UsageResult, UsageRow};
 
+use crate::data::error::Outcome;
 use crate::wire::caller::Caller;
-use crate::wire::fail::Outcome;
 use crate::wire::handler::check_names;
 use crate::wire::state::State;
 
-pub(in crate::wire::handler) async fn usage(state: &State, caller: &Caller, params: UsageParams) -> Outcome<UsageResult> {
+pub(in crate::wire::handler) async fn usage(
+    state: &State,
+    caller: &Caller,
+    params: UsageParams,
+) -> Outcome<UsageResult> {
     check_names(&[("session", params.session.as_ref())])?;
     let by = match params.by.unwrap_or(wire::By::Session) {
         wire::By::Session => By::Session,

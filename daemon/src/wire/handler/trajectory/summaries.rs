@@ -10,10 +10,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::{METHOD, Trajectory, Work};
-use crate::wire::fail::{self, Outcome};
+use crate::data::error::{Error, Outcome};
+use crate::owners::summarizer::{Call, FailureKind, Kind, Main};
 use crate::wire::handler::{blocking, context};
 use crate::wire::state::State;
-use crate::owners::summarizer::{Call, FailureKind, Kind, Main};
 
 /// Chars that are counted on for a token where a model's window bounds what it reads.
 const CHARS_PER_TOKEN: usize = 3;
@@ -25,7 +25,7 @@ const CUT: &str = "\n\n...[turns left out]...\n\n";
 /// agent.
 pub(super) fn kinds(state: &State, asked: Option<&str>) -> Outcome<Vec<Kind>> {
     let kinds = match context::summarizer(state, asked)? {
-        Some(Kind::Client) => return Err(fail::invalid("summarizer", "\"client\" writes none here; give `summaries`")),
+        Some(Kind::Client) => return Err(Error::param("summarizer", "\"client\" writes none here; give `summaries`")),
         Some(kind) => vec![kind],
         None => state.summarizers.chain().iter().copied().filter(|kind| *kind != Kind::Client).collect(),
     };
@@ -60,7 +60,7 @@ pub(super) async fn write(state: &Arc<State>, kinds: &[Kind], mut work: Work) ->
             tasks.spawn(async move { one(&state, &kinds, need, &config, &turn).await });
         }
         while let Some(done) = tasks.join_next().await {
-            let Written { at, text, calls } = done.map_err(|_| fail::internal(METHOD))?;
+            let Written { at, text, calls } = done.map_err(|_| Error::internal(METHOD))?;
             if let Some(trajectory) = work.trajectories.get_mut(at) {
                 (trajectory.summary, trajectory.calls) = (text, calls);
             }
