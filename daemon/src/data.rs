@@ -1,4 +1,7 @@
 //! Configuration, profiles, errors: what all other floors know.
 
+pub(crate) mod clock;
 pub mod config;
 pub(crate) mod error;
+pub(crate) mod profiles;
+pub(crate) mod summarizer_kind;

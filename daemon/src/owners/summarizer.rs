@@ -9,7 +9,6 @@
 mod anthropic;
 mod command;
 mod endpoint;
-mod kind;
 mod masker;
 mod openai;
 mod reply;
@@ -20,9 +19,9 @@ use std::sync::Arc;
 
 use self::command::Command;
 use self::endpoint::Endpoint;
-pub(crate) use self::kind::Kind;
 use self::masker::{Secret, SecretMasker};
 use crate::data::config::{EndpointConfig, SummarizerConfig};
+use crate::data::summarizer_kind::Kind;
 
 /// The live runtime of a session: what its agent uses at the moment of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

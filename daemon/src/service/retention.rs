@@ -9,9 +9,10 @@ use herma_spill::facts::hex;
 use herma_spill::outputs::{Collected, Expired};
 use herma_spill::retention::{Clock, Retention, SessionState};
 
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::wire::handler::wire_reason;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// How often it is looked for outputs that are too old.
 const EVERY: Duration = Duration::from_mins(10);

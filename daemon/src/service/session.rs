@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use herma_protocol::context::Settings;
 use herma_protocol::session::Snapshot;
 
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 use crate::service::compression::kept::Kept;
 use crate::wire::state::State;
 

@@ -1,7 +1,7 @@
 //! Who asks.
 
+use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::commit_token::CommitToken;
-use crate::wire::state::DEFAULT_PROFILE;
 
 /// Who asks and for which profile.
 #[derive(Debug, Clone)]

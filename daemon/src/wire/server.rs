@@ -10,11 +10,13 @@ use herma_protocol::{ErrorKind, RpcError, jsonrpc};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
+use crate::data::clock::unix_now;
 use crate::data::config::Config;
+use crate::data::profiles::DEFAULT_PROFILE;
 use crate::service::recall_index::{self, IndexQueue};
 use crate::service::retention;
 use crate::wire::connection;
-use crate::wire::state::{DEFAULT_PROFILE, State, unix_now};
+use crate::wire::state::State;
 use crate::wire::transport::{self, Listener, Stream};
 
 /// How long requests have to finish when nothing else is said.

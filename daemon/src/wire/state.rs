@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use herma_disk::folder;
 use herma_disk::watch::Watch;
 use herma_memory::{Limits, Paths, Target};
 use herma_spill::Outputs;
 use tokio::sync::{Notify, watch};
 
+use crate::data::clock::unix_now;
 use crate::data::config::Config;
 use crate::data::error::{Error, Outcome};
+use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
 use crate::owners::archive::ArchiveThread;
 use crate::owners::events::Events;
 use crate::owners::store::{StoreContext, StoreHandle};
@@ -30,14 +31,8 @@ use crate::wire::idempotency::Idempotency;
 use crate::wire::in_flight::InFlight;
 use crate::wire::metrics::Metrics;
 
-/// Chars of a profile's name.
-const PROFILE: usize = 64;
-
 /// Stores that are served at one time; each has a thread.
 const STORES: usize = 512;
-
-/// The profile of a request that names none.
-pub(crate) const DEFAULT_PROFILE: &str = "default";
 
 /// What all connections share.
 #[derive(Debug)]
@@ -62,6 +57,7 @@ pub(crate) struct State {
     pub compressions: Compressions,
     pub recall_indexer: Arc<RecallIndexer>,
     pub summarizers: Summarizers,
+    pub profiles: Profiles,
     pub connections: AtomicUsize,
     pub stop: watch::Sender<Option<Duration>>,
     stores: Arc<Stores>,
@@ -119,6 +115,7 @@ impl State {
             compressions: Compressions::default(),
             recall_indexer,
             summarizers: Summarizers::new(&config.summarizer),
+            profiles: Profiles::of(&config.home),
             connections: AtomicUsize::new(0),
             stop: watch::Sender::new(None),
             stores,
@@ -131,7 +128,7 @@ impl State {
     /// The owner of a store. A profile that doesn't exist is not made here, for
     /// a typo in a write would make one.
     pub(crate) fn store(&self, profile: &str, target: Target) -> Outcome<StoreHandle> {
-        let profile_folder = self.existing_profile(profile);
+        let profile_folder = self.profiles.existing(profile);
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (profile.to_owned(), target);
         let folder = match profile_folder {
@@ -185,7 +182,7 @@ impl State {
     /// Serves the stores of all profiles, so that edits by other programs are seen in
     /// those too that nobody asked for yet.
     pub(crate) fn serve_all(&self) {
-        for profile in self.profiles().unwrap_or_default() {
+        for profile in self.profiles.all().unwrap_or_default() {
             for target in Target::ALL {
                 if let Err(error) = self.store(&profile, target) {
                     tracing::warn!(profile, %target, "edits by others are not told: {error}");
@@ -203,41 +200,6 @@ impl State {
         owners.iter().for_each(|owner| owner.settle(patience));
     }
 
-    /// Makes a profile's folder; false when it was there before.
-    pub(crate) fn create_profile(&self, profile: &str) -> Outcome<bool> {
-        let folder = self.profile_folder(profile)?.join("memories");
-        let is_new = profile != DEFAULT_PROFILE && !folder.is_dir();
-        folder::create(&folder).map(|()| is_new).map_err(Error::from)
-    }
-
-    /// The profiles of the home, `default` first.
-    pub(crate) fn profiles(&self) -> Outcome<Vec<String>> {
-        let named = folder::names(&self.config.home.join("profiles")).map_err(Error::from)?;
-        let named = named.into_iter().filter(|name| name != DEFAULT_PROFILE && self.existing_profile(name).is_ok());
-        Ok([DEFAULT_PROFILE.to_owned()].into_iter().chain(named).collect())
-    }
-
-    /// The folder of a profile that was made.
-    pub(crate) fn existing_profile(&self, profile: &str) -> Outcome<PathBuf> {
-        let folder = self.profile_folder(profile)?;
-        if profile != DEFAULT_PROFILE && !folder.join("memories").is_dir() {
-            let words =
-                format!("there is no profile {profile:?}; session.open with that profile, or profile.create, makes it");
-            return Err(Error::NotFound(words));
-        }
-        Ok(folder)
-    }
-
-    fn profile_folder(&self, profile: &str) -> Outcome<PathBuf> {
-        if !is_profile(profile) {
-            return Err(Error::param("profile", "a name of 1 to 64 letters, digits, `_` and `-` is needed"));
-        }
-        Ok(match profile {
-            DEFAULT_PROFILE => self.config.home.clone(),
-            named => self.config.home.join("profiles").join(named),
-        })
-    }
-
     /// Chars that a store may have.
     pub(crate) fn limit(&self, profile: &str, target: Target) -> usize {
         self.config.memory.limits(profile).of(target)
@@ -248,20 +210,9 @@ impl State {
     }
 }
 
-/// Whether a profile can have this name; it becomes a folder.
-pub(crate) fn is_profile(name: &str) -> bool {
-    let plain = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-    !name.is_empty() && name.len() <= PROFILE && name.chars().all(plain)
-}
-
 /// Has the stores look that a change of this path may concern.
 fn look(stores: &Stores, path: &Path) {
     let stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
     let concerned = stores.values().filter(|served| served.file == path || served.file.parent() == Some(path));
     concerned.for_each(|served| served.owner.hint());
-}
-
-/// Now, in Unix seconds.
-pub(crate) fn unix_now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

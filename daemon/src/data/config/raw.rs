@@ -12,7 +12,7 @@ use herma_spill::Size;
 use serde::Deserialize;
 
 use super::{CompressionMode, Config, ConfigError, LogFormat, StoreLimits, units};
-use crate::wire::state::is_profile;
+use crate::data::profiles::is_name as is_profile;
 
 /// The only engine of this version.
 pub(super) const ENGINE: &str = "compressor";

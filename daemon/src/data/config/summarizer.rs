@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 
 /// What writes summaries.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,13 @@ use herma_protocol::notification::Phase;
 
 use super::job::{Job, Text};
 use super::{tell, verify};
+use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
-use crate::owners::summarizer::{Call, Failure, FailureKind, Kind, Main};
+use crate::data::summarizer_kind::Kind;
+use crate::owners::summarizer::{Call, Failure, FailureKind, Main};
 use crate::service::session::Session;
 use crate::wire::handler::blocking;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// How a summarizer is told to use the session's own model.
 const OWN_MODEL: &str = "main";

@@ -17,11 +17,12 @@ use super::job::{Account, Job, Text};
 use super::kept::Kept;
 use super::previews::Previews;
 use super::{rules, tell};
+use crate::data::clock::unix_now;
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
 use crate::wire::handler::{blocking, freeze, from_continuation, wide};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Hex digits that stand for a session in names.
 const DIGITS: usize = 12;
@@ -35,7 +36,7 @@ pub(crate) struct Done {
     /// The session to go on with.
     pub session: Arc<Session>,
     pub account: Account,
-    pub by: crate::owners::summarizer::Kind,
+    pub by: crate::data::summarizer_kind::Kind,
     /// It came too often to help.
     pub is_vain: bool,
     /// What is remembered now.

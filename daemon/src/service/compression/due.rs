@@ -6,7 +6,7 @@ use herma_context::pressure;
 
 use super::kept::Kept;
 use crate::data::config::ContextConfig;
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 
 /// Share of the window from which on waiting would let it overflow.
 const OVERFLOWING: f64 = 0.95;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 
 /// The last failure of each summarizer that did not succeed since.
 #[derive(Debug, Default)]

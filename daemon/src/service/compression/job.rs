@@ -72,7 +72,7 @@ pub(crate) struct Text {
     /// Its own sections.
     pub body: String,
     /// Who wrote it.
-    pub by: crate::owners::summarizer::Kind,
+    pub by: crate::data::summarizer_kind::Kind,
 }
 
 /// What the first phases come to.

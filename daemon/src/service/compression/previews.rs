@@ -9,8 +9,9 @@ use herma_spill::facts::Facts;
 use herma_spill::outputs::Origin;
 use herma_spill::preview;
 
+use crate::data::clock::unix_now;
 use crate::service::session::Session;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Of so many chars of a preview one is of the text's end, as far as the configuration has it.
 const END_SHARE: usize = 4;

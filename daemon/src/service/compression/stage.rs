@@ -13,10 +13,11 @@ use herma_context::Message;
 use tokio::task::JoinHandle;
 
 use super::commit::{self, Leaving, Left};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
 use crate::wire::handler::wide;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Bytes of messages below which to begin early gains nothing.
 const LEAST_BYTES: usize = 256 << 10;

@@ -7,10 +7,11 @@ use herma_protocol::constraint::{
 };
 
 use super::session;
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::service::compression::rules;
 use crate::wire::caller::Caller;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Most chars of a rule.
 const CHARS: usize = 2_000;

@@ -30,15 +30,16 @@ pub(super) use provider_error::{classify_error, with_window};
 pub(super) use usage::record_usage;
 
 use super::{blocking, check_names, narrow, session, wide};
+use crate::data::clock::unix_now;
 use crate::data::config::Config;
 use crate::data::error::{Error, Outcome};
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 use crate::service::compression::chain::Chain;
 use crate::service::compression::counting::Counting;
 use crate::service::compression::{collect, due};
 use crate::service::session::Session;
 use crate::wire::caller::Caller;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// The only engine of this version.
 const ENGINE: &str = "compressor";

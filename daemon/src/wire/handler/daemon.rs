@@ -11,7 +11,7 @@ use herma_protocol::{Method, limits, version};
 
 use super::{check_name, memory, wide};
 use crate::data::error::{Error, Outcome};
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 use crate::wire::state::State;
 
 /// Milliseconds that a shutdown waits when the caller doesn't say.

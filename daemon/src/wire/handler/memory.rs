@@ -168,7 +168,7 @@ async fn write(
 
 /// How many writes of the profile wait for approval; `None` when none does.
 fn pending_count(state: &State, caller: &Caller) -> Option<u64> {
-    let folder = state.existing_profile(caller.profile()).ok()?;
+    let folder = state.profiles.existing(caller.profile()).ok()?;
     let pending = state.approvals.of(caller.profile(), &folder);
     // Somebody who stages a write just now holds it while a disk is waited for.
     let count = match pending.try_lock() {

@@ -26,9 +26,10 @@ pub(crate) use shelf::reason;
 pub(super) use shelf::{gc, list, remove};
 
 use super::{blocking, check_name, narrow, session, wide};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// The page of a caller who doesn't say which.
 const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };

@@ -8,7 +8,7 @@ use crate::data::error::Outcome;
 use crate::wire::state::State;
 
 pub(super) fn create(state: &State, params: &CreateParams) -> Outcome<CreateResult> {
-    state.create_profile(&params.name).map(|created| CreateResult { created })
+    state.profiles.create(&params.name).map(|created| CreateResult { created })
 }
 
 pub(super) fn list(state: &State) -> Outcome<ListResult> {
@@ -17,5 +17,5 @@ pub(super) fn list(state: &State) -> Outcome<ListResult> {
         user_limit: wide(state.limit(&name, Target::User)),
         name,
     };
-    Ok(ListResult { profiles: state.profiles()?.into_iter().map(profile).collect() })
+    Ok(ListResult { profiles: state.profiles.all()?.into_iter().map(profile).collect() })
 }

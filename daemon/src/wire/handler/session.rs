@@ -24,11 +24,13 @@ pub(super) use transcript::{append, remove};
 pub(super) use usage::usage;
 
 use super::{check_name, check_names, context};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
+use crate::data::profiles::DEFAULT_PROFILE;
 use crate::service::compression::kept::Kept;
 use crate::service::session::{Session, Sessions};
 use crate::wire::caller::Caller;
-use crate::wire::state::{DEFAULT_PROFILE, State, unix_now};
+use crate::wire::state::State;
 
 /// Why a session ended that was open when the daemon was killed.
 const CRASH: &str = "crash";
@@ -53,7 +55,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
         }
         None => {
             if caller.profile() != DEFAULT_PROFILE {
-                state.create_profile(caller.profile())?;
+                state.profiles.create(caller.profile())?;
             }
             create(state, caller, params).await?
         }

@@ -11,8 +11,9 @@ use herma_protocol::{Json, limits};
 use serde_json::Value;
 
 use super::{blocking, wide};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 const METHOD: &str = "trajectory.compress";
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::nearest;
 use crate::data::config::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 use crate::data::config::{ConfigError, units};
-use crate::owners::summarizer::Kind;
+use crate::data::summarizer_kind::Kind;
 
 /// Until a connection stands.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -16,7 +16,7 @@ fn proxies_are_for_other_machines() {
     drop(proxy);
     let url = format!("http://127.0.0.1:{port}");
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "summarizer::tests::proxies::inner", "--ignored", "--nocapture"])
+        .args(["--exact", "owners::summarizer::tests::proxies::inner", "--ignored", "--nocapture"])
         .envs(["http_proxy", "https_proxy", "all_proxy"].map(|name| (name, &url)))
         .env_remove("no_proxy")
         .env_remove("NO_PROXY")

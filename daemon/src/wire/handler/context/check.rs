@@ -8,6 +8,7 @@ use herma_protocol::context::StatusResult;
 use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
 
 use super::{Shared, parse, session_settings, status_of, tools_text};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::service::compression::chain;
 use crate::service::compression::due::{self, Due, Prompt, Reason};
@@ -15,7 +16,7 @@ use crate::service::compression::kept::Kept;
 use crate::service::session::Session;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{blocking, session};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Answers what needs no list, for a session in memory.
 pub(in crate::wire::handler) fn check_in_memory(

@@ -17,6 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::answer::{answer, unchanged};
 use super::report::Frame;
 use super::{Shared, request, session_settings, summarizer};
+use crate::data::clock::unix_now;
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::service::compression::chain::{self, Chain, Step};
@@ -26,7 +27,7 @@ use crate::service::compression::{collect, rules};
 use crate::service::session::Session;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{blocking, session};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// What a summary is for, in the request that an agent gets.
 const TASK: &str = "compression";

@@ -4,10 +4,11 @@ use herma_context::provider_error::{self, Classified, Kind};
 use herma_protocol::context::Settings;
 use herma_protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
 
+use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{SHORT, blocking, session};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Understands an error. A window that its text names and that is smaller than the session's is
 /// remembered for the session's model at its endpoint; without a `current` the session's window

@@ -7,14 +7,14 @@ use herma_protocol::context::{
     Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report,
 };
 
-use crate::owners::summarizer::Kind;
+use crate::data::clock::unix_now;
+use crate::data::summarizer_kind::Kind;
 use crate::service::compression::commit::Done;
 use crate::service::compression::due;
 use crate::service::compression::job::Account;
 use crate::service::compression::kept::Kept;
 use crate::service::session::Session;
 use crate::wire::handler::wide;
-use crate::wire::state::unix_now;
 
 /// What every report has.
 pub(super) struct Frame<'a> {

@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use super::check::decided;
 use super::session_settings;
+use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::service::compression::due::Prompt;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{check_names, session};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 pub(in crate::wire::handler) async fn record_usage(
     state: &State,

@@ -205,7 +205,7 @@ async fn replay(state: &State, caller: &Caller, staged: &PendingWrite) -> Outcom
 }
 
 fn waiting(state: &State, caller: &Caller) -> Outcome<Arc<Mutex<Pending>>> {
-    let folder = state.existing_profile(caller.profile())?;
+    let folder = state.profiles.existing(caller.profile())?;
     Ok(state.approvals.of(caller.profile(), &folder))
 }
 

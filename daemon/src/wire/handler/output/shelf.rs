@@ -9,11 +9,12 @@ use herma_spill::Outputs;
 use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::facts::hex;
 
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::service::retention;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{blocking, check_name, check_names, narrow};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Rows when the caller doesn't say.
 const DEFAULT_ROWS: u64 = 100;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use herma_archive::Archive;
 use herma_protocol::session::lock::{LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams};
 
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::wire::caller::Caller;
 use crate::wire::handler::check_name;
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 /// Seconds that a lock is held when the caller doesn't say.
 const TTL_S: f64 = 300.0;

@@ -7,11 +7,12 @@ use herma_archive::{Archive, ArchiveError};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 
 use super::{ensure, known};
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::service::retention;
 use crate::wire::caller::Caller;
 use crate::wire::handler::{blocking, wide};
-use crate::wire::state::{State, unix_now};
+use crate::wire::state::State;
 
 pub(in crate::wire::handler) async fn append(
     state: &State,

@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 
 use super::{METHOD, Trajectory, Work};
 use crate::data::error::{Error, Outcome};
-use crate::owners::summarizer::{Call, FailureKind, Kind, Main};
+use crate::data::summarizer_kind::Kind;
+use crate::owners::summarizer::{Call, FailureKind, Main};
 use crate::wire::handler::{blocking, context};
 use crate::wire::state::State;
 
