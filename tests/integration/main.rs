@@ -26,6 +26,7 @@ mod golden;
 mod history;
 mod interrupted;
 mod life;
+mod log_lines;
 mod mcp;
 mod memory;
 mod needs;
