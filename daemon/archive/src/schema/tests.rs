@@ -12,7 +12,7 @@ fn every_version_becomes_the_newest() {
         }
         drop(connection);
         let archive = Archive::open(&path).unwrap_or_else(|error| panic!("after {steps} steps: {error}"));
-        assert_eq!(super::version(archive.connection()).unwrap(), known());
+        assert_eq!(version(archive.connection()).unwrap(), known());
         check(archive.connection()).unwrap();
         assert_eq!(archive.reader().count_sessions().unwrap(), (0, 0));
     }
