@@ -432,7 +432,7 @@ fn text(state: &State, target: Target, row: &Row) -> Option<String> {
     let only = |of: &[herma_memory::Entry], other: &[herma_memory::Entry]| {
         let others: HashSet<&str> = other.iter().map(|entry| &**entry).collect();
         let own = of.iter().filter(|entry| !others.contains(&***entry));
-        own.map(|entry| shown(&state.config.policy, target, entry)).collect::<Vec<_>>()
+        own.map(|entry| shown(&state.config.guard.severity, target, entry)).collect::<Vec<_>>()
     };
     let brought = only(&row.after, &row.before);
     let entries = if brought.is_empty() { only(&row.before, &row.after) } else { brought };

@@ -54,7 +54,7 @@ pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collec
     let shared = Arc::clone(state);
     let work = move || {
         let retention =
-            Retention { ttl_seconds: seconds(shared.config.retention.ttl), quota_bytes: shared.config.retention.quota };
+            Retention { ttl_seconds: shared.config.output.ttl.as_secs_f64(), quota_bytes: shared.config.output.quota };
         let session = |id: &str| match &endings {
             None => SessionState::Open,
             Some(_) if shared.sessions.get(id).is_some() => SessionState::Open,
@@ -94,11 +94,6 @@ pub(crate) fn tell_expired<'a>(state: &State, expired: impl IntoIterator<Item = 
             reason: wire_reason(gone.reason),
         });
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]
-const fn seconds(seconds: u64) -> f64 {
-    seconds as f64
 }
 
 /// Puts into the log what the catalog of outputs has to tell.

@@ -46,7 +46,7 @@ pub(crate) fn at_once(state: &State, profile: Option<&str>, request: &Request) -
             output::preview(params).map(Reply::OutputPreview)
         }
         Request::GuardScan(params) if params.text.as_ref().is_none_or(|text| text.len() <= SHORT) => {
-            Ok(Reply::GuardScan(guard::scan(&state.config.policy, params)))
+            Ok(Reply::GuardScan(guard::scan(&state.config.guard.severity, params)))
         }
         _ => return None,
     })
@@ -88,11 +88,11 @@ pub(crate) async fn handle(state: &Arc<State>, caller: &Caller, request: Request
         Request::ContextPlan(params) => context::plan(state, caller, params).await.map(Reply::ContextPlan),
         Request::ContextCompress(params) => context::compress(state, caller, params).await.map(Reply::ContextCompress),
         Request::GuardScan(params) => {
-            let policy = Arc::clone(&state.config.policy);
+            let policy = Arc::clone(&state.config.guard.severity);
             blocking("guard.scan", move || Ok(guard::scan(&policy, &params))).await.map(Reply::GuardScan)
         }
         Request::GuardRedact(params) => {
-            let by_default = state.config.redact;
+            let by_default = state.config.guard.redact;
             blocking("guard.redact", move || Ok(guard::redact(params, by_default))).await.map(Reply::GuardRedact)
         }
         Request::MemoryLog(params) => memory::log(state, caller, params).await.map(Reply::MemoryLog),

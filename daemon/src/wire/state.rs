@@ -79,7 +79,7 @@ impl State {
     /// go.
     pub(crate) fn spilled(&self, handle: &herma_spill::Handle) {
         self.recall_indexer.note(&handle.to_string());
-        if self.outputs.usage().1 > self.config.retention.quota {
+        if self.outputs.usage().1 > self.config.output.quota {
             self.over_quota.notify_one();
         }
     }
@@ -153,7 +153,7 @@ impl State {
                 journal: self.config.home.join("herma/journal").join(profile).join(format!("{target}.jsonl")),
             },
             limits: Limits { chars: self.limit(profile, target), revisions: self.config.memory.journal_revisions },
-            policy: Arc::clone(&self.config.policy),
+            policy: Arc::clone(&self.config.guard.severity),
             events: self.events.clone(),
             watch: Arc::clone(&self.watch),
         };
@@ -202,7 +202,7 @@ impl State {
 
     /// Chars that a store may have.
     pub(crate) fn limit(&self, profile: &str, target: Target) -> usize {
-        self.config.memory.limits(profile).of(target)
+        self.config.memory.limit(profile, target)
     }
 
     pub(crate) fn connections_now(&self) -> usize {

@@ -182,7 +182,7 @@ async fn request(state: &State, job: &mut Job, kind: Kind) -> Outcome<Option<Sum
 
 async fn accept(state: &State, job: &mut Job, kind: Kind, body: String) -> Outcome<Option<Text>> {
     tell(state, &job.session, Phase::Check);
-    let (prepared, policy) = (Arc::clone(&job.prepared), Arc::clone(&state.config.policy));
+    let (prepared, policy) = (Arc::clone(&job.prepared), Arc::clone(&state.config.guard.severity));
     let checked = blocking("context.compress", move || Ok(verify::checked(&prepared, &body, &policy))).await?;
     match checked {
         Ok(checked) => {
@@ -208,7 +208,7 @@ async fn accept(state: &State, job: &mut Job, kind: Kind, body: String) -> Outco
 
 /// The record that needs no model; `failure` says for what it stands in.
 async fn extractive(state: &State, job: &mut Job, failure: Option<String>) -> Outcome<Text> {
-    let (prepared, policy) = (Arc::clone(&job.prepared), Arc::clone(&state.config.policy));
+    let (prepared, policy) = (Arc::clone(&job.prepared), Arc::clone(&state.config.guard.severity));
     let checked = blocking("context.compress", move || {
         let body = prepared.extractive_summary(failure.as_deref());
         Ok(verify::repaired(&prepared, body, &policy))

@@ -213,7 +213,7 @@ fn checked(said: &WireSettings, configured: &Config) -> Outcome<Settings> {
         protect_last_n: said.protect_last_n.or(Some(configured.context.protect_last_n)).map(narrow),
         summary_model: said.summary_model.clone(),
         abort_on_summary_failure: said.abort_on_summary_failure.or(Some(configured.context.abort_on_summary_failure)),
-        redact: said.redact.or(Some(configured.redact)),
+        redact: said.redact.or(Some(configured.guard.redact)),
     }
     .check()
     .map_err(|error| Error::Params(error.to_string()))

@@ -99,7 +99,7 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
         requests: state.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files, bytes: spilled, quota: state.config.retention.quota },
+        outputs: OutputCounts { files, bytes: spilled, quota: state.config.output.quota },
         archive: ArchiveStatus { state: state.archive.state(), bytes: state.archive.bytes() },
         summarizer: summarizer(state),
     })

@@ -161,7 +161,7 @@ async fn write(
     let write = Write { edit, author, expected_revision, token: caller.token.clone() };
     let Written { view, outcome } = state.store(caller.profile(), target)?.write(write).await?;
     Ok(match outcome {
-        Ok(applied) => succeeded(&state.config.policy, &view, &applied),
+        Ok(applied) => succeeded(&state.config.guard.severity, &view, &applied),
         Err(refusal) => refused(&refusal, Some(&view)),
     })
 }

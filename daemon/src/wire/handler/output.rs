@@ -190,7 +190,7 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
             (None, caller.profile().to_owned())
         }
     };
-    let mut budgets = state.config.output.clone();
+    let mut budgets = state.config.output.budgets();
     let config = config.unwrap_or_default();
     let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
     set(&mut budgets.default_result_size, config.default_result_size);
@@ -200,7 +200,7 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
     for (tool, size) in config.tool_overrides.unwrap_or_default() {
         budgets.tool_overrides.insert(tool, domain_size(size));
     }
-    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
+    if let Some(window) = window.filter(|_| state.config.output.scale_with_window) {
         budgets = budgets.scaled(window);
     }
     Ok((budgets, profile))

@@ -128,7 +128,7 @@ fn result(state: &State, query: &str, found: Found) -> SearchResult {
             (_, None) => String::new(),
         };
         let text = match hit.source {
-            Source::Memory { .. } => shown(&state.config.policy, &text),
+            Source::Memory { .. } => shown(&state.config.guard.severity, &text),
             _ => text,
         };
         let Snippet { text: snippet, start, end, before } = snippet(&text, query);

@@ -27,7 +27,7 @@ use crate::wire::state::State;
 /// once.
 pub(super) async fn stage(state: &Arc<State>, caller: &Caller, request: WriteRequest) -> Outcome<WriteResult> {
     let WriteRequest { target, changes, drift, expected_revision, author } = request;
-    let policy = &state.config.policy;
+    let policy = &state.config.guard.severity;
     let rules = Rules { target, limit: state.limit(caller.profile(), target), drift, policy };
     let found = match change::check(&changes, rules) {
         Ok(found) => found,
@@ -82,7 +82,7 @@ fn too_long(changes: &Changes, view: &View) -> Option<Refusal> {
 
 pub(in crate::wire::handler) async fn pending(state: &Arc<State>, caller: &Caller) -> Outcome<PendingResult> {
     let waiting = waiting(state, caller)?;
-    let policy = Arc::clone(&state.config.policy);
+    let policy = Arc::clone(&state.config.guard.severity);
     let writes = listed(waiting).await?;
     let wire = |write: PendingWrite| {
         let target = write.target();
@@ -124,7 +124,7 @@ async fn approve_now(state: &State, caller: &Caller, params: ApproveParams) -> O
             .await
             .unwrap_or_else(|error| WriteResult { error: Some(error.to_string()), ..WriteResult::default() });
         // What another program staged may be repeated in the words of a refusal.
-        outcome.error = outcome.error.map(|words| shown(&state.config.policy, staged.target(), &words));
+        outcome.error = outcome.error.map(|words| shown(&state.config.guard.severity, staged.target(), &words));
         let decided = Decided { id: staged.id, result: outcome };
         if decided.result.success {
             result.approved.push(decided_and_discarded(state, caller, &waiting, decided).await);

@@ -44,7 +44,7 @@ pub(in crate::wire::handler) async fn log(
     }
     result.more |= rows.len() > limit;
     rows.truncate(limit);
-    let (policy, raw) = (Arc::clone(&state.config.policy), params.raw.unwrap_or(false));
+    let (policy, raw) = (Arc::clone(&state.config.guard.severity), params.raw.unwrap_or(false));
     result.rows = blocking("memory.log", move || Ok(Rendered::new(&policy, raw).rows(rows))).await?;
     result.pending_count = pending_count(state, caller);
     Ok(result)

@@ -164,7 +164,7 @@ async fn memory(state: &State, id: u64) -> Outcome<Found> {
             items: vec![Item {
                 handle: format!("mem_{id}"),
                 role: None,
-                text: super::shown(&state.config.policy, &kept.text),
+                text: super::shown(&state.config.guard.severity, &kept.text),
                 message: None,
             }],
             next: None,
