@@ -13,7 +13,7 @@ section! {
     /// What writes summaries.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct SummarizerConfig {
-        /// Tried in this order, each with its table.
+        /// Tried in this order, each with the table that it needs.
         pub chain: Vec<Kind> = vec![Kind::Extractive], chain();
         /// Any endpoint for chat completions.
         pub openai: Option<EndpointConfig> = None, Optional(EndpointConfig::example(LOCAL, "OPENAI_API_KEY"));
