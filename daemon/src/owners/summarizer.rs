@@ -17,10 +17,13 @@ mod retry_after;
 use std::fmt;
 use std::sync::Arc;
 
+use herma_context::outcome::FailureKind;
+
 use self::command::Command;
 use self::endpoint::Endpoint;
 use self::masker::{Secret, SecretMasker};
 use crate::data::config::{EndpointConfig, SummarizerConfig};
+use crate::data::error::{Error, Outcome};
 use crate::data::summarizer_kind::Kind;
 
 /// The live runtime of a session: what its agent uses at the moment of the call.
@@ -75,21 +78,6 @@ pub(crate) struct Failure {
     pub model: String,
 }
 
-/// Kinds of failures, as far as a status doesn't tell them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    /// There is nobody to ask: no table, no model's name, no such program.
-    NoProvider,
-    /// An answer that is no JSON, or lacks what an answer has.
-    Json,
-    /// No connection, or one that ended too early.
-    Connection,
-    /// Something took longer than it may.
-    Timeout,
-    /// Anything else, refusals with a status included.
-    Other,
-}
-
 impl Failure {
     fn new(kind: FailureKind, text: impl Into<String>) -> Self {
         Self { status: None, kind, retry_after_s: None, text: text.into(), model: String::new() }
@@ -141,6 +129,25 @@ impl Summarizers {
     /// have a table, in the chain or not.
     pub(crate) const fn is_configured(&self, kind: Kind) -> bool {
         self.config.has(kind)
+    }
+
+    /// The summarizer of a name that can be used.
+    pub(crate) fn named(&self, name: Option<&str>) -> Outcome<Option<Kind>> {
+        let Some(name) = name else { return Ok(None) };
+        let usable: Vec<&str> =
+            Kind::ALL.into_iter().filter(|kind| self.is_configured(*kind)).map(Kind::name).collect();
+        match Kind::parse(name) {
+            Some(kind) if self.is_configured(kind) => Ok(Some(kind)),
+            Some(_) => {
+                let words =
+                    format!("{name:?} is not in use, for [summarizer.{name}] is not configured; there are {usable:?}");
+                Err(Error::param("summarizer", words))
+            }
+            None => {
+                let shown: String = name.chars().take(64).collect();
+                Err(Error::param("summarizer", format!("{shown:?} is none; there are {usable:?}")))
+            }
+        }
     }
 
     /// The window of the model behind a summarizer, in tokens, where the configuration tells it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use herma_spill::retention::Retention;
 use herma_spill::{Budgets, Size};
 use toml::Value;
 
@@ -48,6 +49,12 @@ impl OutputConfig {
             tool_overrides: self.tool_overrides.clone(),
             ..Budgets::default()
         }
+    }
+
+    /// How long outputs stay, and how many.
+    #[must_use]
+    pub const fn retention(&self) -> Retention {
+        Retention { ttl_seconds: self.ttl.as_secs_f64(), quota_bytes: self.quota }
     }
 }
 
