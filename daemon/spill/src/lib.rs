@@ -19,6 +19,7 @@ pub mod admit;
 pub mod budget;
 pub mod catalog;
 mod claims;
+mod clock;
 pub mod content;
 pub mod error;
 pub mod facts;
