@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// What to keep most of
     #[arg(long, value_name = "TOPIC")]
     focus: Option<String>,
-    /// What writes the summary: extractive, openai, anthropic or command; the configured ones when left out
+    /// What writes the summary: a name that summarizer.chain may have, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     summarizer: Option<String>,
     /// Ask a summarizer again that failed a moment ago

@@ -96,7 +96,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         requests: services.connections.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files, bytes: spilled, quota: services.config.retention.quota },
+        outputs: OutputCounts { files, bytes: spilled, quota: services.config.output.quota },
         archive: ArchiveStatus { state: services.archive.state(), bytes: services.archive.bytes() },
         summarizer: summarizer(services),
     })

@@ -31,7 +31,7 @@ fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
 }
 
 pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {
-    let by_default = services.config.redact;
+    let by_default = services.config.guard.redact;
     blocking("guard.redact", move || Ok(redact_now(params, by_default))).await
 }
 
