@@ -45,6 +45,7 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
         return Err(fail::invalid("context_length", "must be at least 1"));
     }
     let (model, context_length) = (params.model.clone(), params.context_length);
+    let (title, agent) = (params.title.clone(), params.agent.clone());
     let (session, resumed) = match find(state, caller, &params.session).await? {
         Some(session) => {
             let id = session.id.clone();
@@ -59,6 +60,11 @@ pub(super) async fn open(state: &State, caller: &Caller, params: OpenParams) -> 
         }
     };
     let _alone = session.configuring.lock().await;
+    if resumed && (title.is_some() || agent.is_some()) {
+        let id = session.id.clone();
+        let name = move |archive: &mut Archive| archive.name_session(&id, title.as_deref(), agent.as_deref());
+        state.archive.note(name).await?;
+    }
     if resumed && (model.is_some() || context_length.is_some()) {
         let before = session.settings();
         let mut settings = before.clone();
