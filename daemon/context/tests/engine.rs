@@ -3,8 +3,8 @@
 
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, PlanRequest, RawSettings,
-    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff, pairs,
-    plan, prepare,
+    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff, has_work,
+    pairs, plan, prepare,
 };
 use serde_json::{Value, json};
 
@@ -398,6 +398,7 @@ fn where_a_gain_is_required_a_short_middle_is_declined() {
     let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
     let declined = prepare(&list, &settings, &EngineState::default(), &request).err();
     assert_eq!(declined, Some(Declined::NoGain));
+    assert!(!has_work(&list, &settings, None), "nobody is to ask for such a run");
     assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }
 

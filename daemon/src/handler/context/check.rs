@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herma_context::{Settings, boundary, tokens};
+use herma_context::{Settings, boundary, pressure, tokens};
 use herma_protocol::Json;
 use herma_protocol::context::StatusResult;
 use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
@@ -44,9 +44,9 @@ pub(in crate::handler) async fn check(state: &Shared, caller: &Caller, params: C
     let Some(messages) = messages else {
         return Ok(decided(state, &session, &settings, counted(&session, tokens)));
     };
-    let used = settings.clone();
+    let (used, most) = (settings.clone(), state.config.context.hygiene_messages);
     let estimate =
-        blocking("context.check", move || estimate(messages, &system_prompt.unwrap_or_default(), tools, &used));
+        blocking("context.check", move || estimate(messages, &system_prompt.unwrap_or_default(), tools, &used, most));
     let Estimate { own, rough, has_content, messages } = estimate.await?;
     let tokens = session.kept().counting.estimated(own);
     let result = decided(state, &session, &settings, Prompt::Estimated { tokens, rough, has_content, messages });
@@ -78,15 +78,23 @@ struct Estimate {
     messages: usize,
 }
 
-fn estimate(messages: Vec<Json>, system: &str, tools: Option<Vec<Json>>, settings: &Settings) -> Outcome<Estimate> {
+/// `long` is the number of messages from which a list is compressed whatever its tokens; 0 for none.
+fn estimate(
+    messages: Vec<Json>,
+    system: &str,
+    tools: Option<Vec<Json>>,
+    settings: &Settings,
+    long: usize,
+) -> Outcome<Estimate> {
     let messages = parse(messages);
     let tools = tools_text(tools);
     let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
     let own = tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(system) + own_tools;
     let rough = tokens::estimate_request(Some(system), &messages, tools.as_deref());
     let all = own.max(rough);
+    let is_long = long > 0 && pressure::hygiene(all, messages.len(), settings.context_length, long).is_some();
     // A list over the threshold can become smaller with nothing between its head and its tail, too.
-    let has_content = match all >= settings.budgets().threshold_tokens {
+    let has_content = match is_long || all >= settings.budgets().threshold_tokens {
         true => herma_context::has_work(&messages, settings, i64::try_from(all).ok()),
         false => boundary::has_content(&messages, settings),
     };

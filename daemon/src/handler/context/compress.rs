@@ -38,7 +38,7 @@ pub(in crate::handler) async fn compress(
 ) -> Outcome<CompressResult> {
     let started = Instant::now();
     let asked = summarizer(state, params.summarizer.as_deref())?;
-    let mut request = request(params.focus, params.today, params.current_tokens, Gain::Any)?;
+    let mut request = request(params.focus, params.today, params.current_tokens, gain(params.force))?;
     let session = session::ensure(state, caller, &params.session).await?;
     let settings = session_settings(&session, &state.config)?;
     let running = alone(&session)?;
@@ -189,6 +189,12 @@ fn no_ticket(ticket: &str) -> RpcError {
          configured anew or closed since, or too many runs wait; ask context.compress again"
     );
     RpcError::new(ErrorKind::NotFound, words)
+}
+
+/// A list that a handoff would make longer comes back, unless its caller insists. One that was
+/// refused, or is over the threshold, becomes shorter or comes back whatever was asked.
+fn gain(force: Option<bool>) -> Gain {
+    if force == Some(true) { Gain::Any } else { Gain::Required }
 }
 
 const fn domain_mode(mode: Mode) -> CompressionMode {
