@@ -3,8 +3,8 @@
 
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, PlanRequest, RawSettings,
-    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff, has_work,
-    pairs, plan, prepare,
+    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff,
+    has_work, pairs, plan, prepare,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn note() -> ArchiveNote {
 }
 
 fn summary(body: &str) -> Summary {
-    Summary { body: body.to_owned(), sections: Vec::new() }
+    Summary { body: body.to_owned(), ..Summary::default() }
 }
 
 fn compress_with(list: &[Message], settings: &Settings, state: &EngineState, body: &str) -> Compressed {
@@ -235,7 +235,7 @@ fn sections_follow_the_summary_each_under_its_heading() {
     let done = prepare(&list, &settings(1_000, 3, 20), &EngineState::default(), &CompressRequest::default())
         .ok()
         .unwrap()
-        .finish(Summary { body, sections: sections.to_vec() }, note());
+        .finish(Summary { body, sections: sections.to_vec(), ..Summary::default() }, note());
     let order = [
         "the record\nrest of it",
         "## Exact References\ntext of Anchors",

@@ -8,7 +8,7 @@ use herma_archive::constraint::ConstraintRow;
 use herma_archive::removed::{After, Removal};
 use herma_archive::session::SnapshotRow;
 use herma_archive::transcript::Appended;
-use herma_context::{ArchiveNote, Compressed, EngineState, Message, Slot, Summary};
+use herma_context::{ArchiveNote, Compressed, EngineState, Message, Slot, Summary, Writer};
 use herma_protocol::ErrorKind;
 use herma_protocol::RpcError;
 use herma_protocol::notification::Phase;
@@ -24,6 +24,7 @@ use crate::fail::{self, Outcome};
 use crate::handler::{blocking, freeze, from_continuation, wide};
 use crate::session::Session;
 use crate::state::{State, unix_now};
+use crate::summarizer::Kind;
 
 /// Hex digits that stand for a session in names.
 const DIGITS: usize = 12;
@@ -37,7 +38,7 @@ pub(crate) struct Done {
     /// The session to go on with.
     pub session: Arc<Session>,
     pub account: Account,
-    pub by: crate::summarizer::Kind,
+    pub by: Kind,
     /// It came too often to help.
     pub is_vain: bool,
     /// What is remembered now.
@@ -74,7 +75,9 @@ pub(crate) async fn commit(state: &Arc<State>, job: Job, text: Text, running: Ow
         let note = ArchiveNote { handle: named, messages: prepared.dropped() };
         let previews = Previews::keep(&shared, &origin, prepared.spills());
         let preview = |at, chars| previews.of(at, chars);
-        let compressed = prepared.finish_with(Summary { body, sections: Vec::new() }, note, &preview);
+        let writer = if by == Kind::Extractive { Writer::Extractive } else { Writer::Model };
+        let summary = Summary { body, writer, ..Summary::default() };
+        let compressed = prepared.finish_with(summary, note, &preview);
         Ok((Arc::new(compressed), input, constraints))
     })
     .await?;
