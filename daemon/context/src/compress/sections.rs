@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::{ArchiveNote, Section, SectionKind};
 use crate::anchors::{self, Anchor};
-use crate::constants::{END_MARKER, PREFIX};
+use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
 use crate::message::Message;
 use crate::redaction::Redaction;
@@ -23,13 +23,13 @@ const FLOOR_SHARE: usize = 15;
 /// Room that is left to the record, in chars, before the shares are taken; half the room at most.
 const RECORD_CHARS: usize = 2_000;
 /// Room for the line that says where the messages are, its heading included, in chars.
-const RECALL_CHARS: usize = 420;
+const RECALL_CHARS: usize = 520;
 /// Handles of earlier compressions that are named, the newest ones.
 const MAX_HANDLES: usize = 8;
 /// What stands before the handle.
 const HANDLE_WORDS: &str = "under the handle ";
 /// What stands before earlier handles.
-const EARLIER_WORDS: &str = "Earlier ones: ";
+const EARLIER_WORDS: &str = " Earlier ones: ";
 
 /// The record that the sections stand behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,18 +170,23 @@ impl Material {
             return String::new();
         }
         let mut text = format!(
-            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}.",
+            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}. \
+             {RECALL_EXPAND} with a handle gives them back, {RECALL_SEARCH} finds what was said in them.",
             note.messages, note.handle
         );
-        let earlier: Vec<&str> =
-            self.handles.iter().map(String::as_str).filter(|handle| *handle != note.handle).take(MAX_HANDLES).collect();
-        if !earlier.is_empty() {
-            text.push_str(&format!(" {EARLIER_WORDS}{}.", earlier.join(", ")));
+        let mut before = EARLIER_WORDS;
+        for handle in self.handles.iter().filter(|handle| **handle != note.handle).take(MAX_HANDLES) {
+            let more = text.chars().count() + before.len() + handle.chars().count() + " .".len();
+            if more > RECALL_CHARS {
+                break;
+            }
+            text.push_str(&format!("{before}{handle}"));
+            before = ", ";
         }
-        match text.chars().count() <= RECALL_CHARS {
-            true => text,
-            false => crate::text::head(&text, RECALL_CHARS).to_owned(),
+        if before != EARLIER_WORDS {
+            text.push('.');
         }
+        text
     }
 }
 
