@@ -118,7 +118,7 @@ fn a_handoff_without_a_model_has_nothing_of_a_key() {
         let daemon = Daemon::start(&home);
         let mut raw = daemon.raw();
         raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000, "model": "m" }));
-        add(&mut raw, &format!("Always use {} for the deploy.", format!("sk-proj-{key}")));
+        add(&mut raw, &format!("Always use sk-proj-{key} for the deploy."));
         let mut list = conversation(&words[0]);
         list[21]["content"] = json!(words[1]);
         let done = raw.result("context.compress", &json!({ "session": "s", "messages": list }));
