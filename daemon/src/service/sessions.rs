@@ -72,6 +72,7 @@ impl SessionService {
             return Err(Error::param("context_length", "must be at least 1"));
         }
         let (model, context_length) = (opening.model.clone(), opening.context_length);
+        let (title, agent) = (opening.title.clone(), opening.agent.clone());
         let (session, resumed) = match self.find(caller, &opening.session).await? {
             Some(session) => {
                 self.archive.reopen_session(session.id.clone()).await?;
@@ -85,6 +86,9 @@ impl SessionService {
             }
         };
         let configuring = session.configuring.lock().await;
+        if resumed && (title.is_some() || agent.is_some()) {
+            self.archive.name_session(session.id.clone(), title, agent).await?;
+        }
         if resumed && (model.is_some() || context_length.is_some()) {
             let said = SessionSettings { model, context_length, ..SessionSettings::default() };
             self.say(&session, said).await?;
