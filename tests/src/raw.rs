@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use herma_protocol::binary::{self, ServerFrame};
 use herma_protocol::version::PREFACE;
+use herma_protocol::{Incoming, binary};
 use serde_json::{Value, json};
 
 use crate::wait::PATIENCE;
@@ -125,12 +125,12 @@ impl Raw {
     ///
     /// # Panics
     /// None in time, or one that can't be read.
-    pub fn read_frame(&mut self) -> ServerFrame {
+    pub fn read_frame(&mut self) -> Incoming {
         let mut length = [0; 4];
         self.reader.read_exact(&mut length).unwrap();
         let mut payload = vec![0; usize::try_from(u32::from_le_bytes(length)).unwrap()];
         self.reader.read_exact(&mut payload).unwrap();
-        binary::read(&payload).unwrap()
+        binary::read_incoming(payload).unwrap()
     }
 
     /// Sends the preface of the binary codec.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use herma_protocol::Json;
 use herma_protocol::context::Settings;
 use herma_protocol::session::Snapshot;
 
@@ -27,7 +28,7 @@ pub(crate) struct Session {
     /// The profile it belongs to.
     pub profile: String,
     /// What was frozen when it was opened or refreshed.
-    snapshot: RwLock<Arc<Snapshot>>,
+    snapshot: RwLock<Frozen>,
     /// What `context.configure` said so far.
     pub settings: Mutex<Settings>,
     /// What its engine remembers.
@@ -53,7 +54,7 @@ impl Session {
         Self {
             id,
             profile,
-            snapshot: RwLock::new(Arc::new(snapshot)),
+            snapshot: RwLock::new(Frozen::new(snapshot)),
             settings: Mutex::new(settings),
             kept: Mutex::new(kept),
             configuring: tokio::sync::Mutex::default(),
@@ -80,11 +81,16 @@ impl Session {
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner).snapshot)
+    }
+
+    /// The snapshot as its answer is; `None` when it has no JSON form.
+    pub(crate) fn snapshot_json(&self) -> Option<Arc<Json>> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).json.clone()
     }
 
     pub(crate) fn set_snapshot(&self, snapshot: Snapshot) {
-        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Frozen::new(snapshot);
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -110,6 +116,20 @@ impl Session {
             let figures = session.kept().figures();
             archive.save_engine_state(&session.id, &figures)
         });
+    }
+}
+
+/// A snapshot and its JSON, which is made once: it is asked for before every turn.
+#[derive(Debug)]
+struct Frozen {
+    snapshot: Arc<Snapshot>,
+    json: Option<Arc<Json>>,
+}
+
+impl Frozen {
+    fn new(snapshot: Snapshot) -> Self {
+        let json = Json::from_value(&snapshot).ok().map(Arc::new);
+        Self { snapshot: Arc::new(snapshot), json }
     }
 }
 

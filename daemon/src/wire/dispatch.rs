@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use herma_protocol::method::Effect;
-use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
+use herma_protocol::{ErrorKind, Header, Json, Method, Prepared, Reply, Request, RpcError, limits};
 use sha2::{Digest, Sha256};
 
 use crate::data::error::Error;
@@ -113,15 +113,14 @@ async fn keyed(
     token: CommitToken,
 ) -> Answer<Reply> {
     let caller = Caller { connection, profile: header.profile, token };
-    let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
+    let method = request.method();
+    let (Some(key), Effect::Write) = (header.idempotency_key, method.effect()) else {
         return handler::handle(&state, &caller, request).await.map_err(RpcError::from);
     };
     let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
     loop {
         match state.idempotency.begin(&mutation, Instant::now()) {
-            Begin::Done(packed) => {
-                return binary::read(&packed).map_err(|_| Error::internal("a remembered result").into());
-            }
+            Begin::Done(json) => return Ok(Reply::Prepared(Prepared { method, json })),
             Begin::Reused => {
                 let words = "the idempotency key was used for another request";
                 return Err(RpcError::new(ErrorKind::Conflict, words));
@@ -135,9 +134,9 @@ async fn keyed(
                 let work = tokio::spawn(async move {
                     let outcome = handler::handle(&state, &caller, request).await.map_err(RpcError::from);
                     if let Ok(reply) = &outcome
-                        && let Ok(packed) = binary::pack(reply)
+                        && let Ok(json) = Json::from_value(reply)
                     {
-                        ticket.done(packed, Instant::now());
+                        ticket.done(json, Instant::now());
                     }
                     outcome
                 });
@@ -151,7 +150,9 @@ fn fingerprint(profile: &str, request: &Request) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(profile.as_bytes());
     hash.update([0]);
-    hash.update(binary::pack(request).unwrap_or_default());
+    hash.update(request.method().name());
+    hash.update([0]);
+    hash.update(serde_json::to_vec(request).unwrap_or_default());
     hash.finalize().into()
 }
 

@@ -33,9 +33,7 @@ const SHORT: usize = 16 << 10;
 pub(crate) fn at_once(state: &State, profile: Option<&str>, request: &Request) -> Option<Outcome<Reply>> {
     Some(match request {
         Request::Ping(_) => Ok(Reply::Ping(daemon::ping())),
-        Request::SessionSnapshot(params) => {
-            session::snapshot_in_memory(state, profile, params)?.map(Reply::SessionSnapshot)
-        }
+        Request::SessionSnapshot(params) => session::snapshot_in_memory(state, profile, params)?,
         Request::Hello(params) => daemon::hello(state, params).map(Reply::Hello),
         Request::Shutdown(params) => Ok(Reply::Shutdown(daemon::shutdown(state, params))),
         Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),

@@ -20,7 +20,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 impl Connection {
     pub(super) fn tell(&mut self, notification: Notification) {
         match self.decoder.codec() {
-            Some(Codec::Bincode) => self.answer(|out| encode_notification(notification, out)),
+            Some(Codec::Bincode) => self.answer(|out| encode_notification(&notification, out)),
             Some(Codec::Json) | None => self.answer(|out| {
                 out.extend(jsonrpc::write_notification(&notification));
                 out.push(b'\n');

@@ -15,7 +15,7 @@ use herma_protocol::context::Settings;
 use herma_protocol::session::{
     CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
 };
-
+use herma_protocol::{Method, Prepared, Reply};
 use sha2::{Digest, Sha256};
 
 pub(super) use chain::{list, next_title, resume_target, show, tip};
@@ -81,9 +81,13 @@ pub(super) fn snapshot_in_memory(
     state: &State,
     profile: Option<&str>,
     params: &SnapshotParams,
-) -> Option<Outcome<Snapshot>> {
+) -> Option<Outcome<Reply>> {
     let session = state.sessions.get(&params.session)?;
-    Some(check_profile(&session, profile).map(|()| Snapshot::clone(&session.snapshot())))
+    if let Err(error) = check_profile(&session, profile) {
+        return Some(Err(error));
+    }
+    let json = session.snapshot_json()?;
+    Some(Ok(Reply::Prepared(Prepared { method: Method::SessionSnapshot, json })))
 }
 
 pub(super) async fn snapshot(state: &State, caller: &Caller, params: &SnapshotParams) -> Outcome<Snapshot> {
