@@ -15,9 +15,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::binary::envelope::{self, Form};
 use crate::{Json, limits};
 
-/// Texts and lists of more bytes are attached. Shorter ones are escaped faster than a
-/// frame with attachments is taken apart.
-pub(crate) const LARGE: usize = 4 << 10;
+/// Texts and lists of more bytes are attached: from about half of that on, escaping takes
+/// longer than the attachment does.
+pub(crate) const LARGE: usize = 256;
+
+/// Room that is made behind an attachment, so that a long one is not moved for a short one.
+const BEHIND: usize = 4 << 10;
 
 /// A value that may travel beside the JSON.
 pub(crate) trait Attach: Sized {
@@ -66,10 +69,6 @@ pub(crate) fn writing<T>(frame: &mut Vec<u8>, write: impl FnOnce() -> T) -> T {
 
 /// Runs `read` with these attachments; also gives back how many of them nothing named.
 pub(crate) fn reading<T>(attachments: Vec<Attachment>, read: impl FnOnce() -> T) -> (T, usize) {
-    // Without any an integer is the same mistake as in the other codec.
-    if attachments.is_empty() {
-        return (read(), 0);
-    }
     let scope = Scope::open(Frame::Read(attachments.into_iter().map(Some).collect()));
     let value = read();
     match scope.close() {
@@ -99,6 +98,7 @@ impl Scope {
     }
 
     fn close(self) -> Frame {
+        std::mem::forget(self);
         FRAME.replace(Frame::None)
     }
 }
@@ -116,8 +116,7 @@ fn attach(form: Form, length: usize, append: impl FnOnce(&mut Vec<u8>)) -> Optio
     }
     FRAME.with_borrow_mut(|frame| match frame {
         Frame::Written { bytes, count } if *count < limits::ATTACHMENTS => {
-            // Some more for what follows, so that a long text is not moved for a short one.
-            bytes.reserve(length + LARGE);
+            bytes.reserve(length + BEHIND);
             envelope::begin_attachment(form, length, bytes).ok()?;
             append(bytes);
             *count += 1;

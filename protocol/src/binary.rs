@@ -5,6 +5,8 @@
 pub(crate) mod envelope;
 mod parts;
 
+use std::cell::Cell;
+
 use envelope::{Head, Kind};
 use parts::Parts;
 
@@ -70,7 +72,7 @@ fn append(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
 ) -> Result<(), BinaryError> {
     let from = out.len();
-    let mut body = Vec::with_capacity(128);
+    let mut body = BODY.take();
     let written = envelope::begin(head, out)
         .and_then(|()| {
             attached::writing(out, || write(&mut body)).map_err(|error| BinaryError(format!("no JSON: {error}")))
@@ -79,7 +81,19 @@ fn append(
     if written.is_err() {
         out.truncate(from);
     }
+    if body.capacity() <= KEPT {
+        body.clear();
+        BODY.set(body);
+    }
     written
+}
+
+/// Bytes of room for a body that a thread keeps.
+const KEPT: usize = 64 << 10;
+
+thread_local! {
+    /// Room for the next body: it can only go into its frame behind the attachments.
+    static BODY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Reads a client's payload. What is wrong inside a whole envelope is told under its id.
@@ -116,7 +130,12 @@ fn request_of(parts: Parts<'_>) -> Result<(Header, Request), RpcError> {
     };
     let invalid = |words: String| RpcError::new(ErrorKind::InvalidParams, format!("{name}: {words}"));
     check_depth(body.as_bytes()).map_err(|error| RpcError::new(ErrorKind::ParseError, format!("the body {error}")))?;
-    match attached::reading(attachments.map_err(invalid)?, || Request::from_text(method, &body)) {
+    let attachments = attachments.map_err(invalid)?;
+    if attachments.is_empty() {
+        // Without any an integer is the same mistake as in the other codec.
+        return Request::from_text(method, &body).map_err(|error| invalid(error.to_string()));
+    }
+    match attached::reading(attachments, || Request::from_text(method, &body)) {
         (Ok(_), left @ 1..) => Err(invalid(format!("{left} of the attachments belong to no param"))),
         (read, _) => read.map_err(|error| invalid(error.to_string())),
     }
@@ -129,22 +148,27 @@ fn request_of(parts: Parts<'_>) -> Result<(Header, Request), RpcError> {
 /// A payload that is cut short, too long, or of another shape, or a result of another shape.
 pub fn read_incoming(mut payload: Vec<u8>) -> Result<Incoming, BinaryError> {
     let Parts { id, kind, method, attachments, body } = Parts::taken_of(&mut payload)?;
-    let wrong = |error: serde_json::Error| BinaryError(format!("{method}: {error}"));
-    let (read, _) = attached::reading(attachments.map_err(BinaryError)?, || match kind {
+    let attachments = attachments.map_err(BinaryError)?;
+    let read = || incoming(id, kind, &method, &body);
+    if attachments.is_empty() { read() } else { attached::reading(attachments, read).0 }
+}
+
+fn incoming(id: u64, kind: Kind, name: &str, body: &str) -> Result<Incoming, BinaryError> {
+    let wrong = |error: serde_json::Error| BinaryError(format!("{name}: {error}"));
+    match kind {
         Kind::Request => Err(BinaryError("it is a request".into())),
         Kind::Result => {
             let unknown = || BinaryError("the result of a method that is not known".into());
-            let method = Method::from_name(&method).ok_or_else(unknown)?;
-            Reply::from_json(method, &body).map(|reply| Incoming::Reply(Some(id), Ok(reply))).map_err(wrong)
+            let method = Method::from_name(name).ok_or_else(unknown)?;
+            Reply::from_json(method, body).map(|reply| Incoming::Reply(Some(id), Ok(reply))).map_err(wrong)
         }
-        Kind::Error => serde_json::from_str(&body).map(|error| Incoming::Reply(Some(id), Err(error))).map_err(wrong),
+        Kind::Error => serde_json::from_str(body).map(|error| Incoming::Reply(Some(id), Err(error))).map_err(wrong),
         Kind::Notification => {
-            let topic = Topic::from_name(&method).ok();
-            let told = topic.map(|topic| Notification::from_json(topic, &body)).transpose();
+            let topic = Topic::from_name(name).ok();
+            let told = topic.map(|topic| Notification::from_json(topic, body)).transpose();
             told.map(Incoming::Notification).map_err(wrong)
         }
-    });
-    read
+    }
 }
 
 #[cfg(test)]

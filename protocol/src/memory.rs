@@ -220,7 +220,6 @@ pub struct WriteResult {
     pub over_by: Option<u64>,
     /// The entries that `old_text` could mean, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, with = "crate::attached")]
     pub matches: Option<Vec<String>>,
     /// Where a copy of a drifted store was put.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,8 @@ pub mod shelf;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Json;
 use crate::value::{Content, Size};
@@ -196,11 +197,27 @@ pub struct ReadResult {
 }
 
 /// Where the next page begins, in the unit of the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Next {
     /// At this line.
     Line(u64),
     /// At this char.
     Offset(u64),
+}
+
+impl<'de> Deserialize<'de> for Next {
+    /// Passes over members that this build doesn't know, as for every object of a result.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Members {
+            line: Option<u64>,
+            offset: Option<u64>,
+        }
+        match Members::deserialize(deserializer)? {
+            Members { line: Some(line), .. } => Ok(Self::Line(line)),
+            Members { offset: Some(offset), .. } => Ok(Self::Offset(offset)),
+            Members { line: None, offset: None } => Err(D::Error::missing_field("line")),
+        }
+    }
 }

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use serde::de::value::StringDeserializer;
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::nearest::nearest;
@@ -93,7 +93,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Sorted<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(OwnParams { map, fields: self.fields, header: self.header, current: String::new() })
+        self.visitor.visit_map(OwnParams { map, fields: self.fields, header: self.header, current: "" })
     }
 }
 
@@ -102,24 +102,20 @@ struct OwnParams<'a, A> {
     map: A,
     fields: &'static [&'static str],
     header: &'a mut Header,
-    current: String,
+    current: &'static str,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        while let Some(name) = self.map.next_key::<String>()? {
+        while let Some(name) = self.map.next_key_seed(Known(self.fields))? {
             self.current = name;
-            match self.current.as_str() {
+            match name {
                 "profile" => self.header.profile = self.value()?,
                 "deadline_ms" => self.header.deadline_ms = self.value()?,
                 "idempotency_key" => self.header.idempotency_key = self.value()?,
-                name if self.fields.contains(&name) => {
-                    let name: StringDeserializer<A::Error> = name.to_owned().into_deserializer();
-                    return seed.deserialize(name).map(Some);
-                }
-                name => return Err(de::Error::custom(unknown(name, self.fields))),
+                name => return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
             }
         }
         Ok(None)
@@ -137,6 +133,30 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
 impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
     fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
         self.next_value_seed(std::marker::PhantomData)
+    }
+}
+
+/// Finds the name of a member among those of the method and of the header.
+struct Known(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Known {
+    type Value = &'static str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<&'static str, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Known {
+    type Value = &'static str;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a param")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<&'static str, E> {
+        let known = Header::NAMES.iter().chain(self.0).find(|known| **known == name);
+        known.copied().ok_or_else(|| E::custom(unknown(name, self.0)))
     }
 }
 

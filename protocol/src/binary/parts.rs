@@ -47,9 +47,14 @@ fn text(bytes: &[u8]) -> Result<&str, BinaryError> {
     std::str::from_utf8(bytes).map_err(|_| BinaryError("its body is not UTF-8".into()))
 }
 
+/// Whether a payload can become this attachment. A small one is copied, for its buffer may
+/// be much larger than it is.
 fn is_most(form: Form, place: &Range<usize>, whole: usize) -> bool {
-    form == Form::Text && place.len() > whole / 2
+    form == Form::Text && whole >= MOVED && place.len() > whole / 2
 }
+
+/// Payloads from this many bytes on are moved.
+const MOVED: usize = 32 << 10;
 
 /// An attachment, copied out of its payload.
 fn copied(payload: &[u8], form: Form, place: Range<usize>) -> Result<Attachment, String> {
