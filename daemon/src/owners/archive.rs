@@ -3,7 +3,7 @@
 //! Everything that the daemon wants of the archive is a method with a name, in the files below
 //! by what it is about, so that another storage can stand behind them. What must be the same
 //! in memory and on disk is changed by a function that the method runs on the archive's thread
-//! right after the change was kept: whoever asked may be gone by then.
+//! right after the change was kept: the caller may be gone by then.
 
 mod compressions;
 mod constraints;

@@ -29,7 +29,7 @@ const QUEUE: usize = 1024;
 /// milliseconds.
 const CROWD_MS: u64 = 20;
 
-/// A write that takes less is done by whoever asks without handing the connections
+/// A write that takes less is done on the caller's own thread, without handing the connections
 /// that its thread serves over to another, which takes longer than it spares them.
 const QUICK: Duration = Duration::from_millis(2);
 

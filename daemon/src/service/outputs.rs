@@ -1,5 +1,6 @@
 //! Tool outputs: what goes into a conversation and what goes to disk, and reading it again.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -169,6 +170,21 @@ impl OutputService {
         publish_expired(&self.events, &gone.expired);
         self.archive.forget_outputs(vec![handle]).await?;
         Ok(gone)
+    }
+
+    /// Where the text of an output is.
+    pub(crate) fn path(&self, record: &Record) -> PathBuf {
+        self.spilled.kept.path(record)
+    }
+
+    /// How many files there are, and their bytes.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        self.spilled.kept.usage()
+    }
+
+    /// Ends what is under way, for the daemon stops.
+    pub(crate) fn stop(&self) {
+        self.spilled.kept.stop();
     }
 
     /// The budgets of a call, and the session's profile: what the call says, over what is

@@ -24,7 +24,7 @@ use crate::owners::events::Events;
 use crate::owners::stores::Stores;
 
 /// How long nothing more must have come before the outputs that wait are put into the
-/// index: whoever keeps outputs now should have the machine.
+/// index: an agent that keeps outputs now should have the machine.
 const QUIET: Duration = Duration::from_millis(250);
 
 /// How long outputs wait at most, however many come.

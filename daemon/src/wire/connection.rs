@@ -387,7 +387,7 @@ impl Connection {
         let place = self.order.queue(key);
         let (services, number, answers) = (Arc::clone(&self.services), self.number, self.answers.clone());
         let mut work = Box::pin(dispatch::in_time(services, number, header, request, place.turn()));
-        // Whoever asks one thing after the other gets what can be done at once
+        // A peer that asks one thing after the other gets what can be done at once
         // without a task.
         if is_alone && let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return self.answer(|out| encode(outcome, out));

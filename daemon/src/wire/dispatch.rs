@@ -65,7 +65,7 @@ pub(crate) fn order_key(request: &Request) -> Option<&str> {
 /// is only its own.
 ///
 /// A write to a store that is being done when the deadline passes is waited for:
-/// whoever is told that time ran out can rely on it that nothing was written. One with
+/// a caller that is told that time ran out can rely on it that nothing was written. One with
 /// an idempotency key goes on all the same, for its caller will come back with it.
 pub(crate) async fn in_time(
     services: Arc<Services>,

@@ -79,7 +79,7 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         let ended = async { while connections.join_next().await.is_some() {} };
         drop(tokio::time::timeout(SETTLE, ended).await);
     }
-    services.outputs.spilled.kept.stop();
+    services.outputs.stop();
     match tokio::time::timeout(SETTLE, &mut upkeep).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => tracing::error!("the upkeep panicked"),

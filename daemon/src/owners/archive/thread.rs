@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use herma_archive::{Archive, ArchiveError};
-use herma_disk::aside;
+use herma_disk::quarantine;
 
 use super::{Condition, Job, Refill, Shared};
 
@@ -34,7 +34,7 @@ pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
 
 /// Sets a damaged archive aside and begins a new one.
 fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
-    let kept = match aside::set_aside(&[path.to_owned(), beside(path, "-wal"), beside(path, "-shm")]) {
+    let kept = match quarantine::quarantine(&[path.to_owned(), beside(path, "-wal"), beside(path, "-shm")]) {
         Ok(kept) => kept,
         Err(error) => return (None, broken(format!("{damage}; it could not be set aside: {error}"))),
     };
@@ -59,7 +59,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Whether SQLite's log is there, which a closed database has not. An empty one
-/// counts: a removal empties the log, and whoever only reads writes nothing to it.
+/// counts: a removal empties the log, and a reader writes nothing to it.
 pub(super) fn has_log(path: &Path) -> bool {
     beside(path, "-wal").exists()
 }

@@ -66,7 +66,7 @@ fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
     worker.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store and what is to be done about it. Whoever has locked it owns the store.
+/// A store and what is to be done about it. The thread that has locked it owns the store.
 #[derive(Debug)]
 pub(super) struct StoreWorker {
     context: StoreContext,
@@ -211,7 +211,7 @@ impl StoreWorker {
     }
 
     /// Does a write, and those that come while another program holds the lock.
-    /// Whoever only wants to look is answered meanwhile, for that needs no lock. Gives
+    /// Readers are answered meanwhile, for that needs no lock. Gives
     /// back what came along and is no write.
     fn serve_writes(&mut self, first: Waiting, jobs: &Receiver<Job>) -> Vec<Job> {
         let mut waiting = vec![first];
@@ -227,7 +227,7 @@ impl StoreWorker {
                     if group.answers.len() > 1 {
                         self.crowd.seen();
                     }
-                    // Whoever is answered may ask what was told.
+                    // A writer that is answered may ask for what was published.
                     self.publish();
                     return group.answer();
                 }
@@ -245,7 +245,7 @@ impl StoreWorker {
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
                 Ok(Job::Hint | Job::Look | Job::Maintain) | Err(RecvTimeoutError::Timeout) => {}
-                // Whoever waits here is waited for no longer than the daemon drains.
+                // The daemon waits for this answer no longer than it drains.
                 Ok(Job::Flush(done)) => {
                     let _ = done.send(());
                 }
@@ -259,7 +259,7 @@ fn store(context: &StoreContext) -> Store {
     Store::new(context.paths.clone(), context.target, context.limits, Arc::clone(&context.policy))
 }
 
-/// Writes that were put on the disk together, and whoever asked meanwhile.
+/// Writes that were put on the disk together, and the readers that came meanwhile.
 struct Group {
     failure: Option<Error>,
     views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
@@ -276,7 +276,7 @@ impl Group {
         for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
             match job {
                 Job::View(answer) => group.views.push((answer, transaction.view())),
-                // Whoever went away, or ran out of time, wants no change any more.
+                // A caller that went away, or ran out of time, wants no change any more.
                 Job::Write(write, _) if !write.token.take() => {}
                 Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
                 Job::Hint | Job::Look | Job::Maintain => {}

@@ -88,7 +88,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         });
     }
     let sessions = services.archive.count_sessions().await.unwrap_or_default();
-    let (files, spilled) = services.outputs.spilled.kept.usage();
+    let (files, spilled) = services.outputs.usage();
     Ok(StatusResult {
         uptime_s: services.started.elapsed().as_secs_f64(),
         rss_bytes: herma_disk::process::resident_bytes(),

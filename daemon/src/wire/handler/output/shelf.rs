@@ -3,7 +3,6 @@
 use herma_protocol::output::shelf::{
     Expired, GcParams, GcResult, ListParams, ListResult, Reason, RemoveParams, RemoveResult, Row, State as Kept,
 };
-use herma_spill::Outputs;
 use herma_spill::catalog::{Record, State as Fate};
 use herma_spill::facts::hex;
 
@@ -11,6 +10,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::names;
 use crate::data::numbers::narrow;
 use crate::service::caller::Caller;
+use crate::service::outputs::OutputService;
 use crate::wire::services::Services;
 
 /// Rows when the caller doesn't say.
@@ -31,7 +31,7 @@ pub(in crate::wire::handler) async fn list(
     }
     let outputs = &services.outputs;
     let records = outputs.list(caller, params.session, narrow(limit)).await?;
-    Ok(ListResult { outputs: records.iter().map(|record| row(&outputs.spilled.kept, record)).collect() })
+    Ok(ListResult { outputs: records.iter().map(|record| row(outputs, record)).collect() })
 }
 
 pub(in crate::wire::handler) async fn remove(
@@ -61,7 +61,7 @@ pub(in crate::wire::handler) async fn gc(services: &Services, params: GcParams) 
     })
 }
 
-fn row(outputs: &Outputs, record: &Record) -> Row {
+fn row(outputs: &OutputService, record: &Record) -> Row {
     let (state, expired_at, why) = match record.state {
         Fate::Kept => (Kept::Kept, None, None),
         Fate::Expired { at, reason: why } => (Kept::Expired, Some(at), Some(reason(why))),

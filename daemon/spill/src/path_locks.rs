@@ -7,38 +7,38 @@ use crate::handle::Handle;
 
 /// The files that somebody works on, by their folder's name.
 #[derive(Debug, Default)]
-pub(crate) struct Claims {
+pub(crate) struct PathLocks {
     held: Mutex<HashMap<Handle, String>>,
     freed: Condvar,
 }
 
 /// A file that nobody else makes or removes until this is dropped.
 #[derive(Debug)]
-#[must_use = "the claim ends when this is dropped"]
-pub(crate) struct Claim<'a> {
-    claims: &'a Claims,
+#[must_use = "the lock ends when this is dropped"]
+pub(crate) struct PathLock<'a> {
+    path_locks: &'a PathLocks,
     handle: Handle,
 }
 
-impl Claims {
-    /// Waits until nobody works on the file, then claims it.
-    pub(crate) fn wait(&self, handle: Handle, folder: &str) -> Claim<'_> {
+impl PathLocks {
+    /// Waits until nobody works on the file, then path_locks it.
+    pub(crate) fn wait(&self, handle: Handle, folder: &str) -> PathLock<'_> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         while held.contains_key(&handle) {
             held = self.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
         held.insert(handle, folder.to_owned());
-        Claim { claims: self, handle }
+        PathLock { path_locks: self, handle }
     }
 
-    /// Claims the file, if nobody works on it.
-    pub(crate) fn now(&self, handle: Handle, folder: &str) -> Option<Claim<'_>> {
+    /// Locks the file, if nobody works on it.
+    pub(crate) fn now(&self, handle: Handle, folder: &str) -> Option<PathLock<'_>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.contains_key(&handle) {
             return None;
         }
         held.insert(handle, folder.to_owned());
-        Some(Claim { claims: self, handle })
+        Some(PathLock { path_locks: self, handle })
     }
 
     /// Whether somebody works on a file of this folder.
@@ -47,9 +47,9 @@ impl Claims {
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for PathLock<'_> {
     fn drop(&mut self) {
-        self.claims.held.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.handle);
-        self.claims.freed.notify_all();
+        self.path_locks.held.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.handle);
+        self.path_locks.freed.notify_all();
     }
 }

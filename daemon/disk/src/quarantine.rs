@@ -1,4 +1,4 @@
-//! Putting damaged files out of the way without losing them.
+//! The quarantine of damaged files: out of the way, never lost.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::DiskError;
 use crate::error::At;
 
-/// Copies set aside of one file, before somebody must look after them.
+/// Copies of one file in quarantine, before somebody must look after them.
 const MOST: u32 = 1000;
 
 /// Renames files that belong together to `<name>.damaged-<n>`, with the first free
@@ -16,16 +16,16 @@ const MOST: u32 = 1000;
 ///
 /// # Errors
 /// A rename that failed, or no free number.
-pub fn set_aside(files: &[PathBuf]) -> Result<PathBuf, DiskError> {
+pub fn quarantine(files: &[PathBuf]) -> Result<PathBuf, DiskError> {
     let Some(first) = files.first() else { return Ok(PathBuf::new()) };
     let number = (1..=MOST)
         .find(|number| !files.iter().any(|file| fs::symlink_metadata(named(file, *number)).is_ok()))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::AlreadyExists, "too many were set aside before"))
-        .at("set aside", first)?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::AlreadyExists, "too many were put into quarantine before"))
+        .at("quarantine", first)?;
     for file in files {
         match fs::rename(file, named(file, number)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            renamed => renamed.at("set aside", file)?,
+            renamed => renamed.at("quarantine", file)?,
         }
     }
     crate::file::sync_folder(crate::file::parent(first))?;
@@ -50,9 +50,9 @@ mod tests {
         let paths = ["a.db", "a.db-wal", "a.db-shm"].map(|name| folder.path().join(name));
         fs::write(&paths[0], "one").unwrap();
         fs::write(&paths[1], "log").unwrap();
-        assert_eq!(set_aside(&paths).unwrap(), folder.path().join("a.db.damaged-1"));
+        assert_eq!(quarantine(&paths).unwrap(), folder.path().join("a.db.damaged-1"));
         fs::write(&paths[0], "two").unwrap();
-        assert_eq!(set_aside(&paths).unwrap(), folder.path().join("a.db.damaged-2"));
+        assert_eq!(quarantine(&paths).unwrap(), folder.path().join("a.db.damaged-2"));
         let names = crate::folder::names(folder.path()).unwrap();
         assert_eq!(names, ["a.db-wal.damaged-1", "a.db.damaged-1", "a.db.damaged-2"]);
         assert_eq!(fs::read_to_string(folder.path().join("a.db.damaged-1")).unwrap(), "one");

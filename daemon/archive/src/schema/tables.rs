@@ -1,20 +1,41 @@
-//! The second version: transcripts, the text index, usage and locks. What was
-//! removed moves to where every message is.
+//! The tables of the first released version.
 
-use rusqlite::{Transaction, params};
-
-use crate::{ArchiveError, transcript};
-
+/// From nothing to version [`super::FIRST`].
 pub(super) const TABLES: &str = "
-    ALTER TABLE session ADD COLUMN last_active REAL;
-    ALTER TABLE session ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE session ADD COLUMN tool_calls INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE session (
+        id TEXT PRIMARY KEY,
+        profile TEXT NOT NULL,
+        agent TEXT,
+        parent TEXT,
+        title TEXT,
+        generation INTEGER NOT NULL DEFAULT 0,
+        settings TEXT,
+        memory_block TEXT,
+        user_block TEXT,
+        sha256 TEXT NOT NULL,
+        memory_revision INTEGER NOT NULL,
+        user_revision INTEGER NOT NULL,
+        started_at REAL NOT NULL,
+        ended_at REAL,
+        end_reason TEXT,
+        last_active REAL,
+        messages INTEGER NOT NULL DEFAULT 0,
+        tool_calls INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
     CREATE INDEX session_parent ON session (parent);
     CREATE INDEX session_started ON session (started_at);
     CREATE INDEX session_title ON session (title);
 
-    ALTER TABLE compression ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE compression ADD COLUMN chars INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE compression (
+        handle TEXT PRIMARY KEY,
+        session TEXT NOT NULL REFERENCES session (id),
+        generation INTEGER NOT NULL,
+        time REAL NOT NULL,
+        summary TEXT NOT NULL,
+        messages INTEGER NOT NULL DEFAULT 0,
+        chars INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (session, generation)
+    ) STRICT;
 
     CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     INSERT INTO meta VALUES ('next_id', 1), ('indexed', 0);
@@ -100,44 +121,30 @@ pub(super) const TABLES: &str = "
         session TEXT PRIMARY KEY,
         holder TEXT NOT NULL,
         until REAL
-    ) STRICT, WITHOUT ROWID;";
+    ) STRICT, WITHOUT ROWID;
 
-/// Every removed message becomes a row like any other, oldest compression first,
-/// so that its id tells its age; the old table goes.
-pub(super) fn move_removed(transaction: &Transaction<'_>) -> Result<(), ArchiveError> {
-    transaction.execute_batch(
-        "UPDATE session SET last_active = (SELECT max(time) FROM compression WHERE compression.session = session.id);",
-    )?;
-    {
-        let mut query = transaction.prepare(
-            "SELECT compression.handle, compression.session, compression.generation, compression.time,
-                    removed.position, removed.message
-             FROM compression JOIN removed ON removed.compression = compression.handle
-             ORDER BY compression.time, compression.session, compression.generation, removed.position",
-        )?;
-        let mut rows = query.query([])?;
-        let mut count = transaction
-            .prepare("UPDATE compression SET messages = messages + 1, chars = chars + ?2 WHERE handle = ?1")?;
-        while let Some(row) = rows.next()? {
-            let (handle, session): (String, String) = (row.get(0)?, row.get(1)?);
-            let (generation, time, position): (u64, f64, u64) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            let body: String = row.get(5)?;
-            let key = transcript::session_key(transaction, &session)?;
-            let id = transcript::take_ids(transaction, 1)?;
-            let message = transcript::NewMessage {
-                id,
-                generation: generation.saturating_sub(1),
-                position,
-                time,
-                compression: Some(&handle),
-                body: &body,
-            };
-            let mut rows = transcript::Rows::new(transaction, &session, key)?;
-            rows.insert(&message)?;
-            rows.count(time)?;
-            count.execute(params![handle, transcript::chars(&body)])?;
-        }
-    }
-    transaction.execute_batch("DROP TABLE removed;")?;
-    Ok(())
-}
+    CREATE TABLE engine (
+        session TEXT PRIMARY KEY,
+        state TEXT NOT NULL,
+        summary TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE user_rule (
+        session TEXT NOT NULL,
+        id TEXT NOT NULL,
+        text TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        source TEXT NOT NULL,
+        at REAL NOT NULL,
+        state TEXT NOT NULL,
+        PRIMARY KEY (session, id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- A model at an endpoint, an empty text where none is named, and its window in tokens.
+    CREATE TABLE windows (
+        model TEXT NOT NULL,
+        base_url TEXT NOT NULL,
+        context_length INTEGER NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (model, base_url)
+    ) STRICT, WITHOUT ROWID;";

@@ -1,11 +1,16 @@
 //! `herma status`, `herma daemon …`.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, StatusResult, StoreState};
 use herma_client::{Client, ClientError, find_daemon};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde_json::json;
 
 use super::exit::Failure;
@@ -16,6 +21,9 @@ const BAR: usize = 10;
 
 /// Pause between two looks at a daemon that is stopping.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Seconds that a daemon may take to close its files once its requests are done or cut off.
+const LEAVE_S: u64 = 15;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -76,16 +84,30 @@ fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
         }
         connected => connected?,
     };
+    let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
     client.shutdown(ShutdownParams { drain_ms: Some(drain.saturating_mul(1000)) })?;
     drop(client);
-    let until = Instant::now() + Duration::from_secs(drain.saturating_add(5));
-    while session.connect_only().is_ok() {
+    let lock = Path::new(&hello.home).join("herma/hermad.lock");
+    let until = Instant::now() + Duration::from_secs(drain.saturating_add(LEAVE_S));
+    while session.connect_only().is_ok() || holds(hello.pid, &lock) {
         if Instant::now() > until {
             return Err(Failure::File("the daemon was asked to stop but still runs".into()));
         }
         std::thread::sleep(PAUSE);
     }
     out::show(session.common, &json!({ "stopped": true }), |_| "stopped".into())
+}
+
+/// Whether the daemon with this process id still has its home: it listens no more when it begins
+/// to close its files, and lets the lock go when it has closed them. A lock that can't be looked
+/// at says nothing.
+fn holds(pid: u32, lock: &Path) -> bool {
+    let Ok(mut file) = File::open(lock) else { return false };
+    let mut holder = String::new();
+    // A daemon on a full disk could not write who it is.
+    let is_another =
+        file.read_to_string(&mut holder).is_ok_and(|length| length > 0) && !holder.starts_with(&format!("pid {pid} "));
+    !is_another && flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }
 
 fn own_name() -> String {
