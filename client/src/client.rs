@@ -223,7 +223,7 @@ impl Client {
 }
 
 macro_rules! functions {
-    ($($variant:ident $function:ident $name:literal $effect:ident $params:ty => $result:ty;)*) => {
+    ($($variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         impl Client {
             $(
                 #[doc = concat!("Calls `", $name, "`.")]

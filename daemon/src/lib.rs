@@ -1,41 +1,20 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`run`] serves a listener until it is told to stop; [`instance::claim`] makes
-//! sure that there is one daemon for a home. The life of a request:
-//! `connection` reads frames, `dispatch` decides when and under which
-//! deadline a request runs, `handler` does it (one file per resource), `owner`
-//! and [`archivist`] are the threads that own stores and archive, `compression` is
-//! how a list becomes a shorter one.
+//! [`run`] serves a listener until it is told to stop; [`instance::lock_home`] makes sure that
+//! there is one daemon for a home. The code stands on four floors, and each imports only from
+//! those below it (`tests/floors.rs` holds that):
+//!
+//! * `wire`: server, connections, the order of requests, handlers; wire types live here only;
+//! * `service`: what the daemon does: sessions, compression, recall, retention, approvals;
+//! * `owners`: the threads and clients that own something: stores, archive, events, summarizers;
+//! * `data`: configuration, profiles, errors.
 
-mod approvals;
-pub mod archivist;
-mod bound_locks;
-mod buffers;
-mod caller;
-mod claim;
-mod compression;
-pub mod config;
-mod connection;
-mod dispatch;
-mod events;
-mod fail;
-mod guarded;
-mod handler;
-mod idempotency;
-mod in_flight;
-pub mod instance;
-mod librarian;
+mod data;
 pub mod logging;
-mod metrics;
-mod order;
-mod owner;
-mod retention;
-mod server;
-mod session;
-mod state;
-mod streaks;
-mod summarizer;
-pub mod transport;
+mod owners;
+mod service;
+mod wire;
 
-pub use config::Config;
-pub use server::run;
+pub use data::config::{self, Config};
+pub use wire::server::run;
+pub use wire::{instance, transport};

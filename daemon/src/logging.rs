@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
-use crate::config::{LogConfig, LogFormat};
+use crate::data::config::{LogConfig, LogFormat};
 
 /// Why there can be no log.
 #[derive(Debug, thiserror::Error)]

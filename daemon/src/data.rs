@@ -1,0 +1,10 @@
+//! Configuration, profiles, errors: what all other floors know.
+
+pub(crate) mod clock;
+pub mod config;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod names;
+pub(crate) mod numbers;
+pub(crate) mod profiles;
+pub(crate) mod summarizer_kind;

@@ -1,0 +1,10 @@
+//! What owns something and does one thing after the other with it: the workers of the stores,
+//! the thread of the archive, those who are told of events, and the summarizers.
+
+pub(crate) mod archive;
+pub(crate) mod blocking;
+pub(crate) mod commit_token;
+pub(crate) mod events;
+pub(crate) mod store;
+pub(crate) mod stores;
+pub(crate) mod summarizer;

@@ -1,0 +1,336 @@
+//! The archive's owner: one thread writes, two connections beside it read.
+//!
+//! Everything that the daemon wants of the archive is a method with a name, in the files below
+//! by what it is about, so that another storage can stand behind them. What must be the same
+//! in memory and on disk is changed by a function that the method runs on the archive's thread
+//! right after the change was kept: the caller may be gone by then.
+
+mod compressions;
+mod constraints;
+mod locks;
+mod recall;
+mod sessions;
+mod thread;
+mod transcripts;
+mod usage;
+mod windows;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use herma_archive::{Archive, ArchiveError, Reader};
+use tokio::sync::{Semaphore, oneshot};
+
+pub(crate) use self::compressions::{CompressionStart, NewList, StagedCompression};
+pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
+pub(crate) use self::recall::RecallQuery;
+pub(crate) use self::sessions::KeptSession;
+use self::thread::{begin, beside, has_log, serve};
+pub(crate) use self::usage::{Call, UsageQuery};
+use crate::data::error::{Error, Outcome};
+
+/// Jobs that may wait.
+const QUEUE: usize = 1024;
+
+/// Connections that read at one time.
+const READERS: usize = 2;
+
+/// How often something that must be noted is tried, and the pause between.
+const TRIES: usize = 100;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How often it is looked whether the readers have finished, and the pause between.
+const GOODBYES: usize = 200;
+const GOODBYE: Duration = Duration::from_millis(10);
+
+type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), Arc<ArchiveError>> + Send>;
+
+/// Fills an archive that took the place of a damaged one.
+type Refill = Box<dyn Fn(&mut Archive) + Send>;
+
+/// Sends jobs to the archive's thread.
+#[derive(Debug)]
+pub(crate) struct ArchiveHandle {
+    jobs: Mutex<Option<SyncSender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    shared: Arc<Shared>,
+    /// The daemon before this one was killed.
+    was_killed: bool,
+}
+
+/// What the thread and those who ask it both know.
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    condition: RwLock<Condition>,
+    /// Which file this is: one more each time a damaged one was set aside.
+    epoch: AtomicU64,
+    /// Connections that nobody reads with right now, with their file.
+    readers: Mutex<Vec<(u64, Reader)>>,
+    /// Readers wait here, not on a thread that others need.
+    reading: Arc<Semaphore>,
+}
+
+/// How far the archive can be used.
+#[derive(Debug, Clone)]
+enum Condition {
+    /// It is in use. After damage: what happened.
+    InUse(Option<String>),
+    /// It can be read only.
+    ReadOnly(String),
+    /// It can't be used.
+    Broken(String),
+}
+
+impl ArchiveHandle {
+    /// Opens the archive. A damaged one is set aside, never deleted, and a new one begun and
+    /// given what `in_use` answers; one that a newer herma wrote is only read; without one that
+    /// can be opened the daemon goes on, and every call says so.
+    #[must_use]
+    pub(crate) fn open(path: PathBuf, in_use: impl Fn() -> Vec<KeptSession> + Send + 'static) -> Self {
+        let was_killed = has_log(&path);
+        let (archive, condition) = begin(&path);
+        let shared = Arc::new(Shared {
+            path,
+            condition: RwLock::new(condition),
+            epoch: AtomicU64::new(0),
+            readers: Mutex::default(),
+            reading: Arc::new(Semaphore::new(READERS)),
+        });
+        let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
+        let Some(archive) = archive else { return handle };
+        let (sender, receiver) = sync_channel(QUEUE);
+        let shared = Arc::clone(&handle.shared);
+        let refill: Refill = Box::new(move |archive| sessions::keep_again(archive, in_use()));
+        let work = move || serve(archive, &receiver, &shared, &refill);
+        match std::thread::Builder::new().name("archive".into()).spawn(work) {
+            Ok(thread) => {
+                handle.jobs = Mutex::new(Some(sender));
+                handle.thread = Mutex::new(Some(thread));
+            }
+            Err(error) => handle.shared.become_(Condition::Broken(format!("no thread for the archive: {error}"))),
+        }
+        handle
+    }
+
+    /// `ok`, or what is wrong with it.
+    #[must_use]
+    pub(crate) fn state(&self) -> String {
+        match self.shared.condition() {
+            Condition::InUse(None) => "ok".into(),
+            Condition::InUse(Some(words)) => format!("ok; {words}"),
+            Condition::ReadOnly(words) => format!("read only: {words}"),
+            Condition::Broken(words) => format!("not in use: {words}"),
+        }
+    }
+
+    /// Whether anything can be kept in it.
+    #[must_use]
+    pub(crate) fn is_in_use(&self) -> bool {
+        matches!(self.shared.condition(), Condition::InUse(_))
+    }
+
+    /// Size of the archive in bytes, with its log.
+    #[must_use]
+    pub(crate) fn bytes(&self) -> u64 {
+        let path = &self.shared.path;
+        [path.clone(), beside(path, "-wal")]
+            .iter()
+            .filter_map(|path| std::fs::metadata(path).ok())
+            .map(|file| file.len())
+            .sum()
+    }
+
+    /// Lets the jobs that wait finish, then closes the file.
+    pub(crate) fn close(&self) {
+        self.shared.end_reading();
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the archive's thread panicked");
+        }
+    }
+
+    /// Has the archive's thread do a job, and waits for what it comes to.
+    async fn write<T, F>(&self, job: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Archive) -> Result<T, ArchiveError> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        self.send(Box::new(move |archive| {
+            let (done, failure) = match job(archive) {
+                Ok(done) => (Ok(done), Ok(())),
+                Err(error) => {
+                    let error = Arc::new(error);
+                    (Err(Error::from(Arc::clone(&error))), Err(error))
+                }
+            };
+            // Nobody listens any more when the caller went away.
+            drop(answer.send(done));
+            failure
+        }))?;
+        answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
+    }
+
+    /// The same for what is in memory too: without an archive nothing is done.
+    async fn write_if_in_use<F>(&self, job: F) -> Outcome<()>
+    where
+        F: FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static,
+    {
+        if self.is_in_use() { self.write(job).await } else { Ok(()) }
+    }
+
+    /// Has the archive's thread do a job for which nobody waits.
+    fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+        if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new))) {
+            tracing::warn!("not noted in the archive: {error}");
+        }
+    }
+
+    /// The same for what matters only while the archive is in use.
+    fn post_if_in_use(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+        if self.is_in_use() {
+            self.post(job);
+        }
+    }
+
+    /// As [`Self::write_if_in_use`], tried again while the archive has too much to do.
+    async fn retry<F>(&self, job: F)
+    where
+        F: Fn(&mut Archive) -> Result<(), ArchiveError> + Clone + Send + 'static,
+    {
+        for _ in 0..TRIES {
+            match self.write_if_in_use(job.clone()).await {
+                Err(Error::Busy(_)) => tokio::time::sleep(PAUSE).await,
+                Err(error) => return tracing::warn!("not noted in the archive: {error}"),
+                Ok(()) => return,
+            }
+        }
+        tracing::warn!("not noted in the archive, which has too much to do");
+    }
+
+    fn send(&self, job: Job) -> Outcome<()> {
+        if !self.is_in_use() {
+            return Err(self.unavailable());
+        }
+        let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(jobs) => jobs.try_send(job),
+            None => return Err(stopping()),
+        };
+        match sent {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(Error::overloaded("the archive")),
+            Err(TrySendError::Disconnected(_)) => Err(Error::internal("the archive")),
+        }
+    }
+
+    /// Reads from the archive on a thread of its own, beside whatever is written.
+    async fn read<T, F>(&self, job: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
+    {
+        if let Condition::Broken(_) = self.shared.condition() {
+            return Err(self.unavailable());
+        }
+        let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
+        let shared = Arc::clone(&self.shared);
+        let read = move || {
+            let done = shared.read(job);
+            drop(turn);
+            done
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok((_, Ok(done))) => Ok(done),
+            Ok((epoch, Err(error))) => {
+                let error = Arc::new(error);
+                if error.is_damaged() {
+                    self.report_damage(epoch, Arc::clone(&error));
+                }
+                Err(error.into())
+            }
+            Err(_) => Err(Error::internal("the archive")),
+        }
+    }
+
+    /// Has the archive's thread set a damaged file aside, unless another report was faster.
+    fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
+        let shared = Arc::clone(&self.shared);
+        let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
+        if let Err(error) = self.send(report) {
+            tracing::warn!("the damage of the archive is not reported: {error}");
+        }
+    }
+
+    fn unavailable(&self) -> Error {
+        Error::Unavailable(format!("the archive is {}", self.state()))
+    }
+}
+
+impl Shared {
+    fn condition(&self) -> Condition {
+        self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Closes the connections that read, as far as that is done soon: the writer, as the
+    /// last one, puts away the log, by which the next daemon would take this one for
+    /// killed.
+    fn end_reading(&self) {
+        self.reading.close();
+        for _ in 0..GOODBYES {
+            if self.reading.available_permits() == READERS {
+                break;
+            }
+            std::thread::sleep(GOODBYE);
+        }
+        self.readers().clear();
+    }
+
+    fn readers(&self) -> MutexGuard<'_, Vec<(u64, Reader)>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads with a connection that nobody uses, or a new one.
+    fn read<T>(&self, job: impl FnOnce(&Reader) -> Result<T, ArchiveError>) -> (u64, Result<T, ArchiveError>) {
+        let free = self.readers().pop();
+        let (epoch, reader) = match free {
+            Some(free) => free,
+            None => {
+                let epoch = self.epoch();
+                let opened = if self.is_newer() { Archive::open_newer(&self.path) } else { Reader::open(&self.path) };
+                match opened {
+                    Ok(reader) => (epoch, reader),
+                    Err(error) => return (epoch, Err(error)),
+                }
+            }
+        };
+        let done = job(&reader);
+        let mut readers = self.readers();
+        if epoch == self.epoch() {
+            readers.push((epoch, reader));
+        }
+        (epoch, done)
+    }
+
+    fn is_newer(&self) -> bool {
+        matches!(self.condition(), Condition::ReadOnly(_))
+    }
+
+    fn become_(&self, condition: Condition) {
+        *self.condition.write().unwrap_or_else(PoisonError::into_inner) = condition;
+    }
+}
+
+fn stopping() -> Error {
+    Error::Unavailable("the daemon is stopping".into())
+}

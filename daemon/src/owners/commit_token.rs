@@ -1,0 +1,65 @@
+//! Who was first: the one who does a change, or the one who gives it up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Neither happened yet.
+const OPEN: u8 = 0;
+
+/// The change is being done.
+const TAKEN: u8 = 1;
+
+/// The change was given up.
+const GIVEN_UP: u8 = 2;
+
+/// A change that waits: it is either done or given up, never both, so that a
+/// caller who is told that it ran out of time can rely on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CommitToken(Arc<AtomicU8>);
+
+impl CommitToken {
+    /// Takes the change, to do it; false when it was given up.
+    pub(crate) fn take(&self) -> bool {
+        self.set(TAKEN)
+    }
+
+    /// Gives the change up; false when it is being done.
+    pub(crate) fn give_up(&self) -> bool {
+        self.set(GIVEN_UP)
+    }
+
+    /// Whether nobody wants the change any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.0.load(Ordering::Acquire) == GIVEN_UP
+    }
+
+    fn set(&self, to: u8) -> bool {
+        match self.0.compare_exchange(OPEN, to, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => true,
+            Err(already) => already == to,
+        }
+    }
+}
+
+/// Gives a change up when its caller is gone.
+#[derive(Debug)]
+pub(crate) struct CancelOnDrop(pub(crate) CommitToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_one_decides() {
+        let (done, given_up) = (CommitToken::default(), CommitToken::default());
+        assert!(done.take() && !done.give_up() && done.take());
+        drop(CancelOnDrop(given_up.clone()));
+        assert!(!given_up.take() && given_up.give_up());
+    }
+}

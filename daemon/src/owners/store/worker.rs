@@ -1,0 +1,324 @@
+//! What is done with a store, one job after the other. Writers that arrive while its
+//! lock is waited for, or while a sync is under way, share the next sync and are
+//! answered after it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use herma_memory::{Denied, Store, Transaction, View};
+use tokio::sync::oneshot;
+
+use super::{Crowd, Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
+use crate::data::error::{Error, Outcome};
+use crate::data::event::{Event, MemoryChange};
+
+/// Writes that are taken along at the last moment at most.
+const GROUP: usize = 256;
+
+/// Pause between two looks at a lock that another program holds.
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// Writes after which the store's thread is woken for what can wait.
+const UNMAINTAINED: usize = 16;
+
+/// How long after a hint the file is looked at: an editor that writes in place has
+/// finished by then, and one's own writes in a row cost one look.
+const CALM: Duration = Duration::from_millis(60);
+
+/// Bytes of texts after which a log is cut short.
+const LOG_BYTES: usize = 16 << 20;
+
+/// A write that waits, and where its answer goes.
+type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
+
+/// Does the jobs of a store as they come; ends when nobody can send any more.
+pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
+    lock(worker).start();
+    loop {
+        let due = lock(worker).look_at;
+        let job = match due {
+            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => jobs.recv_timeout(due.saturating_duration_since(Instant::now())),
+        };
+        let mut worker = lock(worker);
+        let job = match job {
+            Ok(job) => job,
+            Err(RecvTimeoutError::Timeout) if worker.look_at.is_some_and(|due| due <= Instant::now()) => Job::Look,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => {
+                if worker.is_writing {
+                    worker.context.watch.resume(worker.context.paths.folder());
+                }
+                return;
+            }
+        };
+        if catch_unwind(AssertUnwindSafe(|| worker.take(job, jobs))).is_err() {
+            worker.begin_anew();
+        }
+        worker.watch();
+        worker.publish();
+    }
+}
+
+fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
+    worker.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A store and what is to be done about it. The thread that has locked it owns the store.
+#[derive(Debug)]
+pub(super) struct StoreWorker {
+    context: StoreContext,
+    store: Store,
+    crowd: Arc<Crowd>,
+    /// When to look at the file that may have changed.
+    look_at: Option<Instant>,
+    /// The folder is not watched, for this store writes to it.
+    is_writing: bool,
+    /// Writes since the last rest.
+    unmaintained: usize,
+    /// How long the last write took that was done in place.
+    pub(super) took: Duration,
+}
+
+impl StoreWorker {
+    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>) -> Self {
+        let store = store(&context);
+        Self { context, store, crowd, look_at: None, is_writing: false, unmaintained: 0, took: Duration::MAX }
+    }
+
+    fn start(&mut self) {
+        self.watch();
+        if let Err(error) = self.store.tidy() {
+            tracing::warn!(target = %self.context.target, profile = self.context.profile, "{error}");
+        }
+        self.publish();
+    }
+
+    /// After a panic nothing is known of the store any more.
+    pub(super) fn begin_anew(&mut self) {
+        tracing::error!(target = %self.context.target, "a request panicked in the store; the file will be read again");
+        self.store = store(&self.context);
+    }
+
+    pub(super) fn write_alone(&mut self, write: &Write) -> Option<Outcome<Written>> {
+        let mut transaction = match self.store.begin() {
+            Ok(Some(transaction)) => transaction,
+            Ok(None) => return None,
+            Err(error) => return Some(Err(Error::from(error))),
+        };
+        if !write.token.take() {
+            return Some(Err(Error::Cancelled("nobody waits for the write any more")));
+        }
+        let written = apply(&mut transaction, write);
+        let committed = transaction.commit().map_err(Error::from);
+        self.publish();
+        self.wrote();
+        Some(committed.and(written))
+    }
+
+    /// A write is over: its events need not be seen, but its file looked at later.
+    fn wrote(&mut self) {
+        self.unmaintained += 1;
+        self.look_at = Some(Instant::now() + CALM);
+    }
+
+    /// Whether something waits that the store's thread should do.
+    pub(super) fn needs_maintenance(&self) -> bool {
+        self.unmaintained >= UNMAINTAINED || !self.is_writing || self.store.needs_maintenance()
+    }
+
+    /// Does what can wait until the writers are answered.
+    fn maintain(&mut self) {
+        self.unmaintained = 0;
+        if let Err(error) = self.store.maintain() {
+            tracing::warn!(target = %self.context.target, "the journal stays long: {error}");
+        }
+        if !self.is_writing {
+            self.is_writing = true;
+            self.context.watch.pause(self.context.paths.folder());
+            // Whatever became of the write, the pause has an end.
+            self.look_at.get_or_insert_with(|| Instant::now() + CALM);
+        }
+    }
+
+    fn take(&mut self, job: Job, jobs: &Receiver<Job>) {
+        match job {
+            Job::View(answer) => self.view(answer),
+            Job::Log(page, answer) => drop(answer.send(self.log(page))),
+            Job::Hint => self.look_at = Some(Instant::now() + CALM),
+            Job::Look => self.look(),
+            Job::Write(write, answer) => {
+                for job in self.serve_writes((write, answer), jobs) {
+                    self.take(job, jobs);
+                }
+                self.wrote();
+                self.maintain();
+            }
+            Job::Maintain => self.maintain(),
+            Job::Flush(done) => {
+                if let Err(error) = self.store.flush() {
+                    tracing::warn!(target = %self.context.target, "not settled: {error}");
+                }
+                let _ = done.send(());
+            }
+        }
+    }
+
+    /// Looks at the file, which nobody has written through this store for a while.
+    fn look(&mut self) {
+        self.look_at = None;
+        if self.unmaintained > 0 {
+            self.maintain();
+        }
+        if let Err(error) = self.store.look() {
+            tracing::debug!(target = %self.context.target, "{error}");
+        }
+        if self.is_writing {
+            self.is_writing = false;
+            self.context.watch.resume(self.context.paths.folder());
+        }
+    }
+
+    fn view(&mut self, answer: oneshot::Sender<Outcome<View>>) {
+        drop(answer.send(self.store.view().map_err(Error::from)));
+    }
+
+    fn log(&mut self, page: Page) -> Outcome<Log> {
+        let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(Error::from)?;
+        let damaged = self.store.view().map_err(Error::from)?.damaged;
+        Ok(Log { rows, more, damaged })
+    }
+
+    fn watch(&self) {
+        if self.is_writing {
+            return;
+        }
+        self.context.watch.ensure(self.context.paths.folder());
+    }
+
+    fn publish(&mut self) {
+        for event in self.store.take_events() {
+            self.context.events.publish(Event::MemoryChanged(MemoryChange {
+                profile: self.context.profile.clone(),
+                target: self.context.target,
+                revision: event.revision,
+                action: event.action,
+                session: event.session,
+            }));
+        }
+    }
+
+    /// Does a write, and those that come while another program holds the lock.
+    /// Readers are answered meanwhile, for that needs no lock. Gives
+    /// back what came along and is no write.
+    fn serve_writes(&mut self, first: Waiting, jobs: &Receiver<Job>) -> Vec<Job> {
+        let mut waiting = vec![first];
+        loop {
+            match self.store.begin() {
+                Err(error) => {
+                    let error = Error::from(error);
+                    waiting.into_iter().for_each(|(_, answer)| drop(answer.send(Err(error.clone()))));
+                    return Vec::new();
+                }
+                Ok(Some(transaction)) => {
+                    let group = Group::commit(transaction, waiting, jobs);
+                    if group.answers.len() > 1 {
+                        self.crowd.seen();
+                    }
+                    // A writer that is answered may ask for what was published.
+                    self.publish();
+                    return group.answer();
+                }
+                Ok(None) => {}
+            }
+            waiting.retain(|(write, _)| !write.token.is_given_up());
+            if waiting.is_empty() {
+                return Vec::new();
+            }
+            match jobs.recv_timeout(PAUSE) {
+                Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => {
+                    drop(answer.send(Err(Error::overloaded("the store"))))
+                }
+                Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
+                Ok(Job::View(answer)) => self.view(answer),
+                Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
+                Ok(Job::Hint | Job::Look | Job::Maintain) | Err(RecvTimeoutError::Timeout) => {}
+                // The daemon waits for this answer no longer than it drains.
+                Ok(Job::Flush(done)) => {
+                    let _ = done.send(());
+                }
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+fn store(context: &StoreContext) -> Store {
+    Store::new(context.paths.clone(), context.target, context.limits, Arc::clone(&context.policy))
+}
+
+/// Writes that were put on the disk together, and the readers that came meanwhile.
+struct Group {
+    failure: Option<Error>,
+    views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
+    answers: Vec<(oneshot::Sender<Outcome<Written>>, Outcome<Written>)>,
+    /// What came along and is no write.
+    later: Vec<Job>,
+}
+
+impl Group {
+    /// Applies all writes that wait, and puts them on the disk together.
+    fn commit(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) -> Self {
+        let mut group = Self { failure: None, views: Vec::new(), answers: Vec::new(), later: Vec::new() };
+        let late = jobs.try_iter().take(GROUP);
+        for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
+            match job {
+                Job::View(answer) => group.views.push((answer, transaction.view())),
+                // A caller that went away, or ran out of time, wants no change any more.
+                Job::Write(write, _) if !write.token.take() => {}
+                Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
+                Job::Hint | Job::Look | Job::Maintain => {}
+                other => group.later.push(other),
+            }
+        }
+        group.failure = transaction.commit().err().map(Error::from);
+        group
+    }
+
+    /// Answers everybody, and gives back what is left to do.
+    fn answer(self) -> Vec<Job> {
+        // A send fails when the caller went away after its change was applied.
+        for (answer, view) in self.views {
+            drop(answer.send(self.failure.clone().map_or(Ok(view), Err)));
+        }
+        for (answer, written) in self.answers {
+            drop(answer.send(self.failure.clone().map_or(written, Err)));
+        }
+        self.later
+    }
+}
+
+fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
+    if write.expected_revision.is_some_and(|expected| expected != transaction.revision()) {
+        check_revision(write.expected_revision, &transaction.view())?;
+    }
+    let outcome = match transaction.apply(&write.edit, &write.author) {
+        Ok(applied) => Ok(applied),
+        Err(Denied::Refused(refusal)) => Err(refusal),
+        Err(Denied::NotKept { revision, kept }) => return Err(not_kept(revision, kept)),
+        Err(Denied::Store(error)) => return Err(Error::from(error)),
+    };
+    Ok(Written { view: transaction.view(), outcome })
+}
+
+fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> Error {
+    let words = match kept {
+        Some((oldest, newest)) => {
+            format!("the text of revision {revision} is not kept; those of {oldest} to {newest} are")
+        }
+        None => format!("the text of revision {revision} is not kept; the store has no history yet"),
+    };
+    Error::NotFound(words)
+}

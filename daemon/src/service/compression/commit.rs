@@ -1,0 +1,166 @@
+//! The last phase: the new list, and what left the old one in the archive.
+
+use std::sync::Arc;
+
+use herma_archive::constraint::ConstraintRow;
+use herma_archive::session::SessionRow;
+use herma_context::{ArchiveNote, Compressed, EngineState, Message, Summary, Writer};
+use herma_spill::name;
+use tokio::sync::OwnedMutexGuard;
+
+use super::previews::Previews;
+use super::run::{Committed, Run, RunReport, WrittenSummary};
+use super::{CompressionService, constraints};
+use crate::data::clock::unix_now;
+use crate::data::config::CompressionMode;
+use crate::data::error::{Error, Outcome};
+use crate::data::event::Phase;
+use crate::data::summarizer_kind::Kind;
+use crate::owners::archive::NewList;
+use crate::owners::blocking::blocking;
+use crate::service::engine_record::EngineRecord;
+use crate::service::session::Session;
+use crate::service::snapshot::freeze;
+
+/// Hex digits that stand for a session in names.
+const DIGITS: usize = 12;
+
+/// A compression that is kept.
+pub(super) struct Done {
+    pub compressed: Arc<Compressed>,
+    pub input: Arc<[Message]>,
+    /// Names what left the list.
+    pub handle: String,
+    /// The session to go on with.
+    pub session: Arc<Session>,
+    pub report: RunReport,
+    pub by: Kind,
+    /// It came too often to help.
+    pub is_vain: bool,
+    /// What is remembered now.
+    pub record: EngineRecord,
+}
+
+/// Puts the list together and has it kept. Once the archive was asked, its thread
+/// finishes alone, so that session and archive agree on the generation whether the caller
+/// still waits or not.
+pub(super) async fn commit(
+    service: &Arc<CompressionService>,
+    run: Run,
+    text: WrittenSummary,
+    running: OwnedMutexGuard<()>,
+) -> Outcome<Done> {
+    let Run { session, generation, prepared, chain, mode, report, staged, .. } = run;
+    if session.generation() != generation {
+        let id = &session.id;
+        return Err(Error::Conflict(format!("session {id:?} has moved on to another generation; send its list again")));
+    }
+    service.publish_phase(&session, Phase::Assemble);
+    let handle = handle(&session, generation);
+    let prepared = Arc::into_inner(prepared).ok_or_else(|| Error::internal("context.compress"))?;
+    let WrittenSummary { body, by } = text;
+    let (named, shared, origin) = (handle.clone(), Arc::clone(service), Arc::clone(&session));
+    let (compressed, input, constraints) = blocking("context.compress", move || {
+        let rules = prepared.constraints();
+        let constraints: Vec<ConstraintRow> =
+            if rules.changed { rules.constraints.iter().map(constraints::row).collect() } else { Vec::new() };
+        let input: Arc<[Message]> = prepared.input().into();
+        let note = ArchiveNote { handle: named, messages: prepared.dropped() };
+        let previews = Previews::keep(&shared, &origin, prepared.spills());
+        let preview = |at, chars| previews.of(at, chars);
+        let writer = if by == Kind::Extractive { Writer::Extractive } else { Writer::Model };
+        let summary = Summary { body, writer, ..Summary::default() };
+        let compressed = prepared.finish_with(summary, note, &preview);
+        Ok((Arc::new(compressed), input, constraints))
+    })
+    .await?;
+    let continuation = match mode {
+        CompressionMode::InPlace => None,
+        CompressionMode::Continue => Some(freeze(&service.stores, &session.profile).await?),
+    };
+    let mut state = compressed.state.clone();
+    state.fallback = by != chain.configured();
+    state.last_error.clone_from(&report.error);
+    state.aux_failure.clone_from(&report.aux_failure);
+    let summary = state.previous_summary.clone().unwrap_or_default();
+    let change = Arc::new(RecordChange { state, compressed: Arc::clone(&compressed), now: unix_now() });
+    let next_generation = generation + 1;
+    let (of_archive, of_memory) = (Arc::clone(&change), Arc::clone(&change));
+    let (shared, kept, live) = (Arc::clone(service), Arc::clone(&session), Arc::clone(&session));
+    let list = NewList {
+        session: session.id.clone(),
+        handle: handle.clone(),
+        generation: next_generation,
+        time: change.now,
+        summary,
+        input: Arc::clone(&input),
+        compressed: Arc::clone(&compressed),
+        constraints,
+        continuation,
+        engine: Box::new(move || {
+            let mut next = kept.record().clone();
+            of_archive.apply(&mut next);
+            next.row()
+        }),
+        then: Box::new(move |going_on| {
+            let committed = commit_in_memory(&shared, live, next_generation, &of_memory, going_on);
+            // No other compression of the session runs until here.
+            drop(running);
+            committed
+        }),
+    };
+    let Committed { session, is_vain, record } = match staged {
+        Some(staged) => staged.keep(&service.archive, list).await?,
+        None => service.archive.keep_compression(list).await?,
+    };
+    Ok(Done { compressed, input, handle, session, report, by, is_vain, record })
+}
+
+/// Changes in memory what the archive has kept.
+fn commit_in_memory(
+    service: &CompressionService,
+    session: Arc<Session>,
+    generation: u64,
+    change: &RecordChange,
+    going_on: Option<SessionRow>,
+) -> Committed {
+    session.set_generation(generation);
+    let (is_vain, record) = {
+        let mut live = session.record();
+        (change.apply(&mut live), live.clone())
+    };
+    service.forget(&session.id);
+    let Some(row) = going_on else { return Committed { session, is_vain, record } };
+    let next = service.table.insert(Session::going_on(row, record.clone()));
+    service.table.forget(&session.id);
+    Committed { session: next, is_vain, record }
+}
+
+/// Names the compression of a session at a generation.
+pub(super) fn handle(session: &Session, generation: u64) -> String {
+    format!("cmp_{}_{}", short_hash(&session.id), generation + 1)
+}
+
+/// Stands for a session in the names of what was made of it.
+pub(super) fn short_hash(session: &str) -> String {
+    name::hex(session.as_bytes()).chars().take(DIGITS).collect()
+}
+
+/// What a run changes in what a session remembers.
+struct RecordChange {
+    state: EngineState,
+    compressed: Arc<Compressed>,
+    now: f64,
+}
+
+impl RecordChange {
+    /// Changes what is remembered; true when the run is one too many.
+    fn apply(&self, record: &mut EngineRecord) -> bool {
+        let numbers = &self.compressed.numbers;
+        record.engine.take_run(self.state.clone());
+        record.engine.record_compression(numbers.tokens_after);
+        record.breaker.note_run(numbers.savings_pct, numbers.tokens_after, self.now);
+        record.counting.list_changed();
+        record.streak.count(numbers.messages_before, numbers.messages_after)
+    }
+}

@@ -1,0 +1,197 @@
+//! Puts into the text index what is not said in a session: spilled outputs, and what
+//! was written to the stores. Messages are the archive's own business.
+//!
+//! Whatever is missed (a daemon that was killed, notifications that came too fast) is
+//! found by comparing what there is with what is in the index.
+
+mod changes;
+mod outputs;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use herma_guard::Policy;
+use herma_memory::Target;
+use herma_spill::Outputs;
+use herma_spill::catalog::State as Fate;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::Instant;
+
+use crate::data::error::Outcome;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::events::Events;
+use crate::owners::stores::Stores;
+
+/// How long nothing more must have come before the outputs that wait are put into the
+/// index: an agent that keeps outputs now should have the machine.
+const QUIET: Duration = Duration::from_millis(250);
+
+/// How long outputs wait at most, however many come.
+const LATEST: Duration = Duration::from_secs(10);
+
+/// How long a search waits for what was kept right before it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Notes that are taken at one time.
+const MOST_NOTES: usize = 1000;
+
+/// What is to be put into the index, and how far it is.
+#[derive(Debug)]
+pub(crate) struct IndexNotes {
+    notes: mpsc::UnboundedSender<Note>,
+    /// Outputs that wait.
+    waiting: watch::Sender<usize>,
+    /// Somebody waits for them.
+    hurry: Notify,
+    /// The newest revision of each store that is in the index.
+    filed: Mutex<HashMap<(String, Target), u64>>,
+}
+
+/// What the indexer works on.
+pub(crate) type IndexQueue = mpsc::UnboundedReceiver<Note>;
+
+/// What the indexer is told.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// This output was kept.
+    Output(String),
+    /// Something may have been missed.
+    LookAgain,
+}
+
+impl IndexNotes {
+    pub(crate) fn new() -> (Self, IndexQueue) {
+        let (notes, queue) = mpsc::unbounded_channel();
+        (Self { notes, waiting: watch::Sender::new(0), hurry: Notify::new(), filed: Mutex::default() }, queue)
+    }
+
+    /// Puts an output into the index soon.
+    pub(crate) fn note(&self, handle: &str) {
+        self.waiting.send_modify(|waiting| *waiting += 1);
+        if self.notes.send(Note::Output(handle.to_owned())).is_err() {
+            self.waiting.send_replace(0);
+        }
+    }
+
+    /// Has it compared what there is with what is in the index.
+    pub(crate) fn look_again(&self) {
+        drop(self.notes.send(Note::LookAgain));
+    }
+
+    /// The index is another one, and empty.
+    pub(crate) fn begin_anew(&self) {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.look_again();
+    }
+
+    /// Waits, but not long, until the outputs that were noted are in the index.
+    async fn flush(&self) {
+        let mut waiting = self.waiting.subscribe();
+        if *waiting.borrow() == 0 {
+            return;
+        }
+        self.hurry.notify_one();
+        // What is missing then is found by a later search.
+        drop(tokio::time::timeout(PATIENCE, waiting.wait_for(|waiting| *waiting == 0)).await);
+    }
+
+    fn filed(&self, profile: &str, target: Target) -> Option<u64> {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).get(&(profile.to_owned(), target)).copied()
+    }
+
+    fn set_filed(&self, profile: &str, target: Target, revision: u64) {
+        self.filed.lock().unwrap_or_else(PoisonError::into_inner).insert((profile.to_owned(), target), revision);
+    }
+
+    fn done(&self, count: usize) {
+        self.waiting.send_modify(|waiting| *waiting = waiting.saturating_sub(count));
+    }
+}
+
+/// Puts into the index what is noted, and what is missing there.
+#[derive(Debug)]
+pub(crate) struct RecallIndexer {
+    pub notes: Arc<IndexNotes>,
+    pub archive: Arc<ArchiveHandle>,
+    pub outputs: Arc<Outputs>,
+    pub stores: Arc<Stores>,
+    pub policy: Arc<Policy>,
+}
+
+impl RecallIndexer {
+    /// Works for as long as it is polled.
+    pub(crate) async fn work(&self, events: &Events, mut queue: IndexQueue) {
+        let changes = events.subscribe();
+        self.notes.look_again();
+        tokio::join!(file_outputs(self, &mut queue), changes::file_changes(self, changes));
+    }
+
+    /// What is searched must be in the index first: all messages, and the rest as far as that
+    /// does not take long.
+    pub(crate) async fn catch_up(&self, profile: Option<&str>) -> Outcome<()> {
+        if !self.archive.is_in_use() {
+            return Ok(());
+        }
+        self.notes.flush().await;
+        changes::file_stores(self, profile).await;
+        self.archive.index_messages().await
+    }
+}
+
+/// Finds what is not in the index, and what is there of outputs that are gone.
+async fn compare(indexer: &RecallIndexer) -> Outcome<Vec<String>> {
+    if !indexer.archive.is_in_use() {
+        return Ok(Vec::new());
+    }
+    let indexed: HashSet<String> = indexer.archive.indexed_outputs().await?.into_iter().collect();
+    let records = indexer.outputs.list_where(usize::MAX, |record| record.state == Fate::Kept);
+    let mut kept: Vec<String> = records.iter().map(|record| record.handle.to_string()).collect();
+    let there: HashSet<&String> = kept.iter().collect();
+    let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();
+    if !gone.is_empty() {
+        indexer.archive.forget_outputs(gone).await?;
+    }
+    changes::file_stores(indexer, None).await;
+    kept.retain(|handle| !indexed.contains(handle));
+    Ok(kept)
+}
+
+async fn file_outputs(indexer: &RecallIndexer, queue: &mut IndexQueue) {
+    let mut notes = Vec::new();
+    while queue.recv_many(&mut notes, MOST_NOTES).await > 0 {
+        gather(indexer, queue, &mut notes).await;
+        let looks_again = notes.iter().any(|note| matches!(note, Note::LookAgain));
+        let mut handles: BTreeSet<String> = BTreeSet::new();
+        let mut count = 0;
+        for note in notes.drain(..) {
+            if let Note::Output(handle) = note {
+                handles.insert(handle);
+                count += 1;
+            }
+        }
+        if looks_again {
+            match compare(indexer).await {
+                Ok(missing) => handles.extend(missing),
+                Err(error) => tracing::warn!("not everything can be found by recall: {error}"),
+            }
+        }
+        if let Err(error) = outputs::file_all(indexer, handles).await {
+            tracing::warn!("outputs that can't be found by recall until it is looked again: {error}");
+        }
+        indexer.notes.done(count);
+    }
+}
+
+/// Waits until no more come for a while, or somebody wants to find them.
+async fn gather(indexer: &RecallIndexer, queue: &mut IndexQueue, notes: &mut Vec<Note>) {
+    let latest = Instant::now() + LATEST;
+    loop {
+        let quiet = (Instant::now() + QUIET).min(latest);
+        tokio::select! {
+            () = indexer.notes.hurry.notified() => return,
+            () = tokio::time::sleep_until(quiet) => return,
+            more = queue.recv_many(notes, MOST_NOTES) => if more == 0 { return },
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! When outputs go: asked for, from time to time, and when they become too many.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use herma_spill::Outputs;
+use herma_spill::outputs::{Collected, Expired};
+use herma_spill::retention::{Clock, Retention, SessionState};
+
+use super::recall_index::IndexNotes;
+use super::session::SessionTable;
+use super::spilled_outputs::SpilledOutputs;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::data::event::Event;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::blocking::blocking;
+use crate::owners::events::Events;
+
+/// How often it is looked for outputs that are too old.
+const EVERY: Duration = Duration::from_mins(10);
+
+/// How long after the start it is looked for the first time.
+const FIRST: Duration = Duration::from_mins(1);
+
+/// Clears away outputs.
+#[derive(Debug)]
+pub(crate) struct RetentionService {
+    pub limits: Retention,
+    pub outputs: Arc<SpilledOutputs>,
+    pub sessions: Arc<SessionTable>,
+    pub archive: Arc<ArchiveHandle>,
+    pub index: Arc<IndexNotes>,
+    pub events: Events,
+    /// When the daemon started.
+    pub started: Instant,
+    /// The same by the clock on the wall, in Unix seconds.
+    pub started_at: f64,
+}
+
+impl RetentionService {
+    /// Tidies up what a killed daemon left.
+    pub(crate) async fn sweep(&self) {
+        let outputs = Arc::clone(&self.outputs.kept);
+        let swept = blocking("tidying up the outputs", move || outputs.sweep(unix_now()).map_err(Error::from));
+        match swept.await {
+            Ok(swept) => tracing::debug!(?swept, "the outputs are tidied up"),
+            Err(error) => tracing::warn!("leftovers stay: {error}"),
+        }
+        self.log_notices();
+    }
+
+    /// Looks from time to time, for as long as it is polled.
+    pub(crate) async fn keep_looking(&self) {
+        let mut pause = FIRST;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.outputs.over_quota.notified() => {}
+            }
+            pause = EVERY;
+            if let Err(error) = self.collect(false).await {
+                tracing::warn!("outputs could not be cleared away: {error}");
+            }
+            self.index.look_again();
+            if let Err(error) = self.archive.end_orphans().await {
+                tracing::warn!("orphaned sessions stay open: {error}");
+            }
+        }
+    }
+
+    /// Clears away the outputs that are too old or too many, or says which those are.
+    pub(crate) async fn collect(&self, dry_run: bool) -> Outcome<Collected> {
+        // Without an archive nobody knows which sessions have ended.
+        let endings = match self.archive.session_endings().await {
+            Ok(endings) => Some(endings.into_iter().collect::<HashMap<String, Option<f64>>>()),
+            Err(error) => {
+                tracing::warn!("outputs of all sessions count as in use: {error}");
+                None
+            }
+        };
+        let (outputs, sessions) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.sessions));
+        let retention = self.limits;
+        let clock = self.clock(&outputs);
+        let collected = blocking("output.gc", move || {
+            let session = |id: &str| match &endings {
+                None => SessionState::Open,
+                Some(_) if sessions.get(id).is_some() => SessionState::Open,
+                Some(endings) => match endings.get(id) {
+                    None => SessionState::Unknown,
+                    Some(None) => SessionState::Open,
+                    Some(Some(ended_at)) => SessionState::Closed { ended_at: *ended_at },
+                },
+            };
+            outputs.collect(session, retention, clock, dry_run).map_err(Error::from)
+        })
+        .await?;
+        self.log_notices();
+        for failure in &collected.failures {
+            tracing::warn!("an output stays although its time is over: {failure}");
+        }
+        if !dry_run && !collected.expired.is_empty() {
+            let (outputs, bytes) = (collected.expired.len(), collected.freed_bytes);
+            tracing::info!(outputs, bytes, "outputs were cleared away");
+            let handles = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
+            self.archive.post_forgotten_outputs(handles);
+            publish_expired(&self.events, &collected.expired);
+        }
+        Ok(collected)
+    }
+
+    /// Puts into the log what the catalog of outputs has to say.
+    fn log_notices(&self) {
+        for notice in self.outputs.kept.take_notices() {
+            tracing::warn!("outputs: {notice}");
+        }
+    }
+
+    fn clock(&self, outputs: &Outputs) -> Clock {
+        Clock {
+            wall: unix_now(),
+            started_wall: self.started_at,
+            monotonic_since_start: self.started.elapsed().as_secs_f64(),
+            last_seen: outputs.last_seen(),
+        }
+    }
+}
+
+/// Tells subscribers which outputs are gone.
+pub(crate) fn publish_expired<'a>(events: &Events, expired: impl IntoIterator<Item = &'a Expired>) {
+    for gone in expired {
+        events.publish(Event::OutputExpired(Arc::new(gone.clone())));
+    }
+}

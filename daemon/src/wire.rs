@@ -1,0 +1,16 @@
+//! What is between a socket and the services: the only floor that knows wire types.
+
+mod buffers;
+mod connection;
+mod dispatch;
+mod guarded;
+mod handler;
+mod idempotency;
+mod in_flight;
+pub mod instance;
+mod metrics;
+mod order;
+mod rpc_error;
+pub(crate) mod server;
+mod services;
+pub mod transport;

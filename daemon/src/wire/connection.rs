@@ -1,0 +1,471 @@
+//! One connection: reads frames, answers at once what needs no waiting, starts
+//! the rest, and writes the answers as they come.
+//!
+//! One task does it all, so a ping costs one read and one write. It never holds
+//! more than it may: past the bounds it stops reading, and a peer that makes no
+//! progress is let go.
+
+mod codec;
+mod notify;
+mod read;
+
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use herma_protocol::binary::ClientFrame;
+use herma_protocol::frame::{Codec, Decoder, FrameError};
+use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
+use herma_protocol::{ErrorKind, Header, Reply, Request, RpcError, limits};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
+use notify::{Subscribed, next_event};
+
+use crate::wire::dispatch;
+use crate::wire::in_flight::{self, Share};
+use crate::wire::order::Order;
+use crate::wire::rpc_error::Answer;
+use crate::wire::services::Services;
+use crate::wire::transport::{self, Stream};
+
+/// Lines longer than this are parsed on another thread.
+const LINE_INLINE: usize = 256 << 10;
+
+/// Frames longer than this are parsed on another thread; most of their bytes are only moved.
+const FRAME_INLINE: usize = 2 << 20;
+
+/// Room of larger frames is not kept once everything in them was copied: what they ask needs
+/// as much again.
+const COPIED: usize = 2 << 20;
+
+/// Answers that may wait to be written, in bytes; past it nothing is read.
+const OUT: usize = 1 << 20;
+
+/// Room for answers that a connection keeps while it has none, in bytes.
+const KEPT: usize = 64 << 10;
+
+/// How often a peer that has sent everything is looked after, while requests of
+/// it are under way.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a peer has to say which codec it speaks.
+const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
+
+/// Serves one connection until its peer is done or the daemon stops.
+pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64) {
+    let mut connection = Connection::new(Arc::clone(&services), stream, number);
+    match connection.run().await {
+        Ok(()) => tracing::debug!(number, "connection ended"),
+        Err(End::Peer(error)) => tracing::debug!(number, "connection lost: {error}"),
+        Err(End::Stalled) => tracing::info!(number, "connection closed: no progress for {} s", limits::STALL_S),
+    }
+    services.memory.forget_connection(number);
+    services.session_locks.release_all_of(number);
+}
+
+/// Why a connection ends early.
+enum End {
+    /// Its peer went away.
+    Peer(std::io::Error),
+    /// Its peer neither sends the rest of a frame nor reads its answers.
+    Stalled,
+}
+
+impl From<std::io::Error> for End {
+    fn from(error: std::io::Error) -> Self {
+        Self::Peer(error)
+    }
+}
+
+/// What still comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Incoming {
+    /// The peer may send more.
+    Open,
+    /// The peer has sent everything; frames may wait in the buffer.
+    Ended,
+    /// Nothing more is taken from the peer.
+    Closed,
+}
+
+/// An answer, encoded, and what the request held until now.
+struct Encoded {
+    bytes: Vec<u8>,
+    _share: Option<Arc<Share>>,
+}
+
+type WaitForShare = Pin<Box<dyn Future<Output = Option<Share>> + Send>>;
+
+struct Connection {
+    services: Arc<Services>,
+    stream: Stream,
+    number: u64,
+    incoming: Incoming,
+    decoder: Decoder,
+    /// Whether whole frames may wait in the decoder.
+    backlog: bool,
+    /// What the frame that has begun holds of the bytes in flight.
+    share: Option<Share>,
+    /// When a frame that holds a share must be whole.
+    frame_due: Option<Instant>,
+    /// Until then nothing is read.
+    share_wanted: Option<WaitForShare>,
+    order: Order,
+    subscription: Option<Subscribed>,
+    /// How long a peer may make no progress.
+    patience: Duration,
+    answers: mpsc::Sender<Encoded>,
+    answered: mpsc::Receiver<Encoded>,
+    tasks: JoinSet<()>,
+    out: Vec<u8>,
+    written: usize,
+    progress: Instant,
+}
+
+impl Connection {
+    fn new(services: Arc<Services>, stream: Stream, number: u64) -> Self {
+        let (answers, answered) = mpsc::channel(limits::REQUESTS);
+        let decoder = Decoder::new(services.config.limits.frame);
+        Self {
+            services,
+            stream,
+            number,
+            incoming: Incoming::Open,
+            decoder,
+            backlog: false,
+            share: None,
+            frame_due: None,
+            share_wanted: None,
+            order: Order::default(),
+            subscription: None,
+            patience: Duration::from_secs(limits::STALL_S),
+            answers,
+            answered,
+            tasks: JoinSet::new(),
+            out: Vec::new(),
+            written: 0,
+            progress: Instant::now(),
+        }
+    }
+
+    async fn run(&mut self) -> Result<(), End> {
+        let mut stop = self.services.connections.stop.subscribe();
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            if self.backlog && self.has_room() {
+                self.take_frames().await;
+            }
+            if self.incoming == Incoming::Ended && !self.backlog {
+                self.incoming = Incoming::Closed;
+                self.finish();
+            }
+            let writing = !self.out.is_empty();
+            let is_done = self.tasks.is_empty() && self.answered.is_empty() && self.subscription.is_none();
+            if self.incoming == Incoming::Closed && !writing && is_done {
+                return Ok(());
+            }
+            let may_read = self.incoming == Incoming::Open && self.share_wanted.is_none() && self.has_room();
+            let waiting = writing || may_read && self.decoder.partial().is_some();
+            let patience = if self.decoder.codec().is_none() { HANDSHAKE } else { self.patience };
+            let patience = self.progress + patience;
+            let patience = self.frame_due.filter(|_| self.share.is_some()).map_or(patience, |due| due.min(patience));
+            tokio::select! {
+                biased;
+                wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
+                Some(answer) = self.answered.recv(), if self.out.len() < OUT => self.queue(&answer.bytes),
+                Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
+                read = read::read(&self.stream, &mut self.decoder, &self.services.connections.buffers), if may_read => {
+                    self.progress = Instant::now();
+                    self.backlog = true;
+                    if read? == 0 {
+                        self.incoming = Incoming::Ended;
+                    }
+                }
+                share = wanted(&mut self.share_wanted), if self.share_wanted.is_some() => {
+                    (self.share, self.share_wanted) = (share, None);
+                    self.progress = Instant::now();
+                    self.frame_due = Some(self.progress + Duration::from_secs(limits::FRAME_S));
+                }
+                () = stopping(&mut stop), if self.incoming == Incoming::Open || self.subscription.is_some() => {
+                    self.incoming = Incoming::Closed;
+                    self.end_subscription();
+                }
+                event = next_event(&mut self.subscription), if self.subscription.is_some() && self.out.len() < OUT => {
+                    match event {
+                        Some(event) => self.notify(event),
+                        None => self.subscription = None,
+                    }
+                }
+                () = sleep_until(patience), if waiting => return Err(End::Stalled),
+                _ = look.tick(), if !may_read && self.share_wanted.is_none() => {
+                    if transport::hung_up(&self.stream) {
+                        return Err(End::Peer(std::io::ErrorKind::BrokenPipe.into()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether more may be asked before something is answered.
+    fn has_room(&self) -> bool {
+        self.tasks.len() < limits::REQUESTS && self.out.len() < OUT
+    }
+
+    fn wrote(&mut self, count: usize) -> Result<(), End> {
+        if count == 0 {
+            return Err(End::Peer(std::io::ErrorKind::WriteZero.into()));
+        }
+        self.progress = Instant::now();
+        self.written += count;
+        if self.written == self.out.len() {
+            self.written = 0;
+            self.out.clear();
+            self.out.shrink_to(KEPT);
+        }
+        Ok(())
+    }
+
+    /// Handles the frames that are there while there is room for what they ask,
+    /// and asks for a share of the bytes in flight for one that is not whole.
+    async fn take_frames(&mut self) {
+        while self.has_room() {
+            match self.decoder.next_frame() {
+                Ok(Some(frame)) => {
+                    let share = self.share.take().map(|share| shrunk(share, frame.len()));
+                    let parsed = self.read_frame(&frame).await;
+                    self.start(parsed, share);
+                }
+                Ok(None) => {
+                    self.backlog = false;
+                    if self.decoder.partial().is_none() {
+                        self.share = None;
+                    }
+                    self.want_share();
+                    return;
+                }
+                Err(error) => {
+                    (self.backlog, self.incoming) = (false, Incoming::Closed);
+                    return self.refuse(&error);
+                }
+            }
+        }
+    }
+
+    /// Reads a frame: at once, or on another thread where that takes long.
+    async fn read_frame(&mut self, frame: &Range<usize>) -> Parsed {
+        let codec = self.decoder.codec();
+        if frame.len() <= LINE_INLINE {
+            return parse(codec, self.decoder.bytes(frame));
+        }
+        let (mut bytes, services) = (self.decoder.take(frame), Arc::clone(&self.services));
+        let read = move || {
+            let parsed = parse_taking(codec, &mut bytes);
+            if bytes.len() <= COPIED {
+                services.connections.buffers.give(bytes);
+            }
+            parsed
+        };
+        if codec == Some(Codec::Bincode) && frame.len() <= FRAME_INLINE {
+            return read();
+        }
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| unparsable(codec))
+    }
+
+    fn want_share(&mut self) {
+        let Some(partial) = self.decoder.partial() else { return };
+        let expected = match partial.need {
+            Some(need) => need,
+            None if partial.have > limits::SMALL_FRAME => self.services.config.limits.frame,
+            None => partial.have,
+        };
+        if self.share.is_none() && expected > limits::SMALL_FRAME && self.incoming == Incoming::Open {
+            let in_flight = self.services.connections.in_flight.clone();
+            self.share_wanted = Some(Box::pin(async move { in_flight.take(expected).await }));
+        }
+    }
+
+    /// The peer has sent everything: a last line needs no newline.
+    fn finish(&mut self) {
+        match self.decoder.finish() {
+            Ok(Some(line)) => {
+                let parsed = parse(Some(Codec::Json), &self.decoder.take(&line));
+                self.start(parsed, None);
+            }
+            Ok(None) => {}
+            Err(error) => tracing::debug!(number = self.number, "{error}"),
+        }
+    }
+
+    /// Tells what is wrong with a stream that can't be read any further.
+    fn refuse(&mut self, error: &FrameError) {
+        self.services.connections.metrics.record_unreadable();
+        let kind = match error {
+            FrameError::TooLarge { .. } => ErrorKind::TooLarge,
+            FrameError::Preface | FrameError::CutShort { .. } => ErrorKind::ParseError,
+        };
+        let error = RpcError::new(kind, error.to_string());
+        match self.decoder.codec() {
+            Some(Codec::Bincode) => self.answer(|out| encode_frame(0, Err(error), out)),
+            Some(Codec::Json) | None => self.answer(|out| encode_line("null", &Err(error), out)),
+        }
+    }
+
+    fn queue(&mut self, bytes: &[u8]) {
+        self.answer(|out| out.extend_from_slice(bytes));
+    }
+
+    /// Appends an answer to what is to be written.
+    fn answer(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+        if self.out.is_empty() {
+            self.progress = Instant::now();
+        }
+        encode(&mut self.out);
+    }
+
+    fn start(&mut self, parsed: Parsed, share: Option<Share>) {
+        let share = share.map(Arc::new);
+        match parsed {
+            Parsed::Frame(Ok(frame)) => {
+                let ClientFrame { id, header, request } = *frame;
+                self.ask(header, request, share, move |outcome, out| encode_frame(id, outcome, out));
+            }
+            Parsed::Frame(Err(error)) => {
+                self.services.connections.metrics.record_unreadable();
+                self.answer(|out| encode_frame(0, Err(error), out));
+            }
+            Parsed::Line(line) => match *line {
+                Line::One(item) => self.ask_item(item, share),
+                Line::Batch(items) => self.ask_batch(items, share),
+            },
+        }
+    }
+
+    fn ask_item(&mut self, item: Item, share: Option<Arc<Share>>) {
+        match (item.reply_to, item.request) {
+            (ReplyTo::Id(id), Ok((header, request))) => {
+                self.ask(header, request, share, move |outcome, out| encode_line(&id, &outcome, out));
+            }
+            (ReplyTo::Nobody, Ok((header, request))) => self.ask(header, request, share, |_, _| ()),
+            (ReplyTo::Id(id), Err(error)) => {
+                self.services.connections.metrics.record_unreadable();
+                self.answer(|out| encode_line(&id, &Err(error), out));
+            }
+            (ReplyTo::Nobody, Err(_)) => self.services.connections.metrics.record_unreadable(),
+        }
+    }
+
+    /// Answers at once, or starts a task that answers later.
+    fn ask(
+        &mut self,
+        header: Header,
+        request: Request,
+        share: Option<Arc<Share>>,
+        encode: impl FnOnce(Answer<Reply>, &mut Vec<u8>) + Send + 'static,
+    ) {
+        if let Request::Subscribe(params) = &request {
+            let outcome = self.subscribe(params);
+            return self.answer(|out| encode(outcome, out));
+        }
+        let key = dispatch::order_key(&request);
+        let is_busy = self.order.is_busy(key);
+        // What was asked before and is done is answered before.
+        while let Ok(answer) = self.answered.try_recv() {
+            self.queue(&answer.bytes);
+        }
+        if !is_busy && let Some(outcome) = dispatch::at_once(&self.services, self.number, &header, &request) {
+            return self.answer(|out| encode(outcome, out));
+        }
+        let is_alone = self.tasks.is_empty() && self.decoder.partial().is_none();
+        let place = self.order.queue(key);
+        let (services, number, answers) = (Arc::clone(&self.services), self.number, self.answers.clone());
+        let mut work = Box::pin(dispatch::in_time(services, number, header, request, place.turn()));
+        // A peer that asks one thing after the other gets what can be done at once
+        // without a task.
+        if is_alone && let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return self.answer(|out| encode(outcome, out));
+        }
+        self.tasks.spawn(async move {
+            let outcome = work.await;
+            let mut bytes = Vec::new();
+            encode(outcome, &mut bytes);
+            // The receiver is gone when the connection is.
+            drop(answers.send(Encoded { bytes, _share: share }).await);
+            place.leave().await;
+        });
+    }
+
+    /// Starts all requests of a batch and joins their answers, in their order.
+    fn ask_batch(&mut self, items: Vec<Item>, share: Option<Arc<Share>>) {
+        let mut waiting = Vec::new();
+        for Item { reply_to, request } in items {
+            let (done, answer) = oneshot::channel();
+            match (reply_to, request) {
+                (ReplyTo::Id(id), Err(error)) => {
+                    drop(done.send(jsonrpc::write_reply(&id, &Err(error))));
+                    waiting.push(answer);
+                }
+                (ReplyTo::Nobody, Err(_)) => {}
+                (reply_to, Ok((_, Request::Subscribe(params)))) => {
+                    let outcome = self.subscribe(&params);
+                    if let ReplyTo::Id(id) = reply_to {
+                        drop(done.send(jsonrpc::write_reply(&id, &outcome)));
+                        waiting.push(answer);
+                    }
+                }
+                (reply_to, Ok((header, request))) => {
+                    let key = dispatch::order_key(&request);
+                    let place = self.order.queue(key);
+                    let (services, number) = (Arc::clone(&self.services), self.number);
+                    self.tasks.spawn(async move {
+                        let outcome = dispatch::in_time(services, number, header, request, place.turn()).await;
+                        if let ReplyTo::Id(id) = reply_to {
+                            drop(done.send(jsonrpc::write_reply(&id, &outcome)));
+                        }
+                        place.leave().await;
+                    });
+                    waiting.push(answer);
+                }
+            }
+        }
+        let answers = self.answers.clone();
+        self.tasks.spawn(async move {
+            let mut ready = Vec::new();
+            for answer in waiting {
+                // A notification drops its sender and has no answer.
+                ready.extend(answer.await);
+            }
+            if let Some(mut bytes) = jsonrpc::join_batch(&ready) {
+                bytes.push(b'\n');
+                drop(answers.send(Encoded { bytes, _share: share }).await);
+            }
+        });
+    }
+}
+
+fn shrunk(mut share: Share, bytes: usize) -> Share {
+    in_flight::shrink(&mut share, bytes);
+    share
+}
+
+async fn wanted(share: &mut Option<WaitForShare>) -> Option<Share> {
+    match share {
+        Some(share) => share.await,
+        None => None,
+    }
+}
+
+async fn stopping(stop: &mut watch::Receiver<Option<Duration>>) {
+    drop(stop.wait_for(Option::is_some).await);
+}
+
+async fn write(mut stream: &Stream, bytes: &[u8]) -> std::io::Result<usize> {
+    stream.write(bytes).await
+}

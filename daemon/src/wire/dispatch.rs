@@ -1,0 +1,182 @@
+//! Decides when and under which conditions a request runs: at once when it
+//! needs no waiting, else as a task of its own with its deadline, its place in
+//! the order of its session and its idempotency key.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use herma_protocol::method::{Effect, Order};
+use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
+use sha2::{Digest, Sha256};
+
+use crate::data::error::Error;
+use crate::owners::commit_token::{CancelOnDrop, CommitToken};
+use crate::service::caller::Caller;
+use crate::wire::guarded::Guarded;
+use crate::wire::handler;
+use crate::wire::idempotency::{Begin, Mutation};
+use crate::wire::order::Turn;
+use crate::wire::rpc_error::Answer;
+use crate::wire::services::Services;
+
+/// What the requests wait for that go to the stores and name no session; no session can have
+/// this id.
+const STORES: &str = "\0memory";
+
+/// Answers a request that needs no waiting; `None` for any other. A panic is
+/// this request's `internal` error.
+pub(crate) fn at_once(
+    services: &Arc<Services>,
+    connection: u64,
+    header: &Header,
+    request: &Request,
+) -> Option<Answer<Reply>> {
+    if header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
+        return None;
+    }
+    let started = Instant::now();
+    let caller = Caller { connection, profile: header.profile.clone(), token: CommitToken::default() };
+    let outcome = guarded(request.method(), || {
+        handler::at_once(services, &caller, request).map(|outcome| outcome.map_err(RpcError::from))
+    })?;
+    services.connections.metrics.record(request.method(), started.elapsed(), outcome.is_err());
+    Some(outcome)
+}
+
+fn guarded(method: Method, handle: impl FnOnce() -> Option<Answer<Reply>>) -> Option<Answer<Reply>> {
+    catch_unwind(AssertUnwindSafe(handle)).unwrap_or_else(|_| {
+        tracing::error!(method = method.name(), "a request panicked");
+        Some(Err(Error::internal(method.name()).into()))
+    })
+}
+
+/// What the order of requests is kept for: those of one session, and those of
+/// the stores that name none.
+pub(crate) fn order_key(request: &Request) -> Option<&str> {
+    match request.order() {
+        Order::Session(session) => Some(session),
+        Order::Stores => Some(STORES),
+        Order::Free => None,
+    }
+}
+
+/// Answers any request, when its turn comes and within its deadline. A panic in it
+/// is only its own.
+///
+/// A write to a store that is being done when the deadline passes is waited for:
+/// a caller that is told that time ran out can rely on it that nothing was written. One with
+/// an idempotency key goes on all the same, for its caller will come back with it.
+pub(crate) async fn in_time(
+    services: Arc<Services>,
+    connection: u64,
+    header: Header,
+    request: Request,
+    mut turn: Turn,
+) -> Answer<Reply> {
+    let started = Instant::now();
+    let method = request.method();
+    let deadline = Duration::from_millis(header.deadline_ms.unwrap_or(limits::DEADLINE_MS));
+    let token = CommitToken::default();
+    let _unwanted = header.idempotency_key.is_none().then(|| CancelOnDrop(token.clone()));
+    let keyed_change = header.idempotency_key.is_some();
+    let shared = Arc::clone(&services);
+    let mut work = Guarded::new({
+        let token = token.clone();
+        async move {
+            check(&header)?;
+            turn.come().await;
+            keyed(shared, connection, header, request, token).await
+        }
+    });
+    let done = match tokio::time::timeout(deadline, &mut work).await {
+        Err(_) if !keyed_change && !token.give_up() => Ok(work.await),
+        done => done,
+    };
+    let outcome = match done {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => {
+            tracing::error!(method = method.name(), "a request panicked");
+            Err(Error::internal(method.name()).into())
+        }
+        Err(_) => {
+            let words = format!("{} did not finish within {} ms", method.name(), deadline.as_millis());
+            Err(RpcError::new(ErrorKind::DeadlineExceeded, words))
+        }
+    };
+    services.connections.metrics.record(method, started.elapsed(), outcome.is_err());
+    outcome
+}
+
+fn check(header: &Header) -> Result<(), Error> {
+    if header.deadline_ms.is_some_and(|deadline| deadline > limits::DEADLINE_MS) {
+        return Err(Error::param("deadline_ms", format!("at most {} are allowed", limits::DEADLINE_MS)));
+    }
+    if header.idempotency_key.as_ref().is_some_and(|key| key.chars().count() > limits::IDEMPOTENCY_KEY) {
+        return Err(Error::param("idempotency_key", format!("at most {} chars are allowed", limits::IDEMPOTENCY_KEY)));
+    }
+    Ok(())
+}
+
+/// Does a request, or answers what it came to when its key was used before.
+async fn keyed(
+    services: Arc<Services>,
+    connection: u64,
+    header: Header,
+    request: Request,
+    token: CommitToken,
+) -> Answer<Reply> {
+    let caller = Caller { connection, profile: header.profile, token };
+    let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
+        return handler::handle(&services, &caller, request).await.map_err(RpcError::from);
+    };
+    let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
+    loop {
+        match services.connections.idempotency.begin(&mutation, Instant::now()) {
+            Begin::Done(packed) => {
+                return binary::read(&packed).map_err(|_| Error::internal("a remembered result").into());
+            }
+            Begin::Reused => {
+                let words = "the idempotency key was used for another request";
+                return Err(RpcError::new(ErrorKind::Conflict, words));
+            }
+            // The sender is dropped when the other one is done, which is an
+            // error of the receiver and what is waited for.
+            Begin::Running(mut running) => drop(running.changed().await),
+            Begin::First(ticket) => {
+                // A task of its own: it goes on when the caller goes away, for
+                // the caller will come back with the same key.
+                let work = tokio::spawn(async move {
+                    let outcome = handler::handle(&services, &caller, request).await.map_err(RpcError::from);
+                    if let Ok(reply) = &outcome
+                        && let Ok(packed) = binary::pack(reply)
+                    {
+                        ticket.done(packed, Instant::now());
+                    }
+                    outcome
+                });
+                return work.await.unwrap_or_else(|_| Err(Error::internal("a request").into()));
+            }
+        }
+    }
+}
+
+fn fingerprint(profile: &str, request: &Request) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(profile.as_bytes());
+    hash.update([0]);
+    hash.update(binary::pack(request).unwrap_or_default());
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_this_request_s_internal_error() {
+        let outcome = guarded(Method::Ping, || panic!("boom"));
+        let error = outcome.and_then(Result::err).map(|error| error.kind);
+        assert_eq!(error, Some(ErrorKind::Internal));
+    }
+}

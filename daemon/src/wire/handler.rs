@@ -1,0 +1,157 @@
+//! What each method does: one file per resource. Here wire types become domain
+//! types and back.
+
+mod constraint;
+pub(super) mod context;
+mod daemon;
+pub(super) mod guard;
+pub(super) mod memory;
+pub(super) mod output;
+mod profile;
+mod recall;
+mod session;
+mod trajectory;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use herma_protocol::{Reply, Request};
+
+use super::services::Services;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+
+/// Texts up to this many bytes are worked on without leaving the connection's
+/// task.
+const SHORT: usize = 16 << 10;
+
+/// Answers a read at once if it turns out to need neither a disk nor another thread; whatever
+/// else it began is dropped, and nothing has come of it.
+pub(super) fn at_once(services: &Arc<Services>, caller: &Caller, request: &Request) -> Option<Outcome<Reply>> {
+    if !may_be_quick(request) {
+        return None;
+    }
+    let answer = pin!(handle(services, caller, request.clone()));
+    match answer.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
+    }
+}
+
+/// Whether a request is a read that usually needs nothing but memory, and small enough to be
+/// copied for a try.
+fn may_be_quick(request: &Request) -> bool {
+    match request {
+        Request::Ping(_)
+        | Request::Hello(_)
+        | Request::Shutdown(_)
+        | Request::MemorySchema(_)
+        | Request::SessionSnapshot(_)
+        | Request::ContextConstants(_)
+        | Request::ContextStatus(_) => true,
+        Request::ContextCheck(params) => params.messages.is_none(),
+        Request::OutputPreview(params) => params.content.len() <= SHORT,
+        Request::GuardScan(params) => params.text.as_ref().is_none_or(|text| text.len() <= SHORT),
+        _ => false,
+    }
+}
+
+/// Answers any request.
+pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: Request) -> Outcome<Reply> {
+    match request {
+        Request::Hello(params) => daemon::hello(services, &params).map(Reply::Hello),
+        Request::Ping(_) => Ok(Reply::Ping(daemon::ping())),
+        Request::Status(_) => daemon::status(services).await.map(Reply::Status),
+        Request::Shutdown(params) => Ok(Reply::Shutdown(daemon::shutdown(services, &params))),
+        Request::MemoryAdd(params) => memory::add(services, caller, params).await.map(Reply::MemoryAdd),
+        Request::MemoryReplace(params) => memory::replace(services, caller, params).await.map(Reply::MemoryReplace),
+        Request::MemoryRemove(params) => memory::remove(services, caller, params).await.map(Reply::MemoryRemove),
+        Request::MemoryBatch(params) => memory::batch(services, caller, params).await.map(Reply::MemoryBatch),
+        Request::MemoryList(params) => memory::list(services, caller, &params).await.map(Reply::MemoryList),
+        Request::MemoryTool(params) => memory::tool(services, caller, params).await.map(Reply::MemoryTool),
+        Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
+        Request::SessionOpen(params) => session::open(services, caller, params).await.map(Reply::SessionOpen),
+        Request::SessionSnapshot(params) => {
+            session::snapshot(services, caller, &params).await.map(Reply::SessionSnapshot)
+        }
+        Request::SessionClose(params) => session::close(services, caller, params).await.map(Reply::SessionClose),
+        Request::OutputAdmit(params) => output::admit(services, caller, params).await.map(Reply::OutputAdmit),
+        Request::OutputSettleTurn(params) => {
+            output::settle_turn(services, caller, params).await.map(Reply::OutputSettleTurn)
+        }
+        Request::OutputPreview(params) => output::preview(params).await.map(Reply::OutputPreview),
+        Request::OutputRead(params) => output::read(services, caller, params).await.map(Reply::OutputRead),
+        Request::ContextConfigure(params) => {
+            context::configure(services, caller, params).await.map(Reply::ContextConfigure)
+        }
+        Request::ContextStatus(params) => context::status(services, caller, params).await.map(Reply::ContextStatus),
+        Request::ContextConstants(_) => Ok(Reply::ContextConstants(context::constants())),
+        Request::ContextEstimate(params) => {
+            blocking("context.estimate", move || context::estimate(params)).await.map(Reply::ContextEstimate)
+        }
+        Request::ContextPlan(params) => context::plan(services, caller, params).await.map(Reply::ContextPlan),
+        Request::ContextCompress(params) => {
+            context::compress(services, caller, params).await.map(Reply::ContextCompress)
+        }
+        Request::GuardScan(params) => guard::scan(services, params).await.map(Reply::GuardScan),
+        Request::GuardRedact(params) => guard::redact(services, params).await.map(Reply::GuardRedact),
+        Request::MemoryLog(params) => memory::log(services, caller, params).await.map(Reply::MemoryLog),
+        Request::MemoryUndo(params) => memory::undo(services, caller, params).await.map(Reply::MemoryUndo),
+        Request::MemoryRestore(params) => memory::restore(services, caller, params).await.map(Reply::MemoryRestore),
+        Request::MemoryPending(_) => memory::pending(services, caller).await.map(Reply::MemoryPending),
+        Request::MemoryApprove(params) => memory::approve(services, caller, params).await.map(Reply::MemoryApprove),
+        Request::MemoryReject(params) => memory::reject(services, caller, params).await.map(Reply::MemoryReject),
+        Request::SessionRefresh(params) => session::refresh(services, caller, &params).await.map(Reply::SessionRefresh),
+        Request::ProfileCreate(params) => profile::create(services, &params).map(Reply::ProfileCreate),
+        Request::ProfileList(_) => profile::list(services).map(Reply::ProfileList),
+        Request::SessionAppend(params) => session::append(services, caller, params).await.map(Reply::SessionAppend),
+        Request::SessionList(params) => session::list(services, caller, params).await.map(Reply::SessionList),
+        Request::SessionShow(params) => session::show(services, caller, params).await.map(Reply::SessionShow),
+        Request::SessionTip(params) => session::tip(services, params).await.map(Reply::SessionTip),
+        Request::SessionResumeTarget(params) => {
+            session::resume_target(services, params).await.map(Reply::SessionResumeTarget)
+        }
+        Request::SessionNextTitle(params) => session::next_title(services, params).await.map(Reply::SessionNextTitle),
+        Request::SessionLock(params) => session::lock(services, caller, params).await.map(Reply::SessionLock),
+        Request::SessionUnlock(params) => session::unlock(services, params).await.map(Reply::SessionUnlock),
+        Request::SessionLockHolder(params) => {
+            session::lock_holder(services, params).await.map(Reply::SessionLockHolder)
+        }
+        Request::SessionRemove(params) => session::remove(services, caller, params).await.map(Reply::SessionRemove),
+        Request::SessionUsage(params) => session::usage(services, caller, params).await.map(Reply::SessionUsage),
+        Request::OutputSearch(params) => output::search(services, caller, params).await.map(Reply::OutputSearch),
+        Request::OutputList(params) => output::list(services, caller, params).await.map(Reply::OutputList),
+        Request::OutputRemove(params) => output::remove(services, caller, params).await.map(Reply::OutputRemove),
+        Request::OutputGc(params) => output::gc(services, params).await.map(Reply::OutputGc),
+        Request::ContextRecordUsage(params) => {
+            context::record_usage(services, caller, params).await.map(Reply::ContextRecordUsage)
+        }
+        Request::RecallSearch(params) => recall::search(services, caller, params).await.map(Reply::RecallSearch),
+        Request::RecallExpand(params) => recall::expand(services, caller, params).await.map(Reply::RecallExpand),
+        Request::RecallDescribe(params) => recall::describe(services, caller, params).await.map(Reply::RecallDescribe),
+        Request::RecallSchema(_) => recall::schema().map(Reply::RecallSchema),
+        Request::ContextClassifyError(params) => {
+            context::classify_error(services, caller, params).await.map(Reply::ContextClassifyError)
+        }
+        Request::ContextCacheControl(params) => context::cache_control(params).await.map(Reply::ContextCacheControl),
+        Request::ContextManual(params) => context::manual(params).await.map(Reply::ContextManual),
+        Request::ContextCheck(params) => context::check(services, caller, params).await.map(Reply::ContextCheck),
+        Request::ContextReset(params) => context::reset(services, caller, params).await.map(Reply::ContextReset),
+        Request::ContextResume(params) => context::resume(services, caller, params).await.map(Reply::ContextResume),
+        Request::ContextCompactAhead(params) => {
+            context::compact_ahead(services, caller, params).await.map(Reply::ContextCompactAhead)
+        }
+        Request::ConstraintAdd(params) => constraint::add(services, caller, params).await.map(Reply::ConstraintAdd),
+        Request::ConstraintList(params) => constraint::list(services, caller, params).await.map(Reply::ConstraintList),
+        Request::ConstraintRemove(params) => {
+            constraint::remove(services, caller, params).await.map(Reply::ConstraintRemove)
+        }
+        Request::TrajectoryCompress(params) => {
+            trajectory::compress(services, params).await.map(Reply::TrajectoryCompress)
+        }
+        // A connection answers it itself, for only it can tell later.
+        Request::Subscribe(_) => Err(Error::internal("subscribe")),
+    }
+}

@@ -1,0 +1,157 @@
+//! `context.*`: settings, estimates and the dry run. The rest has files of its own.
+
+mod ahead;
+mod answer;
+mod cache_control;
+mod check;
+mod compress;
+mod manual;
+mod provider_error;
+pub(in crate::wire) mod report;
+mod settings;
+mod status;
+mod usage;
+
+use herma_context::{Focus, Message, Plan, PlanRequest, Today, tokens};
+use herma_protocol::Json;
+use herma_protocol::context::{
+    ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams, PlanResult, StatusParams,
+    StatusResult,
+};
+use herma_protocol::value::TextOrOff;
+
+pub(super) use ahead::compact_ahead;
+pub(super) use cache_control::cache_control;
+pub(super) use check::{check, reset};
+pub(super) use compress::{compress, resume};
+pub(super) use manual::manual;
+pub(super) use provider_error::classify_error;
+pub(super) use usage::record_usage;
+
+use crate::data::clock;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::wide;
+use crate::service::caller::Caller;
+use crate::service::compression::parse;
+use crate::wire::services::Services;
+
+pub(super) async fn configure(services: &Services, caller: &Caller, params: ConfigureParams) -> Outcome<StatusResult> {
+    let id = params.session.clone();
+    services.context.configure(caller, &id, settings::domain(params.into())).await.map(status::wire)
+}
+
+pub(super) async fn status(services: &Services, caller: &Caller, params: StatusParams) -> Outcome<StatusResult> {
+    services.context.status(caller, &params.session).await.map(status::wire)
+}
+
+pub(super) fn constants() -> ConstantsResult {
+    let constants = herma_context::constants();
+    let headings = constants.headings;
+    ConstantsResult {
+        prefix: constants.prefix.into(),
+        end_marker: constants.end_marker.into(),
+        metadata_key: constants.metadata_key.into(),
+        headings: Headings {
+            task: headings.task.into(),
+            in_progress: headings.in_progress.into(),
+            pending: headings.pending.into(),
+            remaining: headings.remaining.into(),
+        },
+        image_tokens: constants.image_tokens,
+        image_chars: wide(constants.image_chars),
+        min_context: constants.min_context,
+        probe_tiers: constants.probe_tiers.to_vec(),
+    }
+}
+
+pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
+    let Some(messages) = params.messages else {
+        let text = params.text.unwrap_or_default();
+        return Ok(EstimateResult {
+            tokens: tokens::estimate_text(&text),
+            own: tokens::own_estimate_text(&text),
+            budget_chars: wide(text.chars().count()),
+        });
+    };
+    if params.text.is_some() {
+        return Err(Error::param("text", "give either a text or messages"));
+    }
+    let messages = parse(texts(messages));
+    let system = params.system_prompt.unwrap_or_default();
+    let tools = tools_text(params.tools);
+    let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
+    Ok(EstimateResult {
+        tokens: tokens::estimate_request(Some(&system), &messages, tools.as_deref()),
+        own: tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(&system) + own_tools,
+        budget_chars: messages.iter().map(|message| wide(tokens::budget_chars(message))).sum(),
+    })
+}
+
+/// The list of tools as one JSON text, unless it is empty.
+fn tools_text(tools: Option<Vec<Json>>) -> Option<String> {
+    let tools = tools.filter(|tools| !tools.is_empty())?;
+    let texts: Vec<&str> = tools.iter().map(Json::get).collect();
+    Some(format!("[{}]", texts.join(", ")))
+}
+
+pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParams) -> Outcome<PlanResult> {
+    let request = PlanRequest {
+        focus: focus(params.focus),
+        previous_summary: params.previous_summary,
+        today: today(params.today)?,
+    };
+    let messages = texts(params.messages);
+    let plan = match (params.session, params.config) {
+        (Some(id), None) => services.context.plan_of(caller, &id, messages, request).await?,
+        (None, Some(config)) => services.context.plan_with(settings::domain(config), messages, request).await?,
+        _ => return Err(Error::param("config", "give either a session or a config")),
+    };
+    wire_plan(plan)
+}
+
+fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
+    Ok(PlanResult {
+        head_size: wide(plan.head_size),
+        start: wide(plan.start),
+        end: wide(plan.end),
+        min_tail: wide(plan.min_tail),
+        pruned: wide(plan.pruned),
+        messages: plan.messages.iter().map(wire_message).collect::<Outcome<_>>()?,
+        serialized: plan.serialized,
+        prompt: plan.prompt,
+        max_tokens: plan.max_tokens,
+        summary_budget: plan.summary_budget,
+        focus: plan.focus,
+        previous_summary: plan.previous_summary,
+    })
+}
+
+fn focus(focus: Option<TextOrOff>) -> Focus {
+    match focus {
+        None => Focus::Auto,
+        Some(TextOrOff::Off) => Focus::Off,
+        Some(TextOrOff::Text(topic)) => Focus::Topic(topic),
+    }
+}
+
+/// The date in the prompt: the one that is given, or this machine's in its own
+/// time zone.
+fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
+    match today {
+        None => Ok(clock::today()),
+        Some(TextOrOff::Off) => Ok(None),
+        Some(TextOrOff::Text(text)) => Today::parse(&text).map(Some).map_err(|error| Error::param("today", error)),
+    }
+}
+
+/// The texts of messages, moved.
+fn texts(messages: Vec<Json>) -> Vec<String> {
+    messages.into_iter().map(Json::into_text).collect()
+}
+
+fn wire_message(message: &Message) -> Outcome<Json> {
+    Json::parse(message.raw().to_owned()).map_err(|error| {
+        tracing::error!("a message of the engine: {error}");
+        Error::internal("writing a message")
+    })
+}

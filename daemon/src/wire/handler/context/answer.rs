@@ -1,0 +1,70 @@
+//! The new list, whole or as what changed.
+
+use herma_context::{Message, Slot};
+use herma_protocol::Json;
+use herma_protocol::context::{Edits, Insert, Replace};
+
+use super::wire_message;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::wide;
+use crate::service::compression::{Answer, NewMessages, ReplyForm};
+
+/// The list or the edits, whichever was asked for.
+type Answered = (Option<Vec<Json>>, Option<Edits>);
+
+/// What is answered of a list.
+pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
+    let kept: Vec<Slot>;
+    let slots = match &answer.messages {
+        NewMessages::Changed(compressed) => &compressed.slots,
+        NewMessages::Unchanged => {
+            kept = (0..answer.input.len()).map(Slot::Kept).collect();
+            &kept
+        }
+    };
+    match answer.form {
+        ReplyForm::Messages => Ok((Some(messages(slots, &answer.input)?), None)),
+        ReplyForm::Edits => edits(slots, answer.input.len()).map(|edits| (None, Some(edits))),
+    }
+}
+
+fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {
+    let message = |slot: &Slot| match slot {
+        Slot::Kept(index) => {
+            input.get(*index).ok_or_else(|| Error::internal("context.compress")).and_then(wire_message)
+        }
+        Slot::Replaced { message, .. } | Slot::Inserted(message) => wire_message(message),
+    };
+    slots.iter().map(message).collect()
+}
+
+/// The same list as differences. An inserted message comes before the next one
+/// that stays.
+fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
+    let mut edits = Edits::default();
+    let mut next = 0;
+    let mut waiting = Vec::new();
+    for slot in slots {
+        let index = match slot {
+            Slot::Inserted(message) => {
+                waiting.push(wire_message(message)?);
+                continue;
+            }
+            Slot::Kept(index) => *index,
+            Slot::Replaced { index, message } => {
+                edits.replace.push(Replace { index: wide(*index), message: wire_message(message)? });
+                *index
+            }
+        };
+        let at = wide(index);
+        edits.insert.extend(waiting.drain(..).map(|message| Insert { at, message }));
+        match edits.keep.last_mut() {
+            Some(range) if range.1 == at => range.1 = at + 1,
+            _ => edits.keep.push((at, at + 1)),
+        }
+        next = index + 1;
+    }
+    let at = wide(next.max(length));
+    edits.insert.extend(waiting.into_iter().map(|message| Insert { at, message }));
+    Ok(edits)
+}

@@ -1,0 +1,101 @@
+//! `context.compress` and `context.resume`: what was asked, and what is answered.
+
+use herma_context::outcome::{CallFailure, FailureKind as Known};
+use herma_protocol::Json;
+use herma_protocol::context::{
+    CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, ResumeError, ResumeParams,
+    SummaryRequest,
+};
+use serde_json::json;
+
+use super::{answer, focus, report, texts, today};
+use crate::data::config::CompressionMode;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::compression::{Asked, Reply, ReplyForm as Form};
+use crate::wire::services::Services;
+
+/// What a summary is for, in the request that an agent gets.
+const TASK: &str = "compression";
+
+pub(in crate::wire::handler) async fn compress(
+    services: &Services,
+    caller: &Caller,
+    params: CompressParams,
+) -> Outcome<CompressResult> {
+    let asked = Asked {
+        messages: params.messages.map(texts),
+        current_tokens: params.current_tokens,
+        focus: focus(params.focus),
+        today: today(params.today)?,
+        force: params.force == Some(true),
+        overflow: params.overflow == Some(true),
+        memory: params.memory_context,
+        summarizer: services.compression.summarizers.named(params.summarizer.as_deref())?,
+        mode: params.mode.map(domain_mode),
+        form: params.reply.map_or(Form::Messages, domain_form),
+    };
+    let session = services.sessions.ensure(caller, &params.session).await?;
+    wire(services.compression.compress(&session, asked).await?).await
+}
+
+pub(in crate::wire::handler) async fn resume(
+    services: &Services,
+    caller: &Caller,
+    params: ResumeParams,
+) -> Outcome<CompressResult> {
+    let ResumeParams { ticket, summary, error } = params;
+    let summary = match (summary, error) {
+        (Some(summary), None) => Ok(summary),
+        (None, Some(error)) => Err(call_failure(error)),
+        _ => return Err(Error::param("summary", "give either a summary or an error")),
+    };
+    wire(services.compression.resume(caller.profile.as_deref(), &ticket, summary).await?).await
+}
+
+async fn wire(reply: Reply) -> Outcome<CompressResult> {
+    match reply {
+        Reply::Answer(done) => {
+            let report = report::wire(&done.report);
+            let (messages, edits) = blocking("context.compress", move || answer::of(&done)).await?;
+            Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
+        }
+        Reply::NeedsSummary { ticket, request } => {
+            let message = Json::from_value(&json!({ "role": "user", "content": request.prompt }))
+                .map_err(|_| Error::internal("context.compress"))?;
+            let request = SummaryRequest {
+                task: TASK.into(),
+                model: request.model,
+                messages: vec![message],
+                max_tokens: request.max_tokens,
+            };
+            Ok(CompressResult::NeedsSummary(NeedsSummary { ticket, request }))
+        }
+    }
+}
+
+const fn domain_form(form: ReplyForm) -> Form {
+    match form {
+        ReplyForm::Messages => Form::Messages,
+        ReplyForm::Edits => Form::Edits,
+    }
+}
+
+const fn domain_mode(mode: Mode) -> CompressionMode {
+    match mode {
+        Mode::InPlace => CompressionMode::InPlace,
+        Mode::Continue => CompressionMode::Continue,
+    }
+}
+
+fn call_failure(error: ResumeError) -> CallFailure {
+    let kind = error.kind.map(|kind| match kind {
+        FailureKind::NoProvider => Known::NoProvider,
+        FailureKind::Json => Known::Json,
+        FailureKind::Connection => Known::Connection,
+        FailureKind::Timeout => Known::Timeout,
+        FailureKind::Other => Known::Other,
+    });
+    CallFailure { status: error.status, kind, text: error.text }
+}

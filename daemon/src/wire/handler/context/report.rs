@@ -1,0 +1,60 @@
+//! What is told of a compression.
+
+use herma_context::{Over, Part};
+use herma_protocol::context::{
+    Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report,
+};
+
+use crate::data::event::CompressionReport;
+use crate::data::numbers::wide;
+
+/// A report as it is answered, and told to subscribers.
+pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
+    let archived = report.archived.as_ref();
+    let failure = report.aux_failure.clone();
+    Report {
+        compressed: report.reason.is_none(),
+        reason: report.reason.clone(),
+        generation: report.generation,
+        session: report.session.clone(),
+        messages_before: wide(report.before.messages),
+        messages_after: wide(report.after.messages),
+        chars_before: wide(report.before.chars),
+        chars_after: wide(report.after.chars),
+        tokens_before: report.before.tokens,
+        tokens_after: report.after.tokens,
+        head: wide(report.head),
+        tail: wide(report.tail),
+        pruned: wide(report.pruned),
+        archived: archived.map(|(handle, messages)| Archived { handle: handle.clone(), messages: wide(*messages) }),
+        summarizer: report.summarizer.name().into(),
+        fallback: report.fallback,
+        aborted: report.aborted,
+        dropped: wide(report.dropped),
+        aux_failure: failure.map(|failure| AuxFailure { model: failure.model, error: failure.error }),
+        error: report.error.clone(),
+        savings_pct: report.savings_pct,
+        ineffective_count: u64::from(report.ineffective_count),
+        compression_count: report.compression_count,
+        cooldown_s: report.cooldown_s,
+        constraints: wide(report.constraints),
+        anchors: wide(report.anchors),
+        unverified: report.unverified.clone(),
+        warnings: report.warnings.clone(),
+        elapsed_ms: report.elapsed_s * 1000.0,
+        over: report.over.as_ref().map(wire_over),
+    }
+}
+
+fn wire_over(over: &Over) -> WireOver {
+    let parts = over.parts.iter().map(|part| WireOverPart {
+        part: match part.part {
+            Part::System => WirePart::System,
+            Part::Head => WirePart::Head,
+            Part::LastExchange => WirePart::LastExchange,
+            Part::Request => WirePart::Request,
+        },
+        tokens: part.tokens,
+    });
+    WireOver { threshold: over.threshold, tokens: over.tokens, parts: parts.collect() }
+}

@@ -1,0 +1,62 @@
+//! `guard.scan`, `guard.redact`.
+
+use std::sync::Arc;
+
+use herma_guard::{CodeFile, Policy, RedactOptions, threat_message};
+use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
+
+use super::SHORT;
+use crate::data::error::Outcome;
+use crate::data::numbers::wide;
+use crate::owners::blocking::blocking;
+use crate::wire::services::Services;
+
+pub(super) async fn scan(services: &Services, params: ScanParams) -> Outcome<ScanResult> {
+    let policy = Arc::clone(&services.policy);
+    match params.text.as_ref().map_or(0, String::len) {
+        ..=SHORT => Ok(scan_now(&policy, &params)),
+        _ => blocking("guard.scan", move || Ok(scan_now(&policy, &params))).await,
+    }
+}
+
+fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
+    let text = params.text.as_deref().unwrap_or_default();
+    let scope = match params.scope.unwrap_or_default() {
+        Scope::All => herma_guard::Scope::All,
+        Scope::Context => herma_guard::Scope::Context,
+        Scope::Strict => herma_guard::Scope::Strict,
+    };
+    let findings = policy.scan(text, scope);
+    ScanResult { message: findings.first().map(threat_message), findings: findings.iter().map(wire_finding).collect() }
+}
+
+pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {
+    let by_default = services.config.guard.redact;
+    blocking("guard.redact", move || Ok(redact_now(params, by_default))).await
+}
+
+fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {
+    let wanted = params.force.unwrap_or(false) || params.enabled.unwrap_or(by_default);
+    match params.text {
+        Some(text) if wanted => {
+            let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };
+            let redacted = herma_guard::redact(&text, RedactOptions { code, ..RedactOptions::default() });
+            let count = wide(redacted.count);
+            RedactResult { text: Some(redacted.text.into_owned()), count }
+        }
+        text => RedactResult { text, count: 0 },
+    }
+}
+
+pub(in crate::wire) fn wire_finding(finding: &herma_guard::Finding) -> Finding {
+    Finding {
+        id: finding.id.to_string(),
+        start: wide(finding.start),
+        end: wide(finding.end),
+        folded: finding.folded,
+        severity: match finding.severity {
+            herma_guard::Severity::Block => Severity::Block,
+            herma_guard::Severity::Warn => Severity::Warn,
+        },
+    }
+}

@@ -1,0 +1,104 @@
+//! `memory.pending`, `memory.approve`, `memory.reject`.
+
+use std::sync::Arc;
+
+use herma_memory::pending::PendingWrite;
+use herma_memory::render::shown;
+use herma_protocol::Json;
+use herma_protocol::memory::{
+    self as wire, ApproveParams, ApproveResult, PendingResult, RejectParams, RejectResult, WriteResult,
+};
+use serde_json::Value;
+
+use super::wire_target;
+use super::written::outcome;
+use crate::data::error::{Error, Outcome};
+use crate::service::caller::Caller;
+use crate::service::memory::{Chosen, Decided};
+use crate::wire::services::Services;
+
+pub(in crate::wire::handler) async fn pending(services: &Services, caller: &Caller) -> Outcome<PendingResult> {
+    let policy = Arc::clone(services.memory.policy());
+    let writes = services.memory.pending(caller.profile()).await?;
+    let wire = |write: PendingWrite| {
+        let target = write.target();
+        let mut payload = Value::Object(write.payload);
+        sanitise(&mut payload, &|text| shown(&policy, target, text));
+        Ok(wire::PendingWrite {
+            target: wire_target(target),
+            summary: shown(&policy, target, &write.summary),
+            payload: Json::from_value(&payload).map_err(|_| Error::internal("memory.pending"))?,
+            id: write.id,
+            action: shown(&policy, target, &write.action),
+            created_at: write.created_at,
+            session: write.session.map(|session| shown(&policy, target, &session)),
+            agent: write.agent.map(|agent| shown(&policy, target, &agent)),
+        })
+    };
+    Ok(PendingResult { pending: writes.into_iter().map(wire).collect::<Outcome<_>>()? })
+}
+
+pub(in crate::wire::handler) async fn approve(
+    services: &Services,
+    caller: &Caller,
+    params: ApproveParams,
+) -> Outcome<ApproveResult> {
+    let decided = services.memory.approve(caller, chosen(params.ids, params.all)?).await?;
+    let left = services.memory.pending_count(caller.profile());
+    let mut result = ApproveResult { approved: Vec::new(), failed: Vec::new() };
+    for one in decided {
+        let wire = wire_decided(services, one, left);
+        if wire.result.success { &mut result.approved } else { &mut result.failed }.push(wire);
+    }
+    Ok(result)
+}
+
+fn wire_decided(services: &Services, decided: Decided, left: Option<u64>) -> wire::Decided {
+    let policy = services.memory.policy();
+    let mut result = match decided.outcome {
+        Ok(written) => outcome(policy, written),
+        Err(error) => WriteResult { error: Some(error.to_string()), ..WriteResult::default() },
+    };
+    // What another program staged may be repeated in the words of a refusal.
+    result.error = result.error.map(|words| shown(policy, decided.target, &words));
+    if let Some(error) = decided.undiscarded {
+        let told = result.message.take().unwrap_or_default();
+        result.message =
+            Some(format!("{told} It still waits, for its file can't be removed; reject it later: {error}"));
+    }
+    result.pending_count = left;
+    wire::Decided { id: decided.id, result }
+}
+
+pub(in crate::wire::handler) async fn reject(
+    services: &Services,
+    caller: &Caller,
+    params: RejectParams,
+) -> Outcome<RejectResult> {
+    let rejected = services.memory.reject(caller, chosen(params.ids, params.all)?).await?;
+    Ok(RejectResult { rejected })
+}
+
+fn chosen(ids: Option<Vec<String>>, all: Option<bool>) -> Outcome<Chosen> {
+    match (ids, all.unwrap_or(false)) {
+        (None, true) => Ok(Chosen::All),
+        (Some(ids), false) => Ok(Chosen::Ids(ids)),
+        _ => Err(Error::param("ids", "either ids or all: true is needed")),
+    }
+}
+
+/// Renders every text for a model: files of other programs are listed too.
+fn sanitise(value: &mut Value, render: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = render(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| sanitise(item, render)),
+        Value::Object(fields) => {
+            let old = std::mem::take(fields);
+            fields.extend(old.into_iter().map(|(name, mut field)| {
+                sanitise(&mut field, render);
+                (render(&name), field)
+            }));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,245 @@
+//! `output.*`: admitting and reading. The rest has files of its own.
+
+mod search;
+mod shelf;
+
+use std::sync::Arc;
+
+use herma_disk::Cause;
+use herma_protocol::output::{
+    AdmitParams, AdmitResult, BudgetConfig, Failure, Next, PreviewParams, PreviewResult, ReadParams, ReadResult,
+    Replacement, SettleTurnParams, SettleTurnResult, View,
+};
+use herma_protocol::value::{self, Content};
+use herma_protocol::{Json, limits};
+use herma_spill::admit::{Admitted, Fate};
+use herma_spill::handle::split_line;
+use herma_spill::outputs::View as Shown;
+use herma_spill::page::{self, Page, Part};
+use herma_spill::turn::{Settled, TurnResult};
+use herma_spill::{Budgets, Size, preview as spill_preview};
+use serde_json::Value;
+
+pub(super) use search::search;
+pub(in crate::wire) use shelf::reason;
+pub(super) use shelf::{gc, list, remove};
+
+use super::SHORT;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::{narrow, wide};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::outputs::{Named, ToolResult};
+use crate::wire::services::Services;
+
+/// The page of a caller who doesn't say which.
+const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
+
+/// Chars of a preview when the caller doesn't say.
+const PREVIEW: u64 = 1500;
+
+pub(super) async fn admit(services: &Arc<Services>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
+    let AdmitParams { session, tool, id, content, threshold, config } = params;
+    let result = ToolResult { session, tool, id, content: domain_content(content) };
+    let change = |budgets: &mut Budgets| laid_over(budgets, config);
+    let shared = Arc::clone(services);
+    let answer = move |admitted: Admitted, content: herma_spill::Content| {
+        let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
+        let (content, handle, path, failure) = match unpacked(admitted)? {
+            (Some(instead), handle, path, failure) => {
+                if let herma_spill::Content::Text(text) = content {
+                    shared.connections.buffers.give(text.into_bytes());
+                }
+                (instead, handle, path, failure)
+            }
+            (None, handle, path, failure) => (wire_content(content)?, handle, path, failure),
+        };
+        Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
+    };
+    services.outputs.admit(caller, result, threshold.map(domain_size), change, answer).await
+}
+
+pub(super) async fn settle_turn(
+    services: &Services,
+    caller: &Caller,
+    params: SettleTurnParams,
+) -> Outcome<SettleTurnResult> {
+    let SettleTurnParams { session, results, messages, config } = params;
+    let count = results.as_ref().map_or(0, Vec::len) + messages.as_ref().map_or(0, Vec::len);
+    if count > limits::TURN_RESULTS {
+        return Err(Error::param("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
+    }
+    let change = |budgets: &mut Budgets| laid_over(budgets, config);
+    let results = move || match (results, messages) {
+        (Some(results), None) => {
+            let results = results.into_iter().map(|result| TurnResult {
+                id: result.id,
+                tool: result.tool.unwrap_or_default(),
+                content: domain_content(result.content),
+            });
+            Ok(results.collect())
+        }
+        (None, Some(messages)) => messages.iter().map(turn_result).collect(),
+        _ => Err(Error::param("results", "give either results or messages")),
+    };
+    let answer = |settled: Settled| {
+        let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
+            let (content, handle, path, _) = unpacked(admitted)?;
+            Ok(content.map(|content| Replacement { index: wide(index), content, handle, path }))
+        });
+        let replacements = replacements.filter_map(Outcome::transpose);
+        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
+    };
+    services.outputs.settle_turn(caller, session, change, results, answer).await
+}
+
+pub(super) async fn preview(params: PreviewParams) -> Outcome<PreviewResult> {
+    match params.content.len() {
+        ..=SHORT => preview_now(&params),
+        _ => blocking("output.preview", move || preview_now(&params)).await,
+    }
+}
+
+fn preview_now(params: &PreviewParams) -> Outcome<PreviewResult> {
+    let preview = spill_preview::preview(&params.content, narrow(params.max.unwrap_or(PREVIEW)));
+    let tail = match params.tail {
+        Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, narrow(tail)),
+        _ => None,
+    };
+    Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
+}
+
+pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
+    let part = part(&params)?;
+    let view = match params.view {
+        None | Some(View::Raw) => Shown::Raw,
+        Some(View::Json) => Shown::Json,
+    };
+    let named = match (params.handle, params.path) {
+        (Some(handle), None) => Named::Handle(handle),
+        (None, Some(path)) => Named::Path(path),
+        _ => return Err(Error::param("handle", "give either a handle or a path")),
+    };
+    let part = |named: &Named| part.unwrap_or_else(|| from_line(named));
+    let Page { text, next, total_lines, total_chars } = services.outputs.read(caller, named, part, view).await?;
+    let next = next.map(|next| match next {
+        page::Next::Line(line) => Next::Line(wide(line)),
+        page::Next::Offset(offset) => Next::Offset(wide(offset)),
+    });
+    Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
+}
+
+/// The page that begins at the line which a handle may name, as `out_…:120` does.
+fn from_line(named: &Named) -> Part {
+    let line = match named {
+        Named::Handle(handle) => split_line(handle).1,
+        Named::Path(_) => None,
+    };
+    line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
+}
+
+/// The part that is asked for; `None` when none is.
+fn part(params: &ReadParams) -> Outcome<Option<Part>> {
+    let by_line = params.line.is_some() || params.lines.is_some();
+    let by_char = params.offset.is_some() || params.limit.is_some();
+    if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
+        return Err(Error::param("line", "give line and lines, or offset and limit, or tail, but not several"));
+    }
+    if params.lines == Some(0) || params.limit == Some(0) {
+        return Err(Error::param("lines", "a page of nothing has no next page; ask for at least 1"));
+    }
+    if params.line == Some(0) {
+        return Err(Error::param("line", "lines count from 1"));
+    }
+    if let Some(tail) = params.tail {
+        return Ok(Some(Part::Tail(narrow(tail))));
+    }
+    Ok(if by_char {
+        let limit = params.limit.map_or(page::CHARS, narrow);
+        Some(Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit })
+    } else if by_line {
+        let lines = params.lines.map_or(page::LINES, narrow);
+        Some(Part::Lines { line: narrow(params.line.unwrap_or(1)), lines })
+    } else {
+        None
+    })
+}
+
+/// The budgets with what a call says.
+fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
+    let config = config.unwrap_or_default();
+    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
+    set(&mut budgets.default_result_size, config.default_result_size);
+    set(&mut budgets.turn_budget, config.turn_budget);
+    set(&mut budgets.preview_size, config.preview_size);
+    set(&mut budgets.preview_tail_size, config.preview_tail_size);
+    for (tool, size) in config.tool_overrides.unwrap_or_default() {
+        budgets.tool_overrides.insert(tool, domain_size(size));
+    }
+}
+
+fn domain_size(size: value::Size) -> Size {
+    match size {
+        value::Size::Chars(chars) => Size::Chars(narrow(chars)),
+        value::Size::Infinite => Size::Infinite,
+    }
+}
+
+fn domain_content(content: Content) -> herma_spill::Content {
+    match content {
+        Content::Text(text) => herma_spill::Content::Text(text),
+        Content::Parts(parts) => herma_spill::Content::Parts(parts.into_iter().map(Json::into_text).collect()),
+    }
+}
+
+fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
+    Ok(match content {
+        herma_spill::Content::Text(text) => Content::Text(text),
+        herma_spill::Content::Parts(parts) => {
+            let parts: Result<_, _> = parts.into_iter().map(Json::parse).collect();
+            Content::Parts(parts.map_err(|_| Error::internal("a content"))?)
+        }
+    })
+}
+
+type Unpacked = (Option<Content>, Option<String>, Option<String>, Option<Failure>);
+
+/// What an admitted result becomes, its handle, path and failure.
+fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
+    let content = admitted.content.map(wire_content).transpose()?;
+    Ok(match admitted.fate {
+        Fate::Stays => (content, None, None, None),
+        Fate::Spilled(kept) => (content, Some(kept.handle.to_string()), Some(kept.path.display().to_string()), None),
+        Fate::Lost(error) => {
+            tracing::error!("an output could not be kept: {error}");
+            let failure = match error.cause() {
+                Cause::Full => Failure::StorageFull,
+                Cause::Refused => Failure::PermissionDenied,
+                Cause::Missing | Cause::Unsuitable | Cause::Failed => Failure::StorageFailed,
+            };
+            (content, None, None, Some(failure))
+        }
+    })
+}
+
+/// The id and the content of a tool message; a content that is neither text nor
+/// a list counts as empty.
+fn turn_result(message: &Json) -> Outcome<TurnResult> {
+    #[derive(serde::Deserialize)]
+    struct ToolMessage {
+        #[serde(default)]
+        tool_call_id: Value,
+        #[serde(default)]
+        name: Value,
+        #[serde(default)]
+        content: Option<Json>,
+    }
+    let message: ToolMessage = serde_json::from_str(message.get())
+        .map_err(|error| Error::param("messages", format!("not a message: {error}")))?;
+    let content = message.content.and_then(|content| serde_json::from_str(content.get()).ok());
+    Ok(TurnResult {
+        id: message.tool_call_id.as_str().filter(|id| !id.is_empty()).map(str::to_owned),
+        tool: message.name.as_str().unwrap_or_default().to_owned(),
+        content: domain_content(content.unwrap_or(Content::Text(String::new()))),
+    })
+}

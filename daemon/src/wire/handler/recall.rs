@@ -1,0 +1,102 @@
+//! `recall.*`: getting back what left a context.
+
+mod schema;
+
+use herma_archive::search::Kinds;
+use herma_protocol::Json;
+use herma_protocol::recall::{
+    Compression, DescribeParams, DescribeResult, ExpandParams, ExpandResult, Hit, Item, Kind, SearchParams,
+    SearchResult,
+};
+
+pub(super) use schema::schema;
+
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::numbers::{narrow, wide};
+use crate::owners::archive::RecallQuery;
+use crate::service::caller::Caller;
+use crate::service::recall::{Around, Place, PlaceKind};
+use crate::wire::services::Services;
+
+/// Chars of a query.
+const QUERY: usize = 1000;
+
+/// Hits when the caller doesn't say.
+const DEFAULT_HITS: u64 = 20;
+
+/// Hits that one call may ask for.
+const HITS: u64 = 100;
+
+pub(super) async fn search(services: &Services, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
+    names::check_all(&[("session", params.session.as_ref())])?;
+    if params.query.chars().count() > QUERY {
+        return Err(Error::param("query", format!("at most {QUERY} chars are allowed")));
+    }
+    let limit = params.limit.unwrap_or(DEFAULT_HITS);
+    if !(1..=HITS).contains(&limit) {
+        return Err(Error::param("limit", format!("must be from 1 to {HITS}")));
+    }
+    if params.since.is_some_and(f64::is_nan) || params.until.is_some_and(f64::is_nan) {
+        return Err(Error::param("since", "must be a time in Unix seconds"));
+    }
+    let query = RecallQuery {
+        words: params.query,
+        session: params.session,
+        profile: caller.profile.clone(),
+        kinds: kinds(params.kinds.as_deref()),
+        since: params.since,
+        until: params.until,
+        limit: narrow(limit),
+    };
+    let (places, more) = services.recall.search(query).await?;
+    Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, recalled: true })
+}
+
+fn kinds(wanted: Option<&[Kind]>) -> Kinds {
+    let has = |kind| wanted.is_none_or(|wanted| wanted.contains(&kind));
+    Kinds { messages: has(Kind::Message), outputs: has(Kind::Output), memory: has(Kind::Memory) }
+}
+
+fn hit(place: Place) -> Hit {
+    let Place { handle, kind, hit, snippet } = place;
+    Hit {
+        handle,
+        kind: match kind {
+            PlaceKind::Message => Kind::Message,
+            PlaceKind::Output => Kind::Output,
+            PlaceKind::Memory => Kind::Memory,
+        },
+        session: hit.session,
+        role: hit.role,
+        time: hit.time,
+        snippet: snippet.text,
+        start: wide(snippet.start),
+        end: wide(snippet.end),
+        score: hit.score,
+    }
+}
+
+pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandParams) -> Outcome<ExpandResult> {
+    let around = Around { before: params.before, after: params.after };
+    let found = services.recall.expand(caller, &params.handle, around).await?;
+    let items = found.items.into_iter().map(|item| Item {
+        handle: item.handle,
+        role: item.role,
+        text: item.text,
+        message: item.message.and_then(|message| Json::parse(message).ok()),
+    });
+    Ok(ExpandResult { items: items.collect(), next: found.next, recalled: true })
+}
+
+pub(super) async fn describe(services: &Services, caller: &Caller, params: DescribeParams) -> Outcome<DescribeResult> {
+    let compressions = services.recall.describe(caller, &params.session).await?.into_iter().map(|one| Compression {
+        generation: one.generation,
+        time: one.time,
+        handle: one.handle,
+        messages: one.messages,
+        chars: one.chars,
+        summary: one.summary,
+    });
+    Ok(DescribeResult { compressions: compressions.collect() })
+}

@@ -1,0 +1,87 @@
+//! `recall.schema`: how a model may call the three.
+
+use herma_context::constants::{RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH};
+use herma_protocol::Json;
+use herma_protocol::recall::SchemaResult;
+use serde_json::{Value, json};
+
+use crate::data::error::{Error, Outcome};
+
+pub(in crate::wire::handler) fn schema() -> Outcome<SchemaResult> {
+    let tools: Result<Vec<Json>, _> = [search(), expand(), describe()].iter().map(Json::from_value).collect();
+    Ok(SchemaResult { tools: tools.map_err(|_| Error::internal("recall.schema"))? })
+}
+
+fn search() -> Value {
+    json!({
+        "name": RECALL_SEARCH,
+        "description": "Find text that is not in your context any more: messages that a compression took out, tool \
+            outputs that were too long, and earlier versions of your memories. Use it before you say that you don't \
+            know what was said or seen earlier. Give the words you expect in the text; all of them must occur, and \
+            words in double quotes must follow each other. Each hit has a handle for recall_expand.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "query": { "type": "string", "description": "The words to look for." },
+                "session": { "type": "string", "description": "Look only in the session with this id." },
+                "kinds": {
+                    "type": "array",
+                    "items": { "type": "string", "enum": ["message", "output", "memory"] },
+                    "description": "Look only in messages, in tool outputs or in memories; in all when left out."
+                },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 100, "description": "How many hits; 20 when left out." }
+            },
+            "required": ["query"]
+        }
+    })
+}
+
+fn expand() -> Value {
+    json!({
+        "name": RECALL_EXPAND,
+        "description": "Get the exact text behind a handle, with what stood around it. Takes the handle of a hit of \
+            recall_search, of a spilled output, or the one that a handoff summary names for the messages it stands for. \
+            When the answer has `next`, expanding that goes on.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "handle": { "type": "string", "description": "The handle, exactly as it was given." },
+                "before": { "type": "integer", "minimum": 0, "maximum": 100, "description": "Messages or lines before it; 2 when left out." },
+                "after": { "type": "integer", "minimum": 0, "maximum": 100, "description": "Messages or lines after it; 2 when left out." }
+            },
+            "required": ["handle"]
+        }
+    })
+}
+
+fn describe() -> Value {
+    json!({
+        "name": RECALL_DESCRIBE,
+        "description": "List what the compressions of a session took out of its context: when, how much, under which \
+            handle, and the summary that took its place.",
+        "parameters": {
+            "type": "object",
+            "properties": { "session": { "type": "string", "description": "The session's id." } },
+            "required": ["session"]
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    #[test]
+    fn every_required_param_is_described() {
+        for tool in schema().unwrap().tools {
+            let tool: Value = serde_json::from_str(tool.get()).unwrap();
+            let parameters = &tool["parameters"];
+            for name in parameters["required"].as_array().unwrap() {
+                assert!(parameters["properties"][name.as_str().unwrap()]["description"].is_string(), "{tool}");
+            }
+            assert!(!tool["description"].as_str().unwrap().contains("  "), "{tool}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `session.*`: opening, freezing, closing. The rest has files of its own.
+
+mod lineage;
+mod lock;
+mod transcript;
+mod usage;
+
+use herma_archive::session::SnapshotRow;
+use herma_protocol::session::{
+    CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
+};
+
+pub(super) use lineage::{list, next_title, resume_target, show, tip};
+pub(super) use lock::{lock, lock_holder, unlock};
+pub(super) use transcript::{append, remove};
+pub(super) use usage::usage;
+
+use crate::data::error::Outcome;
+use crate::service::caller::Caller;
+use crate::service::sessions::Opening;
+use crate::wire::services::Services;
+
+pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParams) -> Outcome<OpenResult> {
+    let opening = Opening {
+        session: params.session,
+        agent: params.agent,
+        parent: params.parent,
+        title: params.title,
+        model: params.model,
+        context_length: params.context_length,
+    };
+    let (session, resumed) = services.sessions.open(caller, opening).await?;
+    Ok(OpenResult {
+        session: session.id.clone(),
+        generation: session.generation(),
+        resumed,
+        snapshot: wire(&session.snapshot()),
+    })
+}
+
+pub(super) async fn snapshot(services: &Services, caller: &Caller, params: &SnapshotParams) -> Outcome<Snapshot> {
+    Ok(wire(&services.sessions.opened(caller, &params.session).await?.snapshot()))
+}
+
+pub(super) async fn refresh(services: &Services, caller: &Caller, params: &RefreshParams) -> Outcome<Snapshot> {
+    Ok(wire(&*services.sessions.refresh(caller, &params.session).await?))
+}
+
+pub(super) async fn close(services: &Services, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {
+    services.sessions.close(caller, &params.session, params.reason).await?;
+    Ok(CloseResult {})
+}
+
+fn wire(snapshot: &SnapshotRow) -> Snapshot {
+    let SnapshotRow { memory, user, sha256, memory_revision, user_revision } = snapshot.clone();
+    Snapshot { memory, user, sha256, revision: Revisions { memory: memory_revision, user: user_revision } }
+}

@@ -1,0 +1,29 @@
+//! `session.append` and `session.remove`.
+
+use herma_protocol::Json;
+use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
+
+use crate::data::error::Outcome;
+use crate::data::numbers::wide;
+use crate::service::caller::Caller;
+use crate::wire::services::Services;
+
+pub(in crate::wire::handler) async fn append(
+    services: &Services,
+    caller: &Caller,
+    params: AppendParams,
+) -> Outcome<AppendResult> {
+    let AppendParams { session, generation, position, messages } = params;
+    let messages: Vec<String> = messages.into_iter().map(Json::into_text).collect();
+    let position = services.sessions.append(caller, &session, generation, position, messages).await?;
+    Ok(AppendResult { position })
+}
+
+pub(in crate::wire::handler) async fn remove(
+    services: &Services,
+    caller: &Caller,
+    params: RemoveParams,
+) -> Outcome<RemoveResult> {
+    let removed = services.sessions.remove(caller, &params.session).await?;
+    Ok(RemoveResult { messages: removed.messages, outputs: wide(removed.outputs), bytes: removed.bytes })
+}

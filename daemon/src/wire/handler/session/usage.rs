@@ -1,0 +1,52 @@
+//! `session.usage`.
+
+use herma_archive::usage::{By, Totals};
+use herma_protocol::session::usage::{self as wire, UsageParams, UsageResult, UsageRow};
+
+use crate::data::error::Outcome;
+use crate::data::names;
+use crate::owners::archive::UsageQuery;
+use crate::service::caller::Caller;
+use crate::wire::services::Services;
+
+pub(in crate::wire::handler) async fn usage(
+    services: &Services,
+    caller: &Caller,
+    params: UsageParams,
+) -> Outcome<UsageResult> {
+    names::check_all(&[("session", params.session.as_ref())])?;
+    let by = match params.by.unwrap_or(wire::By::Session) {
+        wire::By::Session => By::Session,
+        wire::By::Model => By::Model,
+        wire::By::Agent => By::Agent,
+        wire::By::Day => By::Day,
+    };
+    let UsageParams { session, since, .. } = params;
+    let query = UsageQuery { session, profile: caller.profile.clone(), since, by };
+    let (rows, total) = services.archive.usage(query).await?;
+    let rows = rows.into_iter().map(|(key, of)| UsageRow {
+        key,
+        calls: of.calls,
+        input: of.input,
+        output: of.output,
+        cache_read: of.cache_read,
+        cache_write: of.cache_write,
+        reasoning: of.reasoning,
+        prompt: of.prompt(),
+        total: of.total(),
+    });
+    Ok(UsageResult { rows: rows.collect(), total: totals(&total) })
+}
+
+pub(super) fn totals(of: &Totals) -> wire::Totals {
+    wire::Totals {
+        calls: of.calls,
+        input: of.input,
+        output: of.output,
+        cache_read: of.cache_read,
+        cache_write: of.cache_write,
+        reasoning: of.reasoning,
+        prompt: of.prompt(),
+        total: of.total(),
+    }
+}

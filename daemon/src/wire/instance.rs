@@ -1,0 +1,105 @@
+//! One daemon for a home: a held lock, and the socket's name under it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use herma_disk::lock::{self, Lock};
+use herma_disk::{DiskError, folder, socket};
+
+use crate::data::config::Config;
+use crate::wire::transport::{self, Listener};
+
+/// The lock of a home. While it lives no other daemon serves it; dropped, the
+/// socket's name is gone and the home is free.
+#[derive(Debug)]
+#[must_use = "the home is free again when this is dropped"]
+pub struct HomeLock {
+    /// The socket's name, unless it is the service manager's.
+    socket: Option<PathBuf>,
+    _lock: Lock,
+}
+
+impl Drop for HomeLock {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.socket.as_deref().map(socket::remove_stale) {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+/// Why a home can't be served.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeLockError {
+    /// Another daemon holds the home.
+    #[error("the home {} is served already{}", home.display(), by(holder))]
+    Taken {
+        /// The home.
+        home: PathBuf,
+        /// What that daemon wrote about itself.
+        holder: String,
+    },
+    /// Somebody else listens on the socket's name.
+    #[error("another program listens on {}; name another socket with --socket", path.display())]
+    SocketTaken {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The socket can't be made.
+    #[error("failed to listen on {}: {source}", path.display())]
+    Listen {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder or lock can't be made.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+fn by(holder: &str) -> String {
+    if holder.is_empty() { String::new() } else { format!(" by {holder}") }
+}
+
+/// Takes the lock of the home, then listens. A socket that a dead daemon left
+/// is removed only under the lock and only when nobody answers on it. One that the
+/// service manager listens on is used, and stays when the daemon ends.
+///
+/// # Errors
+/// Another daemon, or a file system that says no.
+pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(HomeLock, Listener), HomeLockError> {
+    let private = config.home.join("herma");
+    folder::create_private(&private)?;
+    let path = private.join("hermad.lock");
+    let Some(mut lock) = Lock::try_now(&path)? else {
+        let holder = lock::holder(&path).unwrap_or_default();
+        return Err(HomeLockError::Taken { home: config.home.clone(), holder });
+    };
+    // On a full disk nobody can read who holds the lock, but it is held.
+    drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
+    if let Some(listener) = inherited {
+        return Ok((HomeLock { socket: None, _lock: lock }, listener));
+    }
+    if let Some(folder) = config.socket.parent() {
+        folder::create(folder)?;
+        if folder.starts_with(&config.home) || folder.starts_with("/tmp") && folder != Path::new("/tmp") {
+            folder::create_private(folder)?;
+        }
+    }
+    let listener = listen(&config.socket).await?;
+    socket::make_private(&config.socket)?;
+    Ok((HomeLock { socket: Some(config.socket.clone()), _lock: lock }, listener))
+}
+
+async fn listen(path: &Path) -> Result<Listener, HomeLockError> {
+    let failed = |source| HomeLockError::Listen { path: path.to_owned(), source };
+    match transport::listen(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+        listener => return listener.map_err(failed),
+    }
+    if transport::answers(path).await.map_err(failed)? {
+        return Err(HomeLockError::SocketTaken { path: path.to_owned() });
+    }
+    socket::remove_stale(path)?;
+    transport::listen(path).map_err(failed)
+}

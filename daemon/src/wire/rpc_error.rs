@@ -1,0 +1,96 @@
+//! The one place where the daemon's errors become errors of the wire.
+
+use herma_archive::ArchiveError;
+use herma_disk::{Cause, DiskError};
+use herma_memory::StoreError;
+use herma_protocol::{ErrorKind, RpcError};
+use herma_spill::SpillError;
+use serde_json::{Value, json};
+
+use crate::data::error::Error;
+
+/// What a request is answered with.
+pub(super) type Answer<T> = Result<T, RpcError>;
+
+impl From<Error> for RpcError {
+    fn from(error: Error) -> Self {
+        let (kind, details) = kind_and_details(&error);
+        let plain = Self::new(kind, error.to_string());
+        if details.is_null() { plain } else { plain.with_details(&details) }
+    }
+}
+
+/// What programs are told; `null` where the kind says all.
+fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
+    match error {
+        Error::Param { name, .. } => (ErrorKind::InvalidParams, json!({ "param": name })),
+        Error::Params(_) => (ErrorKind::InvalidParams, Value::Null),
+        Error::NotFound(_) => (ErrorKind::NotFound, Value::Null),
+        Error::NoPendingWrite { id } => (ErrorKind::NotFound, json!({ "id": id })),
+        Error::Conflict(_) => (ErrorKind::Conflict, Value::Null),
+        Error::StaleRevision { revision, entries, .. } => {
+            (ErrorKind::Conflict, json!({ "revision": revision, "entries": entries }))
+        }
+        Error::StalePosition { generation, position, .. } => {
+            (ErrorKind::Conflict, json!({ "generation": generation, "position": position }))
+        }
+        Error::OwnWrite { id } => (ErrorKind::PermissionDenied, json!({ "id": id })),
+        Error::TooLarge(_) => (ErrorKind::TooLarge, Value::Null),
+        Error::Busy(_) => (ErrorKind::Busy, Value::Null),
+        Error::Cancelled(_) => (ErrorKind::Cancelled, Value::Null),
+        Error::Unavailable(_) => (ErrorKind::Unavailable, Value::Null),
+        Error::Internal(_) => (ErrorKind::Internal, Value::Null),
+        Error::Disk(error) => disk(error),
+        Error::Store(error) => store(error),
+        Error::Output(error) => output(error),
+        Error::Archive(error) => (archive(error), Value::Null),
+    }
+}
+
+fn disk(error: &DiskError) -> (ErrorKind, Value) {
+    let kind = match error.cause() {
+        Cause::Full => ErrorKind::StorageFull,
+        Cause::Refused => ErrorKind::PermissionDenied,
+        Cause::Missing | Cause::Failed => ErrorKind::StorageFailed,
+        Cause::Unsuitable => ErrorKind::Unreadable,
+    };
+    (kind, json!({ "path": error.path, "reason": error.source.to_string() }))
+}
+
+fn store(error: &StoreError) -> (ErrorKind, Value) {
+    match error {
+        StoreError::Unreadable { path, reason } => (ErrorKind::Unreadable, json!({ "path": path, "reason": reason })),
+        StoreError::Disk(error) => disk(error),
+    }
+}
+
+fn output(error: &SpillError) -> (ErrorKind, Value) {
+    match error {
+        SpillError::NotFound(_) => (ErrorKind::NotFound, Value::Null),
+        SpillError::Expired { at, bytes, sha256, reason, .. } => {
+            let sha256 = herma_spill::facts::hex(sha256);
+            let details = json!({ "expired_at": at, "bytes": bytes, "sha256": sha256, "reason": reason });
+            (ErrorKind::NotFound, details)
+        }
+        SpillError::NotText { path, byte } => {
+            (ErrorKind::Unreadable, json!({ "path": path, "reason": format!("not UTF-8 at byte {byte}") }))
+        }
+        SpillError::Pattern(_) | SpillError::Outside(_) | SpillError::NotJson(_) => {
+            (ErrorKind::InvalidParams, Value::Null)
+        }
+        SpillError::Cancelled => (ErrorKind::Cancelled, Value::Null),
+        SpillError::Disk(error) => disk(error),
+    }
+}
+
+fn archive(error: &ArchiveError) -> ErrorKind {
+    match error {
+        ArchiveError::Newer { .. } | ArchiveError::Older { .. } => ErrorKind::Unavailable,
+        ArchiveError::NoSession { .. } => ErrorKind::NotFound,
+        ArchiveError::Misfit { .. } => ErrorKind::Conflict,
+        ArchiveError::Damaged { .. } => ErrorKind::StorageFailed,
+        ArchiveError::Database(_) if error.is_full() => ErrorKind::StorageFull,
+        ArchiveError::Database(_) if error.is_refused() => ErrorKind::PermissionDenied,
+        ArchiveError::Database(_) => ErrorKind::StorageFailed,
+    }
+}

@@ -1,0 +1,125 @@
+//! Accepts connections until told to stop, then lets what is under way finish.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use herma_protocol::{ErrorKind, RpcError, jsonrpc};
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+
+use super::connection;
+use super::services::Services;
+use super::transport::{self, Listener, Stream};
+use crate::data::config::Config;
+use crate::data::profiles::DEFAULT_PROFILE;
+use crate::service::recall_index::IndexQueue;
+
+/// How long requests have to finish when nothing else is said.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// How long a store has to be closed in peace.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// Pause after a failed accept, so that a lack of file descriptors doesn't turn
+/// into a busy loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves the listener until `shutdown` is ready or a client asks for it. Then
+/// it accepts nothing more, lets every connection finish what it was asked,
+/// waits for that no longer than the drain time, and closes the archive.
+pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
+    let most = config.limits.connections;
+    let (services, queue) = Services::new(config);
+    let services = Arc::new(services);
+    services.stores.serve(DEFAULT_PROFILE);
+    if let Err(error) = services.archive.note_killed_daemon().await {
+        tracing::warn!("what a killed daemon left open stays so: {error}");
+    }
+    let mut upkeep = tokio::spawn(upkeep(Arc::clone(&services), queue));
+    let mut stop = services.connections.stop.subscribe();
+    let mut connections = JoinSet::new();
+    let mut number = 0;
+    tokio::pin!(shutdown);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            () = async { drop(stop.wait_for(Option::is_some).await) } => break,
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            accepted = transport::accept(&listener) => match accepted {
+                Ok(stream) if !transport::may_use(&stream) => tracing::warn!("refused a peer of another user"),
+                Ok(stream) if connections.len() >= most => drop(tokio::spawn(refuse(stream, most))),
+                Ok(stream) => {
+                    number += 1;
+                    let services = Arc::clone(&services);
+                    services.connections.opened();
+                    connections.spawn(async move {
+                        connection::serve(Arc::clone(&services), stream, number).await;
+                        services.connections.closed();
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!("failed to accept a connection: {error}");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    let drain = *services.connections.stop.borrow();
+    let drain = drain.unwrap_or(DRAIN);
+    services.connections.stop.send_replace(Some(drain));
+    tracing::info!(connections = connections.len(), "stopping");
+    let finished = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(drain, finished).await.is_err() {
+        tracing::warn!(connections = connections.len(), "requests were cut off after {drain:?}");
+        connections.abort_all();
+        // One that waits for a disk that hangs can't be ended.
+        let ended = async { while connections.join_next().await.is_some() {} };
+        drop(tokio::time::timeout(SETTLE, ended).await);
+    }
+    services.outputs.stop();
+    match tokio::time::timeout(SETTLE, &mut upkeep).await {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => tracing::error!("the upkeep panicked"),
+        Err(_) => tracing::warn!("the upkeep was cut off"),
+    }
+    let closing = Arc::clone(&services);
+    let closed = tokio::task::spawn_blocking(move || {
+        closing.stores.close(SETTLE);
+        closing.archive.close();
+    });
+    if closed.await.is_err() {
+        tracing::error!("closing the stores and the archive panicked");
+    }
+    tracing::info!("stopped");
+}
+
+/// What is done beside the requests, until the daemon stops: what a killed one left is
+/// tidied up, the text index follows what is kept, and outputs go when it is time.
+async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
+    services.retention.sweep().await;
+    let mut stop = services.connections.stop.subscribe();
+    let upkeep = async {
+        tokio::join!(
+            services.indexer.work(&services.events, queue),
+            services.retention.keep_looking(),
+            services.connections.buffers.keep_tidy(),
+        );
+    };
+    tokio::select! {
+        () = async { drop(stop.wait_for(Option::is_some).await) } => {}
+        () = upkeep => {}
+    }
+}
+
+/// Tells a peer that there are too many. Which codec it speaks is not known yet;
+/// a binary client recognises the line, for it is no frame.
+async fn refuse(stream: Stream, most: usize) {
+    let words = format!("the daemon has {most} connections already; try again later");
+    let mut line = jsonrpc::write_reply("null", &Err(RpcError::new(ErrorKind::Busy, words)));
+    line.push(b'\n');
+    // Whether the peer still reads is its own business.
+    drop(tokio::time::timeout(Duration::from_secs(1), (&stream).write_all(&line)).await);
+}
