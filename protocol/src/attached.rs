@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::binary::envelope::{self, Form};
+use crate::envelope::{self, Form};
 use crate::{Json, limits};
 
 /// Texts and lists of more bytes are attached: from about half of that on, escaping takes

@@ -17,6 +17,7 @@ pub mod binary;
 pub mod constraint;
 pub mod context;
 pub mod daemon;
+mod envelope;
 pub mod error;
 pub mod frame;
 pub mod guard;
