@@ -243,7 +243,7 @@ fn mismatch(daemon: u32) -> RpcError {
 }
 
 macro_rules! functions {
-    ($($variant:ident $function:ident $name:literal $effect:ident $params:ty => $result:ty;)*) => {
+    ($($variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         impl Client {
             $(
                 #[doc = concat!("Calls `", $name, "`.")]

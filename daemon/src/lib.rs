@@ -1,6 +1,6 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`run`] serves a listener until it is told to stop; [`instance::claim`] makes sure that
+//! [`run`] serves a listener until it is told to stop; [`instance::lock_home`] makes sure that
 //! there is one daemon for a home. The code stands on four floors, and each imports only from
 //! those below it (`tests/floors.rs` holds that):
 //!

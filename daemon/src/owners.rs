@@ -2,7 +2,9 @@
 //! the thread of the archive, those who are told of events, and the summarizers.
 
 pub(crate) mod archive;
+pub(crate) mod blocking;
 pub(crate) mod commit_token;
 pub(crate) mod events;
 pub(crate) mod store;
+pub(crate) mod stores;
 pub(crate) mod summarizer;

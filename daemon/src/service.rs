@@ -1,9 +1,22 @@
 //! What the daemon does, apart from who asks for it.
 
-pub(crate) mod approvals;
+pub(crate) mod caller;
 pub(crate) mod compression;
-pub(crate) mod connection_locks;
+mod consecutive_runs;
+pub(crate) mod context;
+mod engine_record;
+mod lenient;
+pub(crate) mod memory;
+pub(crate) mod outputs;
+pub(crate) mod recall;
 pub(crate) mod recall_index;
-pub(crate) mod refusals;
 pub(crate) mod retention;
 pub(crate) mod session;
+pub(crate) mod session_locks;
+pub(crate) mod sessions;
+pub(crate) mod settings;
+pub(crate) mod snapshot;
+pub(crate) mod spilled_outputs;
+mod summary_runner;
+mod token_correction;
+pub(crate) mod trajectories;

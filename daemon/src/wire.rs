@@ -1,11 +1,10 @@
 //! What is between a socket and the services: the only floor that knows wire types.
 
 mod buffers;
-pub(crate) mod caller;
 mod connection;
 mod dispatch;
 mod guarded;
-pub(crate) mod handler;
+mod handler;
 mod idempotency;
 mod in_flight;
 pub mod instance;
@@ -13,5 +12,5 @@ mod metrics;
 mod order;
 mod rpc_error;
 pub(crate) mod server;
-pub(crate) mod state;
+mod services;
 pub mod transport;

@@ -11,81 +11,84 @@ use crate::prepared::Prepared;
 use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, trajectory};
 
 /// Calls `$use!` with the rows of the table. A row is
-/// `Variant function "wire.name" kind Params => Result`, where kind is `read`
-/// or `write`: a write may carry an idempotency key.
+/// `Variant function "wire.name" effect order Params => Result`. The effect is `read` or
+/// `write`: a write may carry an idempotency key. The order says behind which earlier requests of
+/// its connection a request waits: behind those of its `session`, of the session that it may have
+/// `named`, of the session that is the `writer`, else behind those of the stores, of the `store`s,
+/// or behind `none`.
 ///
 /// Rows are only ever appended: `hello` lists them in this order.
 #[macro_export]
 macro_rules! for_each_method {
     ($use:ident) => {
         $use! {
-            Hello hello "hello" read daemon::HelloParams => daemon::HelloResult;
-            Ping ping "ping" read daemon::PingParams => daemon::PingResult;
-            Status status "status" read daemon::StatusParams => daemon::StatusResult;
-            Shutdown shutdown "shutdown" read daemon::ShutdownParams => daemon::ShutdownResult;
-            MemoryAdd memory_add "memory.add" write memory::AddParams => memory::WriteResult;
-            MemoryReplace memory_replace "memory.replace" write memory::ReplaceParams => memory::WriteResult;
-            MemoryRemove memory_remove "memory.remove" write memory::RemoveParams => memory::WriteResult;
-            MemoryBatch memory_batch "memory.batch" write memory::BatchParams => memory::WriteResult;
-            MemoryList memory_list "memory.list" read memory::ListParams => memory::ListResult;
-            MemoryTool memory_tool "memory.tool" write memory::ToolParams => memory::WriteResult;
-            MemorySchema memory_schema "memory.schema" read memory::SchemaParams => memory::SchemaResult;
-            SessionOpen session_open "session.open" write session::OpenParams => session::OpenResult;
-            SessionSnapshot session_snapshot "session.snapshot" read session::SnapshotParams => session::Snapshot;
-            SessionClose session_close "session.close" write session::CloseParams => session::CloseResult;
-            OutputAdmit output_admit "output.admit" write output::AdmitParams => output::AdmitResult;
-            OutputSettleTurn output_settle_turn "output.settle_turn" write output::SettleTurnParams => output::SettleTurnResult;
-            OutputPreview output_preview "output.preview" read output::PreviewParams => output::PreviewResult;
-            OutputRead output_read "output.read" read output::ReadParams => output::ReadResult;
-            ContextConfigure context_configure "context.configure" write context::ConfigureParams => context::StatusResult;
-            ContextStatus context_status "context.status" read context::StatusParams => context::StatusResult;
-            ContextConstants context_constants "context.constants" read context::ConstantsParams => context::ConstantsResult;
-            ContextEstimate context_estimate "context.estimate" read context::EstimateParams => context::EstimateResult;
-            ContextPlan context_plan "context.plan" read context::PlanParams => context::PlanResult;
-            ContextCompress context_compress "context.compress" write context::CompressParams => context::CompressResult;
-            GuardScan guard_scan "guard.scan" read guard::ScanParams => guard::ScanResult;
-            GuardRedact guard_redact "guard.redact" read guard::RedactParams => guard::RedactResult;
-            Subscribe subscribe "subscribe" read daemon::SubscribeParams => daemon::SubscribeResult;
-            MemoryLog memory_log "memory.log" read memory::LogParams => memory::LogResult;
-            MemoryUndo memory_undo "memory.undo" write memory::UndoParams => memory::WriteResult;
-            MemoryRestore memory_restore "memory.restore" write memory::RestoreParams => memory::WriteResult;
-            MemoryPending memory_pending "memory.pending" read memory::PendingParams => memory::PendingResult;
-            MemoryApprove memory_approve "memory.approve" write memory::ApproveParams => memory::ApproveResult;
-            MemoryReject memory_reject "memory.reject" write memory::RejectParams => memory::RejectResult;
-            SessionRefresh session_refresh "session.refresh" write session::RefreshParams => session::Snapshot;
-            ProfileCreate profile_create "profile.create" write profile::CreateParams => profile::CreateResult;
-            ProfileList profile_list "profile.list" read profile::ListParams => profile::ListResult;
-            SessionAppend session_append "session.append" write session::transcript::AppendParams => session::transcript::AppendResult;
-            SessionList session_list "session.list" read session::chain::ListParams => session::chain::ListResult;
-            SessionShow session_show "session.show" read session::chain::ShowParams => session::chain::Row;
-            SessionTip session_tip "session.tip" read session::chain::TipParams => session::chain::SessionId;
-            SessionResumeTarget session_resume_target "session.resume_target" read session::chain::ResumeTargetParams => session::chain::SessionId;
-            SessionNextTitle session_next_title "session.next_title" read session::chain::NextTitleParams => session::chain::NextTitleResult;
-            SessionLock session_lock "session.lock" write session::lock::LockParams => session::lock::LockResult;
-            SessionUnlock session_unlock "session.unlock" write session::lock::UnlockParams => session::lock::LockResult;
-            SessionLockHolder session_lock_holder "session.lock_holder" read session::lock::LockHolderParams => session::lock::LockHolderResult;
-            SessionRemove session_remove "session.remove" write session::transcript::RemoveParams => session::transcript::RemoveResult;
-            SessionUsage session_usage "session.usage" read session::usage::UsageParams => session::usage::UsageResult;
-            OutputSearch output_search "output.search" read output::search::SearchParams => output::search::SearchResult;
-            OutputList output_list "output.list" read output::shelf::ListParams => output::shelf::ListResult;
-            OutputRemove output_remove "output.remove" write output::shelf::RemoveParams => output::shelf::RemoveResult;
-            OutputGc output_gc "output.gc" write output::shelf::GcParams => output::shelf::GcResult;
-            ContextRecordUsage context_record_usage "context.record_usage" write context::usage::RecordUsageParams => context::usage::RecordUsageResult;
-            RecallSearch recall_search "recall.search" read recall::SearchParams => recall::SearchResult;
-            RecallExpand recall_expand "recall.expand" read recall::ExpandParams => recall::ExpandResult;
-            RecallDescribe recall_describe "recall.describe" read recall::DescribeParams => recall::DescribeResult;
-            RecallSchema recall_schema "recall.schema" read recall::SchemaParams => recall::SchemaResult;
-            ContextCheck context_check "context.check" read context::check::CheckParams => context::check::CheckResult;
-            ContextReset context_reset "context.reset" write context::check::ResetParams => context::StatusResult;
-            ContextResume context_resume "context.resume" write context::ResumeParams => context::CompressResult;
-            ContextCompactAhead context_compact_ahead "context.compact_ahead" write context::CompactAheadParams => context::CompactAheadResult;
-            ContextClassifyError context_classify_error "context.classify_error" read context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
-            ContextCacheControl context_cache_control "context.cache_control" read context::cache_control::CacheControlParams => context::cache_control::CacheControlResult;
-            ContextManual context_manual "context.manual" read context::manual::ManualParams => context::manual::ManualResult;
-            ConstraintAdd constraint_add "constraint.add" write constraint::AddParams => constraint::AddResult;
-            ConstraintList constraint_list "constraint.list" read constraint::ListParams => constraint::ListResult;
-            ConstraintRemove constraint_remove "constraint.remove" write constraint::RemoveParams => constraint::RemoveResult;
-            TrajectoryCompress trajectory_compress "trajectory.compress" read trajectory::CompressParams => trajectory::CompressResult;
+            Hello hello "hello" read none daemon::HelloParams => daemon::HelloResult;
+            Ping ping "ping" read none daemon::PingParams => daemon::PingResult;
+            Status status "status" read none daemon::StatusParams => daemon::StatusResult;
+            Shutdown shutdown "shutdown" read none daemon::ShutdownParams => daemon::ShutdownResult;
+            MemoryAdd memory_add "memory.add" write writer memory::AddParams => memory::WriteResult;
+            MemoryReplace memory_replace "memory.replace" write writer memory::ReplaceParams => memory::WriteResult;
+            MemoryRemove memory_remove "memory.remove" write writer memory::RemoveParams => memory::WriteResult;
+            MemoryBatch memory_batch "memory.batch" write writer memory::BatchParams => memory::WriteResult;
+            MemoryList memory_list "memory.list" read store memory::ListParams => memory::ListResult;
+            MemoryTool memory_tool "memory.tool" write writer memory::ToolParams => memory::WriteResult;
+            MemorySchema memory_schema "memory.schema" read store memory::SchemaParams => memory::SchemaResult;
+            SessionOpen session_open "session.open" write session session::OpenParams => session::OpenResult;
+            SessionSnapshot session_snapshot "session.snapshot" read session session::SnapshotParams => session::Snapshot;
+            SessionClose session_close "session.close" write session session::CloseParams => session::CloseResult;
+            OutputAdmit output_admit "output.admit" write session output::AdmitParams => output::AdmitResult;
+            OutputSettleTurn output_settle_turn "output.settle_turn" write session output::SettleTurnParams => output::SettleTurnResult;
+            OutputPreview output_preview "output.preview" read none output::PreviewParams => output::PreviewResult;
+            OutputRead output_read "output.read" read none output::ReadParams => output::ReadResult;
+            ContextConfigure context_configure "context.configure" write session context::ConfigureParams => context::StatusResult;
+            ContextStatus context_status "context.status" read session context::StatusParams => context::StatusResult;
+            ContextConstants context_constants "context.constants" read none context::ConstantsParams => context::ConstantsResult;
+            ContextEstimate context_estimate "context.estimate" read none context::EstimateParams => context::EstimateResult;
+            ContextPlan context_plan "context.plan" read named context::PlanParams => context::PlanResult;
+            ContextCompress context_compress "context.compress" write session context::CompressParams => context::CompressResult;
+            GuardScan guard_scan "guard.scan" read none guard::ScanParams => guard::ScanResult;
+            GuardRedact guard_redact "guard.redact" read none guard::RedactParams => guard::RedactResult;
+            Subscribe subscribe "subscribe" read none daemon::SubscribeParams => daemon::SubscribeResult;
+            MemoryLog memory_log "memory.log" read store memory::LogParams => memory::LogResult;
+            MemoryUndo memory_undo "memory.undo" write writer memory::UndoParams => memory::WriteResult;
+            MemoryRestore memory_restore "memory.restore" write writer memory::RestoreParams => memory::WriteResult;
+            MemoryPending memory_pending "memory.pending" read store memory::PendingParams => memory::PendingResult;
+            MemoryApprove memory_approve "memory.approve" write store memory::ApproveParams => memory::ApproveResult;
+            MemoryReject memory_reject "memory.reject" write store memory::RejectParams => memory::RejectResult;
+            SessionRefresh session_refresh "session.refresh" write session session::RefreshParams => session::Snapshot;
+            ProfileCreate profile_create "profile.create" write none profile::CreateParams => profile::CreateResult;
+            ProfileList profile_list "profile.list" read none profile::ListParams => profile::ListResult;
+            SessionAppend session_append "session.append" write session session::transcript::AppendParams => session::transcript::AppendResult;
+            SessionList session_list "session.list" read none session::chain::ListParams => session::chain::ListResult;
+            SessionShow session_show "session.show" read session session::chain::ShowParams => session::chain::Row;
+            SessionTip session_tip "session.tip" read session session::chain::TipParams => session::chain::SessionId;
+            SessionResumeTarget session_resume_target "session.resume_target" read session session::chain::ResumeTargetParams => session::chain::SessionId;
+            SessionNextTitle session_next_title "session.next_title" read none session::chain::NextTitleParams => session::chain::NextTitleResult;
+            SessionLock session_lock "session.lock" write session session::lock::LockParams => session::lock::LockResult;
+            SessionUnlock session_unlock "session.unlock" write session session::lock::UnlockParams => session::lock::LockResult;
+            SessionLockHolder session_lock_holder "session.lock_holder" read session session::lock::LockHolderParams => session::lock::LockHolderResult;
+            SessionRemove session_remove "session.remove" write session session::transcript::RemoveParams => session::transcript::RemoveResult;
+            SessionUsage session_usage "session.usage" read named session::usage::UsageParams => session::usage::UsageResult;
+            OutputSearch output_search "output.search" read named output::search::SearchParams => output::search::SearchResult;
+            OutputList output_list "output.list" read named output::shelf::ListParams => output::shelf::ListResult;
+            OutputRemove output_remove "output.remove" write none output::shelf::RemoveParams => output::shelf::RemoveResult;
+            OutputGc output_gc "output.gc" write none output::shelf::GcParams => output::shelf::GcResult;
+            ContextRecordUsage context_record_usage "context.record_usage" write named context::usage::RecordUsageParams => context::usage::RecordUsageResult;
+            RecallSearch recall_search "recall.search" read named recall::SearchParams => recall::SearchResult;
+            RecallExpand recall_expand "recall.expand" read none recall::ExpandParams => recall::ExpandResult;
+            RecallDescribe recall_describe "recall.describe" read session recall::DescribeParams => recall::DescribeResult;
+            RecallSchema recall_schema "recall.schema" read none recall::SchemaParams => recall::SchemaResult;
+            ContextCheck context_check "context.check" read session context::check::CheckParams => context::check::CheckResult;
+            ContextReset context_reset "context.reset" write session context::check::ResetParams => context::StatusResult;
+            ContextResume context_resume "context.resume" write none context::ResumeParams => context::CompressResult;
+            ContextCompactAhead context_compact_ahead "context.compact_ahead" write session context::CompactAheadParams => context::CompactAheadResult;
+            ContextClassifyError context_classify_error "context.classify_error" read named context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
+            ContextCacheControl context_cache_control "context.cache_control" read none context::cache_control::CacheControlParams => context::cache_control::CacheControlResult;
+            ContextManual context_manual "context.manual" read none context::manual::ManualParams => context::manual::ManualResult;
+            ConstraintAdd constraint_add "constraint.add" write session constraint::AddParams => constraint::AddResult;
+            ConstraintList constraint_list "constraint.list" read session constraint::ListParams => constraint::ListResult;
+            ConstraintRemove constraint_remove "constraint.remove" write session constraint::RemoveParams => constraint::RemoveResult;
+            TrajectoryCompress trajectory_compress "trajectory.compress" read none trajectory::CompressParams => trajectory::CompressResult;
         }
     };
 }
@@ -108,8 +111,37 @@ macro_rules! effect {
     };
 }
 
+/// Behind which earlier requests of its connection a request waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order<'a> {
+    /// Behind those of this session.
+    Session(&'a str),
+    /// Behind those of the stores that name no session.
+    Stores,
+    /// Behind none.
+    Free,
+}
+
+macro_rules! order {
+    (none $params:ident) => {
+        Order::Free
+    };
+    (store $params:ident) => {
+        Order::Stores
+    };
+    (session $params:ident) => {
+        Order::Session(&$params.session)
+    };
+    (named $params:ident) => {
+        $params.session.as_deref().map_or(Order::Free, Order::Session)
+    };
+    (writer $params:ident) => {
+        $params.session.as_deref().map_or(Order::Stores, Order::Session)
+    };
+}
+
 macro_rules! table {
-    ($($variant:ident $function:ident $name:literal $effect:ident $params:ty => $result:ty;)*) => {
+    ($($variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         /// A method, without its params.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Method {
@@ -151,6 +183,12 @@ macro_rules! table {
             #[must_use]
             pub const fn method(&self) -> Method {
                 match self { $(Self::$variant(_) => Method::$variant,)* }
+            }
+
+            /// Behind which earlier requests it waits.
+            #[must_use]
+            pub fn order(&self) -> Order<'_> {
+                match self { $(Self::$variant(_params) => order!($order _params),)* }
             }
 
             /// Reads the params of a JSON request.

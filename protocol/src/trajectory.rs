@@ -21,8 +21,8 @@ pub struct CompressParams {
     /// A summary for each conversation, from callers that have them.
     #[serde(default, with = "crate::attached")]
     pub summaries: Option<Vec<String>>,
-    /// What writes the summaries that are not given: `extractive`, `openai`, `anthropic` or
-    /// `command`; the configured ones when absent.
+    /// What writes the summaries that are not given: any summarizer but the caller (`client`);
+    /// the configured ones when absent.
     pub summarizer: Option<String>,
     /// How text is counted that the caller did not count; `chars` when absent.
     pub count: Option<Count>,

@@ -87,14 +87,10 @@ fn a_link_in_a_circle_is_left_alone() {
 
 #[test]
 fn a_store_that_may_not_be_read_is_left_alone() {
-    let home = Home::new();
+    let Some(home) = Home::ordinary() else { return };
     home.write_store(Target::Memory, b"secret");
     let path = home.store(Target::Memory);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    if fs::read(&path).is_ok() {
-        // Root can read anything.
-        return;
-    }
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let mend = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     check_unreadable(&home, "denied", |path| assert_eq!(mode(path), 0), mend);

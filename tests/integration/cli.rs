@@ -24,6 +24,23 @@ fn with_history(cli: &Cli<'_>) {
     }
 }
 
+/// A copy of the home is whole as soon as the command has ended.
+#[test]
+fn a_daemon_that_was_stopped_has_closed_its_files() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let messages: Vec<Value> = (0..2_000)
+        .map(|number| json!({ "role": "user", "content": format!("{number} {}", "word ".repeat(200)) }))
+        .collect();
+    daemon
+        .raw()
+        .result("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": messages }));
+    let log = home.path().join("herma/archive.db-wal");
+    assert!(log.exists());
+    assert_eq!(Cli::new(&home).run(&["daemon", "stop"]).done(), "stopped\n");
+    assert!(!log.exists(), "the archive was not closed yet");
+}
+
 #[test]
 fn changes_are_listed_with_who_made_them_and_what_they_were() {
     let home = Home::new();

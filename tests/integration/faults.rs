@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use herma_protocol::memory::Target;
-use herma_tests::{Daemon, Held, Home, Injection, Journal, Raw, Where, journal, kind};
+use herma_tests::{Daemon, Held, Home, Injection, Journal, Need, Raw, Where, journal, kind};
 use serde_json::{Value, json};
 
 /// The thread that owns MEMORY.md.
@@ -71,6 +71,9 @@ fn ask_while_held(home: &Home, raw: &mut Raw) -> Held {
 /// Has one kind of call fail, twice: the first time the daemon goes on, the second
 /// time it is killed right after its answer.
 fn check_failing_call(place: impl Fn(&Path) -> Where<'_>, rule: &str, file: &str) {
+    if !Need::Strace.is_met() {
+        return;
+    }
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -131,6 +134,9 @@ fn a_journal_that_can_t_be_synced_keeps_what_it_has() {
 /// A row that can't even be taken back is taken back before the next write.
 #[test]
 fn a_journal_that_can_t_be_cut_either_is_cut_before_the_next_write() {
+    if !Need::Strace.is_met() {
+        return;
+    }
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -154,6 +160,9 @@ fn a_journal_that_can_t_be_cut_either_is_cut_before_the_next_write() {
 /// The file is renamed first and its folder synced after it.
 #[test]
 fn a_new_store_whose_folder_can_t_be_synced_does_not_keep_what_was_refused() {
+    if !Need::Strace.is_met() {
+        return;
+    }
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -226,22 +235,17 @@ fn mount(home: &Home, options: &[&str], twice: bool) {
 }
 
 /// A home on a file system of its own, or an ordinary one whose calls must be made
-/// to fail.
-#[expect(clippy::print_stderr, reason = "it is to be known which of the two was tested")]
-fn small_home() -> (Home, bool) {
-    let mounted = std::env::var_os("HERMA_TEST_NO_MOUNTS").is_none().then(|| Home::small(ROOM)).flatten();
-    match mounted {
-        Some(home) => (home, true),
-        None => {
-            eprintln!("nothing may be mounted here; strace makes the calls fail instead");
-            (Home::new(), false)
-        }
+/// to fail; `None` where that can't be done either.
+fn small_home() -> Option<(Home, bool)> {
+    match Home::small(ROOM) {
+        Some(home) => Some((home, true)),
+        None => Need::Strace.is_met().then(|| (Home::new(), false)),
     }
 }
 
 #[test]
 fn a_full_disk_refuses_writes_harms_nothing_and_is_written_again_once_there_is_room() {
-    let (home, is_mounted) = small_home();
+    let Some((home, is_mounted)) = small_home() else { return };
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_added(&mut raw, "one", 1);
@@ -280,7 +284,7 @@ fn a_full_disk_refuses_writes_harms_nothing_and_is_written_again_once_there_is_r
 
 #[test]
 fn a_read_only_folder_refuses_writes_harms_nothing_and_is_written_again_afterwards() {
-    let (home, is_mounted) = small_home();
+    let Some((home, is_mounted)) = small_home() else { return };
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_added(&mut raw, "one", 1);

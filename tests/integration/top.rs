@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use herma_protocol::memory::Target;
-use herma_tests::{Daemon, Home, daemon_program, eventually};
+use herma_tests::{Daemon, Home, Need, daemon_program, eventually};
 use serde_json::json;
 
 /// A terminal of its own, ended when dropped.
@@ -13,9 +13,9 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    /// A terminal in which `herma top` runs; none where there is no tmux, which CI has.
+    /// A terminal in which `herma top` runs; none where there is no tmux.
     fn start(home: &Home, socket: &'a Path, environment: &str) -> Option<Self> {
-        if Command::new("tmux").arg("-V").output().is_err() {
+        if !Need::Tmux.is_met() {
             return None;
         }
         let herma = daemon_program().with_file_name("herma");

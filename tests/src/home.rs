@@ -12,6 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use crate::mounts::Mounts;
+use crate::needs::Need;
 use crate::wait::eventually;
 
 /// A fresh folder with a short path, so that its socket's path is short too. It
@@ -21,6 +22,7 @@ pub struct Home {
     folder: TempDir,
     path: PathBuf,
     mounts: Option<Mounts>,
+    is_ordinary: bool,
 }
 
 impl Default for Home {
@@ -34,21 +36,41 @@ impl Home {
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("h").tempdir_in("/tmp").unwrap();
-        Self { path: folder.path().to_owned(), folder, mounts: None }
+        Self { path: folder.path().to_owned(), folder, mounts: None, is_ordinary: false }
     }
 
-    /// An empty home on a file system of its own with this room; `None` where
-    /// nothing may be mounted.
+    /// An empty home on a file system of its own with this room; `None` where nothing may
+    /// be mounted, and then the test is on the list of those that were skipped.
+    ///
+    /// # Panics
+    /// It can't be mounted, although the machine can.
     #[must_use]
+    #[track_caller]
     pub fn small(bytes: u64) -> Option<Self> {
+        if !Need::Mounts.is_met() {
+            return None;
+        }
         let home = Self::new();
-        let mounts = Mounts::small(home.folder.path(), bytes)?;
+        let mounts = Mounts::small(home.folder.path(), bytes).expect("a small file system");
         Some(Self { path: mounts.seen(home.folder.path()), mounts: Some(mounts), ..home })
+    }
+
+    /// An empty home whose daemon can read what its user may, also when that is root; `None`
+    /// where that can't be had, and then the test is on the list of those that were skipped.
+    #[must_use]
+    #[track_caller]
+    pub fn ordinary() -> Option<Self> {
+        Need::Ordinary.is_met().then(|| Self { is_ordinary: true, ..Self::new() })
     }
 
     /// A program that sees this home, to be started.
     #[must_use]
     pub fn command(&self, program: &OsStr) -> Command {
+        if self.is_ordinary && rustix::process::geteuid().is_root() {
+            let mut command = Command::new("setpriv");
+            command.arg("--bounding-set=-dac_override,-dac_read_search").arg(program);
+            return command;
+        }
         self.mounts.as_ref().map_or_else(|| Command::new(program), |mounts| mounts.command(program))
     }
 

@@ -33,19 +33,25 @@ impl Injection {
     /// Makes calls fail from now on; `rule` is what strace takes as `inject=`.
     ///
     /// # Panics
-    /// strace is missing, or neither this user nor root may trace the daemon.
+    /// It can't; `Need::Strace` tells that before.
     #[must_use]
     pub fn attach(daemon: &Daemon, place: Where<'_>, rule: &str) -> Self {
-        let attempts =
-            [&["strace"][..], &["sudo", "-n", "strace"]].map(|command| Self::try_with(command, daemon, place, rule));
+        Self::try_attach(daemon, place, rule).unwrap_or_else(|words| panic!("strace can't attach: {words:?}"))
+    }
+
+    /// Makes calls fail, or says why it can't.
+    ///
+    /// # Errors
+    /// strace is missing, or neither this user nor root may trace the daemon.
+    pub fn try_attach(daemon: &Daemon, place: Where<'_>, rule: &str) -> Result<Self, Vec<String>> {
         let mut words = Vec::new();
-        for attempt in attempts {
-            match attempt {
-                Ok(injection) => return injection,
+        for command in [&["strace"][..], &["sudo", "-n", "strace"]] {
+            match Self::try_with(command, daemon, place, rule) {
+                Ok(injection) => return Ok(injection),
                 Err(why) => words.push(why),
             }
         }
-        panic!("this test makes system calls fail by way of strace, which must be installed and allowed: {words:?}");
+        Err(words)
     }
 
     fn try_with(command: &[&str], daemon: &Daemon, place: Where<'_>, rule: &str) -> Result<Self, String> {

@@ -8,6 +8,7 @@
 //! * [`injection`] makes system calls of a daemon fail.
 //! * [`mcp`] runs the real `herma mcp`.
 //! * [`mounts`] gives a home a file system of its own.
+//! * [`needs`] says what a test needs of the machine, and lists it where that is missing.
 //! * [`journal`] reads a journal without herma's code.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
@@ -23,6 +24,7 @@ pub mod injection;
 pub mod journal;
 pub mod mcp;
 pub mod mounts;
+pub mod needs;
 pub mod python;
 pub mod random;
 pub mod raw;
@@ -35,5 +37,6 @@ pub use home::{Held, Home};
 pub use injection::{Injection, Where};
 pub use journal::Journal;
 pub use mcp::Mcp;
+pub use needs::Need;
 pub use raw::{Raw, kind};
 pub use wait::eventually;

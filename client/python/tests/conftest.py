@@ -21,6 +21,33 @@ from herma.start import find_daemon
 REPOSITORY = Path(__file__).resolve().parents[3]
 PATIENCE = 20.0
 
+# The list of what could not be run, and what finds out what a machine has; only in the repository.
+SKIPS = REPOSITORY / "tests" / "skips"
+
+
+NEEDS: set[str] = set()
+
+
+def needs(name: str):
+    """Marks a test that is skipped where tests/skips says that the machine lacks this."""
+    NEEDS.add(name)
+    has = SKIPS.exists() and subprocess.run([SKIPS, "can", name], check=False).returncode == 0
+    return pytest.mark.skipif(not has, reason=f"needs {name}")
+
+
+def pytest_runtest_logreport(report):
+    """Keeps the list of tests that were skipped."""
+    if not SKIPS.exists():
+        return
+    if report.skipped:
+        reason = report.longrepr[2].removeprefix("Skipped: ").removeprefix("needs ")
+        # A reason that is no need is one that nobody knows, and fails the strict list.
+        need = reason.replace(" ", "-")
+        subprocess.run([SKIPS, "add", need, report.nodeid], check=True)
+    elif report.when == "setup" and "skipif" in report.keywords:
+        for name in NEEDS:
+            subprocess.run([SKIPS, "drop", name, report.nodeid], check=True)
+
 
 def hermad() -> str:
     found = shutil.which(find_daemon())

@@ -10,7 +10,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, needs
 
 import herma
 from herma import types
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROTOCOL = REPOSITORY / "docs" / "protocol.md"
 HEADER = {"profile", "deadline_ms", "idempotency_key"}
 
-needs_repository = pytest.mark.skipif(not PROTOCOL.exists(), reason="only in the repository")
+needs_repository = needs("repository")
 
 
 def table():

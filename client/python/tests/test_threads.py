@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import conversation, wait_for
+from conftest import conversation, needs, wait_for
 
 import herma
 
@@ -41,7 +41,7 @@ def test_one_thread_uses_one_connection(client):
     assert client.status()["connections"] == 1
 
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+needs_fork = needs("fork")
 
 
 def in_child(work) -> int:

@@ -72,16 +72,6 @@ fn message(row: &Row<'_>) -> rusqlite::Result<ArchivedMessage> {
 }
 
 impl Reader {
-    /// The message of that id.
-    ///
-    /// # Errors
-    /// A failure of the database.
-    pub fn message(&self, id: u64) -> Result<Option<ArchivedMessage>, ArchiveError> {
-        let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        let query = format!("{MESSAGE} WHERE message.id = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([id], message).optional()?)
-    }
-
     /// The message of that id with up to so many of its session before and after
     /// it, oldest first; empty when there is none.
     ///

@@ -88,14 +88,6 @@ impl Archive {
         &self.path
     }
 
-    /// See [`Reader::check`].
-    ///
-    /// # Errors
-    /// As [`Reader::check`].
-    pub fn check(&self) -> Result<(), ArchiveError> {
-        self.reader.check()
-    }
-
     pub(crate) fn connection(&self) -> &Connection {
         &self.reader.connection
     }
@@ -131,26 +123,6 @@ impl Reader {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         schema::version(&connection)?;
         Ok(Self { connection })
-    }
-
-    /// Looks through the whole file for damage; this takes as long as reading it.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Damaged`] with the first words about it, or a failure to
-    /// read.
-    pub fn check(&self) -> Result<(), ArchiveError> {
-        let words: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if words == "ok" { Ok(()) } else { Err(ArchiveError::Damaged { words }) }
-    }
-
-    /// The file's size in bytes, without the write-ahead log.
-    ///
-    /// # Errors
-    /// A file that can't be read.
-    pub fn bytes(&self) -> Result<u64, ArchiveError> {
-        let pages: u64 = self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
-        let size: u64 = self.connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-        Ok(pages.saturating_mul(size))
     }
 }
 

@@ -132,18 +132,6 @@ pub(crate) fn begin_in(transaction: &Transaction<'_>, beginning: &Beginning<'_>)
 }
 
 impl Reader {
-    /// What a compression took out, in order of position.
-    ///
-    /// # Errors
-    /// A failure of the database.
-    pub fn removed(&self, handle: &str) -> Result<Vec<(u64, String)>, ArchiveError> {
-        let mut query = self
-            .connection
-            .prepare_cached("SELECT position, body FROM message WHERE compression = ?1 ORDER BY position, id")?;
-        let rows = query.query_map([handle], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// The compressions of a session and of those that it goes on for, oldest first.
     ///
     /// # Errors

@@ -1,66 +1,30 @@
 //! The tables, and how older files become newer ones.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::ArchiveError;
 
-mod engine;
-mod second;
-mod windows;
+mod tables;
 
-/// What takes a file from one version to the next.
-#[derive(Clone, Copy)]
-pub(crate) enum Step {
-    /// Statements.
-    Sql(&'static str),
-    /// Statements, then what only code can do, in the same transaction.
-    Code(&'static str, fn(&Transaction<'_>) -> Result<(), ArchiveError>),
-}
+/// The version of the first release; what came before it was never released.
+const FIRST: u32 = 4;
 
-/// Each step takes a file from the version of its index to the next one. Steps
-/// are only ever appended, and never changed: files of every version exist.
-const STEPS: &[Step] = &[
-    Step::Sql(
-        "CREATE TABLE session (
-        id TEXT PRIMARY KEY,
-        profile TEXT NOT NULL,
-        agent TEXT,
-        parent TEXT,
-        title TEXT,
-        generation INTEGER NOT NULL DEFAULT 0,
-        settings TEXT,
-        memory_block TEXT,
-        user_block TEXT,
-        sha256 TEXT NOT NULL,
-        memory_revision INTEGER NOT NULL,
-        user_revision INTEGER NOT NULL,
-        started_at REAL NOT NULL,
-        ended_at REAL,
-        end_reason TEXT
-    ) STRICT;
-    CREATE TABLE compression (
-        handle TEXT PRIMARY KEY,
-        session TEXT NOT NULL REFERENCES session (id),
-        generation INTEGER NOT NULL,
-        time REAL NOT NULL,
-        summary TEXT NOT NULL,
-        UNIQUE (session, generation)
-    ) STRICT;
-    CREATE TABLE removed (
-        compression TEXT NOT NULL REFERENCES compression (handle),
-        position INTEGER NOT NULL,
-        message TEXT NOT NULL,
-        PRIMARY KEY (compression, position)
-    ) STRICT, WITHOUT ROWID;",
-    ),
-    Step::Code(second::TABLES, second::move_removed),
-    Step::Sql(windows::TABLES),
-    Step::Sql(engine::TABLES),
-];
+/// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to
+/// the next. Steps are only ever appended, and never changed: files of every version exist.
+const STEPS: &[&str] = &[tables::TABLES];
 
 /// The newest version.
 pub(crate) fn known() -> u32 {
-    u32::try_from(STEPS.len()).unwrap_or(u32::MAX)
+    newest(STEPS)
+}
+
+fn newest(steps: &[&str]) -> u32 {
+    u32::try_from(steps.len()).map_or(u32::MAX, |steps| steps + FIRST - 1)
+}
+
+/// How many steps a file of a version has behind it.
+fn steps_behind(version: u32) -> usize {
+    usize::try_from((version + 1).saturating_sub(FIRST)).unwrap_or(usize::MAX)
 }
 
 /// The file's version; 0 for an empty file.
@@ -73,21 +37,15 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), ArchiveError> {
     migrate_by(connection, STEPS)
 }
 
-fn migrate_by(connection: &mut Connection, steps: &[Step]) -> Result<(), ArchiveError> {
-    let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+fn migrate_by(connection: &mut Connection, steps: &[&str]) -> Result<(), ArchiveError> {
+    let known = newest(steps);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     if found > known {
         return Err(ArchiveError::Newer { found, known });
     }
-    for step in steps.iter().skip(found as usize) {
-        match step {
-            Step::Sql(statements) => transaction.execute_batch(statements)?,
-            Step::Code(statements, code) => {
-                transaction.execute_batch(statements)?;
-                code(&transaction)?;
-            }
-        }
+    for step in steps.iter().skip(steps_behind(found)) {
+        transaction.execute_batch(step)?;
     }
     if found < known {
         transaction.pragma_update(None, "user_version", known)?;
@@ -100,7 +58,7 @@ fn migrate_by(connection: &mut Connection, steps: &[Step]) -> Result<(), Archive
 /// should look like is not written down a second time: an empty database that
 /// takes the same steps tells.
 pub(crate) fn check(connection: &Connection) -> Result<(), ArchiveError> {
-    let found = version(connection)? as usize;
+    let found = version(connection)?;
     let there = columns(connection)?;
     if found == 0 {
         return match there.first() {
@@ -108,8 +66,11 @@ pub(crate) fn check(connection: &Connection) -> Result<(), ArchiveError> {
             None => Ok(()),
         };
     }
+    if found < FIRST {
+        return damaged(format!("it has version {found}, which was never released"));
+    }
     let mut model = Connection::open_in_memory()?;
-    migrate_by(&mut model, STEPS.get(..found).unwrap_or(STEPS))?;
+    migrate_by(&mut model, STEPS.get(..steps_behind(found)).unwrap_or(STEPS))?;
     for wanted in columns(&model)? {
         if !there.contains(&wanted) {
             return damaged(format!("version {found} has a column {}.{}, this file has not", wanted.0, wanted.1));

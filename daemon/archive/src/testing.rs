@@ -5,7 +5,7 @@ use tempfile::TempDir;
 use crate::compression::Beside;
 use crate::removed::Removal;
 use crate::session::{SessionRow, SnapshotRow};
-use crate::{Archive, ArchiveError};
+use crate::{Archive, ArchiveError, Reader};
 
 impl Archive {
     /// Keeps a whole compression.
@@ -20,6 +20,23 @@ impl Archive {
     /// The same with nothing beside it.
     pub(crate) fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
         self.keep_compression(removal, &Beside::default()).map(drop)
+    }
+}
+
+impl Reader {
+    /// What a compression took out, in order of position.
+    pub(crate) fn removed(&self, handle: &str) -> Result<Vec<(u64, String)>, ArchiveError> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT position, body FROM message WHERE compression = ?1 ORDER BY position, id")?;
+        let rows = query.query_map([handle], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Looks through the whole file for damage; this takes as long as reading it.
+    pub(crate) fn check(&self) -> Result<(), ArchiveError> {
+        let words: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if words == "ok" { Ok(()) } else { Err(ArchiveError::Damaged { words }) }
     }
 }
 

@@ -2,11 +2,11 @@
 //! database beside it).
 //!
 //! * [`append`]: a file that only grows, synced beside another one.
-//! * [`aside`]: damaged files out of the way, never lost.
 //! * [`cache`]: files that can be made again, which nothing syncs.
 //! * [`file`](mod@file): read a file with a limit; the one way to write one.
 //! * [`lock`]: advisory locks that other programs see.
 //! * [`folder`]: private folders and what is in them.
+//! * [`quarantine`]: damaged files out of the way, never lost.
 //! * [`regular`]: an open file that is read in parts and given further names.
 //! * [`stamp`]: whether a file is still the one that was read.
 //! * [`watch`]: tells when something in a folder changed.
@@ -17,13 +17,13 @@
 #![allow(clippy::disallowed_methods, reason = "this is the room that the other ways are forbidden for")]
 
 pub mod append;
-pub mod aside;
 pub mod cache;
 pub mod error;
 pub mod file;
 pub mod folder;
 pub mod lock;
 pub mod process;
+pub mod quarantine;
 pub mod regular;
 pub mod socket;
 pub mod stamp;

@@ -22,6 +22,6 @@ mod view;
 pub use finding::{Finding, FindingId, Severity, UnknownFinding};
 pub use message::threat_message;
 pub use policy::{Policy, Treatment};
-pub use redact::{CodeFile, RedactOptions, Redacted, mask, redact};
+pub use redact::{CodeFile, RedactOptions, Redacted, Shown, is_secret_field, mask, redact};
 pub use scan::{first_threat_message, scan};
 pub use scope::{Scope, UnknownScope};

@@ -43,6 +43,23 @@ pub enum Changes {
     },
 }
 
+impl Changes {
+    /// Bytes of all texts in it.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let changes = match self {
+            Self::Single(change) => std::slice::from_ref(change),
+            Self::Batch { changes, .. } => changes,
+        };
+        let bytes = changes.iter().map(|change| match change {
+            Change::Add { content } => content.len(),
+            Change::Replace { old_text, content } => old_text.len() + content.len(),
+            Change::Remove { old_text } => old_text.len(),
+        });
+        bytes.sum()
+    }
+}
+
 /// Whether a batch may empty a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emptying {

@@ -242,7 +242,7 @@ impl Journal {
     ///
     /// # Errors
     /// A note that could not be written.
-    pub(crate) fn settle(&mut self) -> Result<(), DiskError> {
+    pub(crate) fn flush(&mut self) -> Result<(), DiskError> {
         let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(()) };
         let revision = newest.revision;
         self.take_back()?;

@@ -282,9 +282,9 @@ impl Store {
         Ok((rows, false))
     }
 
-    /// Whether the journal has grown so long that [`Store::rest`] shortens it.
+    /// Whether the journal has grown so long that [`Store::maintain`] shortens it.
     #[must_use]
-    pub fn wants_rest(&self) -> bool {
+    pub fn needs_maintenance(&self) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.is_long(self.limits.revisions))
     }
 
@@ -293,7 +293,7 @@ impl Store {
     ///
     /// # Errors
     /// A step that failed; the journal is then as it was.
-    pub fn rest(&mut self) -> Result<(), StoreError> {
+    pub fn maintain(&mut self) -> Result<(), StoreError> {
         self.replaced.clear();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         if let Some(journal) = &mut self.journal
@@ -310,13 +310,13 @@ impl Store {
     ///
     /// # Errors
     /// A file that can't be synced or written.
-    pub fn settle(&mut self) -> Result<(), StoreError> {
+    pub fn flush(&mut self) -> Result<(), StoreError> {
         let is_clean = self.known.as_ref().is_some_and(|known| known.behind.is_none() && known.unwritten.is_empty());
         if let Some(journal) = self.journal.as_mut().filter(|_| is_clean)
             && journal.newest().is_some()
         {
             folder::sync(self.paths.folder())?;
-            journal.settle()?;
+            journal.flush()?;
         }
         Ok(())
     }

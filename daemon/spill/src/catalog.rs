@@ -12,9 +12,9 @@ use herma_disk::file::{self, Temporary};
 use herma_disk::{DiskError, folder};
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Clock;
 use crate::facts::wide;
 use crate::handle::Handle;
-use crate::retention::Clock;
 
 pub(crate) mod known;
 pub(crate) mod row;

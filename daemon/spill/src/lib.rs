@@ -18,7 +18,7 @@
 pub mod admit;
 pub mod budget;
 pub mod catalog;
-mod claims;
+mod clock;
 pub mod content;
 pub mod error;
 pub mod facts;
@@ -30,6 +30,7 @@ mod located;
 pub mod name;
 pub mod outputs;
 pub mod page;
+mod path_locks;
 pub mod preview;
 mod readings;
 pub mod retention;

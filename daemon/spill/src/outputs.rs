@@ -10,9 +10,9 @@ use herma_disk::DiskError;
 use herma_disk::file::Temporary;
 
 use crate::catalog::{Catalog, Record, State};
-use crate::claims::Claims;
 use crate::handle::Handle;
 use crate::name;
+use crate::path_locks::PathLocks;
 use crate::readings::Readings;
 
 mod collect;
@@ -42,7 +42,7 @@ const INDEX_SUFFIX: &str = ".txt.idx";
 pub struct Outputs {
     root: PathBuf,
     catalog: Mutex<Catalog>,
-    claims: Claims,
+    path_locks: PathLocks,
     readings: Readings,
     indexes: Mutex<read::Indexes>,
     stopped: AtomicBool,
@@ -69,7 +69,7 @@ impl Outputs {
         Self {
             root,
             catalog: Mutex::new(catalog),
-            claims: Claims::default(),
+            path_locks: PathLocks::default(),
             readings: Readings::default(),
             indexes: Mutex::default(),
             stopped: AtomicBool::new(false),

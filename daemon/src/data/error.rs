@@ -60,7 +60,7 @@ pub(crate) enum Error {
         /// The position of the next message.
         position: u64,
     },
-    /// Whoever staged a write can't approve it.
+    /// The connection that staged a write can't approve it.
     #[error("{id} was staged on this very connection; somebody else has to approve it")]
     OwnWrite {
         /// The write.

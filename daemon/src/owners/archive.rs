@@ -1,24 +1,40 @@
-//! The thread that owns the archive, and the connection beside it that only reads.
+//! The archive's owner: one thread writes, two connections beside it read.
+//!
+//! Everything that the daemon wants of the archive is a method with a name, in the files below
+//! by what it is about, so that another storage can stand behind them. What must be the same
+//! in memory and on disk is changed by a function that the method runs on the archive's thread
+//! right after the change was kept: the caller may be gone by then.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+mod compressions;
+mod constraints;
+mod locks;
+mod recall;
+mod sessions;
+mod thread;
+mod transcripts;
+mod usage;
+mod windows;
+
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use herma_archive::{Archive, ArchiveError, Reader};
-use herma_disk::aside;
 use tokio::sync::{Semaphore, oneshot};
 
+pub(crate) use self::compressions::{CompressionStart, NewList, StagedCompression};
+pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
+pub(crate) use self::recall::RecallQuery;
+pub(crate) use self::sessions::KeptSession;
+use self::thread::{begin, beside, has_log, serve};
+pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
-
-/// Messages that are put into the text index at one time, while nobody waits.
-const SLICE: usize = 200;
 
 /// Connections that read at one time.
 const READERS: usize = 2;
@@ -27,18 +43,18 @@ const READERS: usize = 2;
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether those who read have finished, and the pause between.
+/// How often it is looked whether the readers have finished, and the pause between.
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
 type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), Arc<ArchiveError>> + Send>;
 
-/// What is done with an archive that took the place of a damaged one.
+/// Fills an archive that took the place of a damaged one.
 type Refill = Box<dyn Fn(&mut Archive) + Send>;
 
 /// Sends jobs to the archive's thread.
 #[derive(Debug)]
-pub(crate) struct ArchiveThread {
+pub(crate) struct ArchiveHandle {
     jobs: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     shared: Arc<Shared>,
@@ -55,7 +71,7 @@ struct Shared {
     epoch: AtomicU64,
     /// Connections that nobody reads with right now, with their file.
     readers: Mutex<Vec<(u64, Reader)>>,
-    /// Who reads waits here, not on a thread that others need.
+    /// Readers wait here, not on a thread that others need.
     reading: Arc<Semaphore>,
 }
 
@@ -70,12 +86,12 @@ enum Condition {
     Broken(String),
 }
 
-impl ArchiveThread {
-    /// Opens the archive. A damaged one is set aside, never deleted, and a new one
-    /// begun; one that a newer herma wrote is only read; without one that can be
-    /// opened the daemon goes on, and every call says so.
+impl ArchiveHandle {
+    /// Opens the archive. A damaged one is set aside, never deleted, and a new one begun and
+    /// given what `in_use` answers; one that a newer herma wrote is only read; without one that
+    /// can be opened the daemon goes on, and every call says so.
     #[must_use]
-    pub(crate) fn open(path: PathBuf, refill: impl Fn(&mut Archive) + Send + 'static) -> Self {
+    pub(crate) fn open(path: PathBuf, in_use: impl Fn() -> Vec<KeptSession> + Send + 'static) -> Self {
         let was_killed = has_log(&path);
         let (archive, condition) = begin(&path);
         let shared = Arc::new(Shared {
@@ -85,21 +101,20 @@ impl ArchiveThread {
             readers: Mutex::default(),
             reading: Arc::new(Semaphore::new(READERS)),
         });
-        let mut archive_thread = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
-        let Some(archive) = archive else { return archive_thread };
+        let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
+        let Some(archive) = archive else { return handle };
         let (sender, receiver) = sync_channel(QUEUE);
-        let shared = Arc::clone(&archive_thread.shared);
-        let work = move || serve(archive, &receiver, &shared, &(Box::new(refill) as Refill));
+        let shared = Arc::clone(&handle.shared);
+        let refill: Refill = Box::new(move |archive| sessions::keep_again(archive, in_use()));
+        let work = move || serve(archive, &receiver, &shared, &refill);
         match std::thread::Builder::new().name("archive".into()).spawn(work) {
             Ok(thread) => {
-                archive_thread.jobs = Mutex::new(Some(sender));
-                archive_thread.thread = Mutex::new(Some(thread));
+                handle.jobs = Mutex::new(Some(sender));
+                handle.thread = Mutex::new(Some(thread));
             }
-            Err(error) => {
-                archive_thread.shared.become_(Condition::Broken(format!("no thread for the archive: {error}")))
-            }
+            Err(error) => handle.shared.become_(Condition::Broken(format!("no thread for the archive: {error}"))),
         }
-        archive_thread
+        handle
     }
 
     /// `ok`, or what is wrong with it.
@@ -119,12 +134,6 @@ impl ArchiveThread {
         matches!(self.shared.condition(), Condition::InUse(_))
     }
 
-    /// Whether the daemon before this one ended without closing it.
-    #[must_use]
-    pub(crate) const fn was_killed(&self) -> bool {
-        self.was_killed
-    }
-
     /// Size of the archive in bytes, with its log.
     #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
@@ -136,11 +145,19 @@ impl ArchiveThread {
             .sum()
     }
 
-    /// Lets the archive's thread do something.
-    ///
-    /// # Errors
-    /// An archive that is not in use, a full queue, or what the job says.
-    pub(crate) async fn call<T, F>(&self, job: F) -> Outcome<T>
+    /// Lets the jobs that wait finish, then closes the file.
+    pub(crate) fn close(&self) {
+        self.shared.end_reading();
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the archive's thread panicked");
+        }
+    }
+
+    /// Has the archive's thread do a job, and waits for what it comes to.
+    async fn write<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut Archive) -> Result<T, ArchiveError> + Send + 'static,
@@ -162,37 +179,34 @@ impl ArchiveThread {
     }
 
     /// The same for what is in memory too: without an archive nothing is done.
-    ///
-    /// # Errors
-    /// As [`ArchiveThread::call`], but for an archive that is not in use.
-    pub(crate) async fn note<F>(&self, job: F) -> Outcome<()>
+    async fn write_if_in_use<F>(&self, job: F) -> Outcome<()>
     where
         F: FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static,
     {
-        if self.is_in_use() { self.call(job).await } else { Ok(()) }
+        if self.is_in_use() { self.write(job).await } else { Ok(()) }
     }
 
-    /// Lets the archive's thread do something for which nobody waits.
-    pub(crate) fn tell(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+    /// Has the archive's thread do a job for which nobody waits.
+    fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
         if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new))) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
 
     /// The same for what matters only while the archive is in use.
-    pub(crate) fn tell_if_in_use(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
+    fn post_if_in_use(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
         if self.is_in_use() {
-            self.tell(job);
+            self.post(job);
         }
     }
 
-    /// The same, tried again while the archive has too much to do.
-    pub(crate) async fn insist<F>(&self, job: F)
+    /// As [`Self::write_if_in_use`], tried again while the archive has too much to do.
+    async fn retry<F>(&self, job: F)
     where
         F: Fn(&mut Archive) -> Result<(), ArchiveError> + Clone + Send + 'static,
     {
         for _ in 0..TRIES {
-            match self.note(job.clone()).await {
+            match self.write_if_in_use(job.clone()).await {
                 Err(Error::Busy(_)) => tokio::time::sleep(PAUSE).await,
                 Err(error) => return tracing::warn!("not noted in the archive: {error}"),
                 Ok(()) => return,
@@ -203,7 +217,7 @@ impl ArchiveThread {
 
     fn send(&self, job: Job) -> Outcome<()> {
         if !self.is_in_use() {
-            return Err(Error::Unavailable(format!("the archive is {}", self.state())));
+            return Err(self.unavailable());
         }
         let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(jobs) => jobs.try_send(job),
@@ -217,16 +231,13 @@ impl ArchiveThread {
     }
 
     /// Reads from the archive on a thread of its own, beside whatever is written.
-    ///
-    /// # Errors
-    /// An archive that can't be read, or what the job says.
-    pub(crate) async fn read<T, F>(&self, job: F) -> Outcome<T>
+    async fn read<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
         F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
     {
         if let Condition::Broken(_) = self.shared.condition() {
-            return Err(Error::Unavailable(format!("the archive is {}", self.state())));
+            return Err(self.unavailable());
         }
         let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
         let shared = Arc::clone(&self.shared);
@@ -239,30 +250,26 @@ impl ArchiveThread {
             Ok((_, Ok(done))) => Ok(done),
             Ok((epoch, Err(error))) => {
                 let error = Arc::new(error);
-                let words = Error::from(Arc::clone(&error));
                 if error.is_damaged() {
-                    // Its own thread sets it aside, unless another report was faster.
-                    let shared = Arc::clone(&self.shared);
-                    let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
-                    if let Err(error) = self.send(report) {
-                        tracing::warn!("the damage of the archive is not reported: {error}");
-                    }
+                    self.report_damage(epoch, Arc::clone(&error));
                 }
-                Err(words)
+                Err(error.into())
             }
             Err(_) => Err(Error::internal("the archive")),
         }
     }
 
-    /// Lets the jobs that wait finish, then closes the file.
-    pub(crate) fn close(&self) {
-        self.shared.end_reading();
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the archive's thread panicked");
+    /// Has the archive's thread set a damaged file aside, unless another report was faster.
+    fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
+        let shared = Arc::clone(&self.shared);
+        let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
+        if let Err(error) = self.send(report) {
+            tracing::warn!("the damage of the archive is not reported: {error}");
         }
+    }
+
+    fn unavailable(&self) -> Error {
+        Error::Unavailable(format!("the archive is {}", self.state()))
     }
 }
 
@@ -324,111 +331,6 @@ impl Shared {
     }
 }
 
-/// The archive of a home, and how far it can be used.
-fn begin(path: &Path) -> (Option<Archive>, Condition) {
-    // SQLite would make the file readable for others; its log and index take after
-    // it.
-    if let Err(error) = herma_disk::file::append_to(path) {
-        return (None, broken(error.to_string()));
-    }
-    match Archive::open(path) {
-        Ok(archive) => (Some(archive), Condition::InUse(None)),
-        Err(error) if error.is_damaged() => begin_anew(path, &error),
-        Err(error @ ArchiveError::Newer { .. }) => {
-            tracing::error!("the archive is only read: {error}");
-            (None, Condition::ReadOnly(error.to_string()))
-        }
-        Err(error) => (None, broken(format!("{}: {error}", path.display()))),
-    }
-}
-
-/// Sets a damaged archive aside and begins a new one.
-fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
-    let kept = match aside::set_aside(&[path.to_owned(), beside(path, "-wal"), beside(path, "-shm")]) {
-        Ok(kept) => kept,
-        Err(error) => return (None, broken(format!("{damage}; it could not be set aside: {error}"))),
-    };
-    let words = format!("a damaged archive was set aside as {}: {damage}", kept.display());
-    tracing::error!("{words}");
-    let opened = herma_disk::file::append_to(path).map_err(|error| error.to_string());
-    match opened.and_then(|_| Archive::open(path).map_err(|error| error.to_string())) {
-        Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
-        Err(error) => (None, broken(format!("{words}; no new one could be made: {error}"))),
-    }
-}
-
 fn stopping() -> Error {
     Error::Unavailable("the daemon is stopping".into())
-}
-
-fn broken(words: String) -> Condition {
-    tracing::error!("the archive is not in use: {words}");
-    Condition::Broken(words)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// Whether SQLite's log is there, which a closed database has not. An empty one
-/// counts: a removal empties the log, and whoever only reads writes nothing to it.
-fn has_log(path: &Path) -> bool {
-    beside(path, "-wal").exists()
-}
-
-/// Does the jobs, and while there are none puts messages into the text index.
-fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) {
-    let mut archive = archive;
-    let mut behind = true;
-    loop {
-        let job = if behind {
-            match jobs.try_recv() {
-                Ok(job) => Some(job),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => return,
-            }
-        } else {
-            match jobs.recv() {
-                Ok(job) => Some(job),
-                Err(_) => return,
-            }
-        };
-        // The archive itself stays whole: SQLite rolls back a transaction whose
-        // guard is dropped.
-        let done = catch_unwind(AssertUnwindSafe(|| match job {
-            Some(job) => job(&mut archive).map(|()| true),
-            None => archive.index_pending(SLICE).map(|left| left > 0).map_err(Arc::new),
-        }));
-        match done {
-            Ok(Ok(is_behind)) => behind = is_behind,
-            Ok(Err(error)) if error.is_damaged() => match renewed(archive, shared, &error, refill) {
-                Some(anew) => archive = anew,
-                None => return,
-            },
-            Ok(Err(error)) => {
-                behind = false;
-                tracing::warn!("the archive: {error}");
-            }
-            Err(_) => {
-                behind = false;
-                tracing::error!("a job of the archive panicked");
-            }
-        }
-    }
-}
-
-/// What takes the place of an archive that turned out to be damaged.
-fn renewed(archive: Archive, shared: &Shared, damage: &ArchiveError, refill: &Refill) -> Option<Archive> {
-    let mut readers = shared.readers();
-    readers.clear();
-    drop(archive);
-    let (anew, condition) = begin_anew(&shared.path, damage);
-    shared.become_(condition);
-    shared.epoch.fetch_add(1, Ordering::AcqRel);
-    drop(readers);
-    let mut anew = anew?;
-    refill(&mut anew);
-    Some(anew)
 }

@@ -41,7 +41,7 @@ impl CommitToken {
     }
 }
 
-/// Gives a change up when whoever asked for it is gone.
+/// Gives a change up when its caller is gone.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(pub(crate) CommitToken);
 

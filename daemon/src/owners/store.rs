@@ -29,7 +29,7 @@ const QUEUE: usize = 1024;
 /// milliseconds.
 const CROWD_MS: u64 = 20;
 
-/// A write that takes less is done by whoever asks without handing the connections
+/// A write that takes less is done on the caller's own thread, without handing the connections
 /// that its thread serves over to another, which takes longer than it spares them.
 const QUICK: Duration = Duration::from_millis(2);
 
@@ -51,9 +51,9 @@ enum Job {
     /// It is time to look at its file.
     Look,
     /// There is something to do that nobody waits for.
-    Rest,
+    Maintain,
     /// The daemon stops; what its last word was.
-    Settle(SyncSender<()>),
+    Flush(SyncSender<()>),
 }
 
 /// A change and its conditions.
@@ -198,9 +198,9 @@ impl StoreHandle {
             Some(Err(Error::internal("the store")))
         });
         worker.took = began.elapsed();
-        if worker.wants_rest() {
+        if worker.needs_maintenance() {
             drop(worker);
-            drop(self.jobs.try_send(Job::Rest));
+            drop(self.jobs.try_send(Job::Maintain));
         }
         written
     }
@@ -216,9 +216,9 @@ impl StoreHandle {
     }
 
     /// Closes the store in peace, and waits for that.
-    pub(crate) fn settle(&self, patience: Duration) {
+    pub(crate) fn flush(&self, patience: Duration) {
         let (done, settled) = sync_channel(1);
-        if self.jobs.try_send(Job::Settle(done)).is_ok() {
+        if self.jobs.try_send(Job::Flush(done)).is_ok() {
             // A disk that hangs is no reason not to stop.
             let _ = settled.recv_timeout(patience);
         }

@@ -2,17 +2,21 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use herma_protocol::notification::OutputExpired;
-use herma_spill::facts::hex;
+use herma_spill::Outputs;
 use herma_spill::outputs::{Collected, Expired};
 use herma_spill::retention::{Clock, Retention, SessionState};
 
+use super::recall_index::IndexNotes;
+use super::session::SessionTable;
+use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::wire::handler::wire_reason;
-use crate::wire::state::State;
+use crate::data::event::Event;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::blocking::blocking;
+use crate::owners::events::Events;
 
 /// How often it is looked for outputs that are too old.
 const EVERY: Duration = Duration::from_mins(10);
@@ -20,99 +24,112 @@ const EVERY: Duration = Duration::from_mins(10);
 /// How long after the start it is looked for the first time.
 const FIRST: Duration = Duration::from_mins(1);
 
-/// Looks from time to time, until the daemon stops.
-pub(crate) async fn keep_looking(state: Arc<State>) {
-    let mut stop = state.stop.subscribe();
-    let mut pause = FIRST;
-    loop {
-        tokio::select! {
-            () = async { drop(stop.wait_for(Option::is_some).await) } => return,
-            () = tokio::time::sleep(pause) => {}
-            () = state.over_quota.notified() => {}
-        }
-        pause = EVERY;
-        if let Err(error) = collect(&state, false).await {
-            tracing::warn!("outputs could not be cleared away: {error}");
-        }
-        state.recall_indexer.look_again();
-        if let Err(error) = state.archive.note(|archive| archive.end_orphans(unix_now()).map(drop)).await {
-            tracing::warn!("orphaned sessions stay open: {error}");
-        }
-    }
+/// Clears away outputs.
+#[derive(Debug)]
+pub(crate) struct RetentionService {
+    pub limits: Retention,
+    pub outputs: Arc<SpilledOutputs>,
+    pub sessions: Arc<SessionTable>,
+    pub archive: Arc<ArchiveHandle>,
+    pub index: Arc<IndexNotes>,
+    pub events: Events,
+    /// When the daemon started.
+    pub started: Instant,
+    /// The same by the clock on the wall, in Unix seconds.
+    pub started_at: f64,
 }
 
-/// Clears away the outputs that are too old or too many, or says which those are.
-pub(crate) async fn collect(state: &Arc<State>, dry_run: bool) -> Outcome<Collected> {
-    // Without an archive nobody knows which sessions have ended.
-    let endings = match state.archive.read(|reader| reader.endings()).await {
-        Ok(endings) => Some(endings.into_iter().collect::<HashMap<String, Option<f64>>>()),
-        Err(error) => {
-            tracing::warn!("outputs of all sessions count as in use: {error}");
-            None
+impl RetentionService {
+    /// Tidies up what a killed daemon left.
+    pub(crate) async fn sweep(&self) {
+        let outputs = Arc::clone(&self.outputs.kept);
+        let swept = blocking("tidying up the outputs", move || outputs.sweep(unix_now()).map_err(Error::from));
+        match swept.await {
+            Ok(swept) => tracing::debug!(?swept, "the outputs are tidied up"),
+            Err(error) => tracing::warn!("leftovers stay: {error}"),
         }
-    };
-    let shared = Arc::clone(state);
-    let work = move || {
-        let retention =
-            Retention { ttl_seconds: seconds(shared.config.retention.ttl), quota_bytes: shared.config.retention.quota };
-        let session = |id: &str| match &endings {
-            None => SessionState::Open,
-            Some(_) if shared.sessions.get(id).is_some() => SessionState::Open,
-            Some(endings) => match endings.get(id) {
-                None => SessionState::Unknown,
-                Some(None) => SessionState::Open,
-                Some(Some(ended_at)) => SessionState::Closed { ended_at: *ended_at },
-            },
+        self.log_notices();
+    }
+
+    /// Looks from time to time, for as long as it is polled.
+    pub(crate) async fn keep_looking(&self) {
+        let mut pause = FIRST;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.outputs.over_quota.notified() => {}
+            }
+            pause = EVERY;
+            if let Err(error) = self.collect(false).await {
+                tracing::warn!("outputs could not be cleared away: {error}");
+            }
+            self.index.look_again();
+            if let Err(error) = self.archive.end_orphans().await {
+                tracing::warn!("orphaned sessions stay open: {error}");
+            }
+        }
+    }
+
+    /// Clears away the outputs that are too old or too many, or says which those are.
+    pub(crate) async fn collect(&self, dry_run: bool) -> Outcome<Collected> {
+        // Without an archive nobody knows which sessions have ended.
+        let endings = match self.archive.session_endings().await {
+            Ok(endings) => Some(endings.into_iter().collect::<HashMap<String, Option<f64>>>()),
+            Err(error) => {
+                tracing::warn!("outputs of all sessions count as in use: {error}");
+                None
+            }
         };
-        shared.outputs.collect(session, retention, clock(&shared), dry_run)
-    };
-    let collected =
-        tokio::task::spawn_blocking(work).await.map_err(|_| Error::internal("output.gc"))?.map_err(Error::from)?;
-    tell_notices(state);
-    for failure in &collected.failures {
-        tracing::warn!("an output stays although its time is over: {failure}");
+        let (outputs, sessions) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.sessions));
+        let retention = self.limits;
+        let clock = self.clock(&outputs);
+        let collected = blocking("output.gc", move || {
+            let session = |id: &str| match &endings {
+                None => SessionState::Open,
+                Some(_) if sessions.get(id).is_some() => SessionState::Open,
+                Some(endings) => match endings.get(id) {
+                    None => SessionState::Unknown,
+                    Some(None) => SessionState::Open,
+                    Some(Some(ended_at)) => SessionState::Closed { ended_at: *ended_at },
+                },
+            };
+            outputs.collect(session, retention, clock, dry_run).map_err(Error::from)
+        })
+        .await?;
+        self.log_notices();
+        for failure in &collected.failures {
+            tracing::warn!("an output stays although its time is over: {failure}");
+        }
+        if !dry_run && !collected.expired.is_empty() {
+            let (outputs, bytes) = (collected.expired.len(), collected.freed_bytes);
+            tracing::info!(outputs, bytes, "outputs were cleared away");
+            let handles = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
+            self.archive.post_forgotten_outputs(handles);
+            publish_expired(&self.events, &collected.expired);
+        }
+        Ok(collected)
     }
-    if !dry_run && !collected.expired.is_empty() {
-        tracing::info!(outputs = collected.expired.len(), bytes = collected.freed_bytes, "outputs were cleared away");
-        let handles: Vec<String> = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
-        state.archive.tell(move |archive| archive.forget_outputs(&handles));
-        tell_expired(state, &collected.expired);
+
+    /// Puts into the log what the catalog of outputs has to say.
+    fn log_notices(&self) {
+        for notice in self.outputs.kept.take_notices() {
+            tracing::warn!("outputs: {notice}");
+        }
     }
-    Ok(collected)
+
+    fn clock(&self, outputs: &Outputs) -> Clock {
+        Clock {
+            wall: unix_now(),
+            started_wall: self.started_at,
+            monotonic_since_start: self.started.elapsed().as_secs_f64(),
+            last_seen: outputs.last_seen(),
+        }
+    }
 }
 
-/// Tells whoever wants to know which outputs are gone.
-pub(crate) fn tell_expired<'a>(state: &State, expired: impl IntoIterator<Item = &'a Expired>) {
+/// Tells subscribers which outputs are gone.
+pub(crate) fn publish_expired<'a>(events: &Events, expired: impl IntoIterator<Item = &'a Expired>) {
     for gone in expired {
-        state.events.output_expired(OutputExpired {
-            handle: gone.handle.to_string(),
-            session: gone.session.clone(),
-            tool: gone.tool.clone(),
-            id: gone.id.clone(),
-            bytes: gone.bytes,
-            sha256: hex(&gone.sha256),
-            reason: wire_reason(gone.reason),
-        });
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]
-const fn seconds(seconds: u64) -> f64 {
-    seconds as f64
-}
-
-/// Puts into the log what the catalog of outputs has to tell.
-pub(crate) fn tell_notices(state: &State) {
-    for notice in state.outputs.take_notices() {
-        tracing::warn!("outputs: {notice}");
-    }
-}
-
-fn clock(state: &State) -> Clock {
-    Clock {
-        wall: unix_now(),
-        started_wall: state.started_at,
-        monotonic_since_start: state.started.elapsed().as_secs_f64(),
-        last_seen: state.outputs.last_seen(),
+        events.publish(Event::OutputExpired(Arc::new(gone.clone())));
     }
 }

@@ -1,17 +1,19 @@
-//! Sessions that are in use: what was frozen for them and what their engine
-//! remembers.
+//! Sessions that are in use: what was frozen for them and what their engine remembers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use herma_protocol::Json;
-use herma_protocol::context::Settings;
-use herma_protocol::session::Snapshot;
+use herma_archive::session::{SessionRow, SnapshotRow};
+use tokio::sync::OwnedMutexGuard;
 
+use super::engine_record::EngineRecord;
+use super::settings::SessionSettings;
+use super::snapshot::Frozen;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
 use crate::data::summarizer_kind::Kind;
-use crate::service::compression::kept::Kept;
-use crate::wire::state::State;
+use crate::owners::archive::{ArchiveHandle, KeptSession};
 
 /// Sessions that are kept in memory; past it those that nobody uses right now
 /// are read from the archive again when they are asked for.
@@ -28,40 +30,62 @@ pub(crate) struct Session {
     /// The profile it belongs to.
     pub profile: String,
     /// What was frozen when it was opened or refreshed.
-    snapshot: RwLock<Frozen>,
-    /// What `context.configure` said so far.
-    pub settings: Mutex<Settings>,
+    snapshot: RwLock<Arc<Frozen>>,
+    /// What was said of it so far.
+    settings: Mutex<SessionSettings>,
     /// What its engine remembers.
-    kept: Mutex<Kept>,
+    record: Mutex<EngineRecord>,
     /// Held while its settings are read, changed and kept.
     pub configuring: tokio::sync::Mutex<()>,
     /// Held while it is being compressed.
-    pub compressing: Arc<tokio::sync::Mutex<()>>,
+    compressing: Arc<tokio::sync::Mutex<()>>,
     generation: AtomicU64,
     /// When it was last noted that it is in use, in Unix seconds.
     touched: AtomicU64,
 }
 
 impl Session {
-    pub(crate) fn new(
-        id: String,
-        profile: String,
-        snapshot: Snapshot,
-        settings: Settings,
-        generation: u64,
-        kept: Kept,
-    ) -> Self {
+    /// A session as it was kept.
+    pub(crate) fn kept((row, engine): KeptSession) -> Self {
+        Self::going_on(row, engine.map(EngineRecord::read).unwrap_or_default())
+    }
+
+    /// A session that goes on with what an engine remembers.
+    pub(crate) fn going_on(row: SessionRow, record: EngineRecord) -> Self {
         Self {
-            id,
-            profile,
-            snapshot: RwLock::new(Frozen::new(snapshot)),
-            settings: Mutex::new(settings),
-            kept: Mutex::new(kept),
+            id: row.id,
+            profile: row.profile,
+            snapshot: RwLock::new(Arc::new(Frozen::new(row.snapshot))),
+            settings: Mutex::new(row.settings.as_deref().map(SessionSettings::read).unwrap_or_default()),
+            record: Mutex::new(record),
             configuring: tokio::sync::Mutex::default(),
             compressing: Arc::default(),
-            generation: AtomicU64::new(generation),
+            generation: AtomicU64::new(row.generation),
             touched: AtomicU64::new(0),
         }
+    }
+
+    /// As it is to be kept where the archive knows nothing of it.
+    pub(crate) fn row(&self) -> KeptSession {
+        let row = SessionRow {
+            id: self.id.clone(),
+            profile: self.profile.clone(),
+            agent: None,
+            parent: None,
+            title: None,
+            generation: self.generation(),
+            settings: Some(self.settings().text()),
+            snapshot: self.snapshot().blocks.clone(),
+            started_at: unix_now(),
+            ended_at: None,
+            end_reason: None,
+        };
+        (row, Some(self.record().row()))
+    }
+
+    /// A session belongs to the profile that it was opened with.
+    pub(crate) fn check_profile(&self, named: Option<&str>) -> Outcome<()> {
+        check_profile(&self.id, &self.profile, named)
     }
 
     /// Notes that it is in use; true when that was not noted for a while.
@@ -80,66 +104,71 @@ impl Session {
         self.generation.store(generation, Ordering::Release);
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner).snapshot)
+    pub(crate) fn snapshot(&self) -> Arc<Frozen> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The snapshot as its answer is; `None` when it has no JSON form.
-    pub(crate) fn snapshot_json(&self) -> Option<Arc<Json>> {
-        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).json.clone()
+    pub(crate) fn set_snapshot(&self, snapshot: SnapshotRow) {
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Frozen::new(snapshot));
     }
 
-    pub(crate) fn set_snapshot(&self, snapshot: Snapshot) {
-        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Frozen::new(snapshot);
+    pub(crate) fn settings(&self) -> SessionSettings {
+        self.lock_settings().clone()
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn set_settings(&self, settings: SessionSettings) {
+        *self.lock_settings() = settings;
+    }
+
+    /// The window that was said, in tokens.
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.lock_settings().context_length
     }
 
     /// The summarizer that was set for it.
     pub(crate) fn summarizer(&self) -> Option<Kind> {
-        let settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        settings.summarizer.as_deref().and_then(Kind::parse)
+        self.lock_settings().summarizer.as_deref().and_then(Kind::parse)
     }
 
-    pub(crate) fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What its engine remembers.
+    pub(crate) fn record(&self) -> MutexGuard<'_, EngineRecord> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the archive note what the engine remembers; nobody waits for it. The summary
     /// is noted with the compression that it belongs to.
-    pub(crate) fn keep(self: &Arc<Self>, state: &State) {
+    pub(crate) fn post_record(self: &Arc<Self>, archive: &ArchiveHandle) {
         let session = Arc::clone(self);
-        state.archive.tell_if_in_use(move |archive| {
-            // What it is by then: a later change must not be overtaken by an earlier one.
-            let figures = session.kept().figures();
-            archive.save_engine_state(&session.id, &figures)
-        });
+        archive.post_engine_figures(self.id.clone(), move || session.record().figures());
+    }
+
+    /// Its only compression, as long as the guard lives; `None` while another one is running.
+    pub(crate) fn begin_compressing(&self) -> Option<OwnedMutexGuard<()>> {
+        Arc::clone(&self.compressing).try_lock_owned().ok()
+    }
+
+    fn lock_settings(&self) -> MutexGuard<'_, SessionSettings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A snapshot and its JSON, which is made once: it is asked for before every turn.
-#[derive(Debug)]
-struct Frozen {
-    snapshot: Arc<Snapshot>,
-    json: Option<Arc<Json>>,
-}
-
-impl Frozen {
-    fn new(snapshot: Snapshot) -> Self {
-        let json = Json::from_value(&snapshot).ok().map(Arc::new);
-        Self { snapshot: Arc::new(snapshot), json }
+/// A session of one profile can't be used under the name of another.
+pub(crate) fn check_profile(id: &str, own: &str, named: Option<&str>) -> Outcome<()> {
+    match named {
+        Some(named) if named != own => {
+            Err(Error::Conflict(format!("session {id:?} belongs to the profile {own:?}, not {named:?}")))
+        }
+        _ => Ok(()),
     }
 }
 
 /// The sessions in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionTable {
     known: RwLock<HashMap<String, Arc<Session>>>,
 }
 
-impl Sessions {
+impl SessionTable {
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use herma_archive::Archive;
 use herma_protocol::binary::ClientFrame;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
@@ -27,15 +26,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
-use notify::told;
+use notify::{Subscribed, next_event};
 
-use crate::owners::events::Subscription;
-use crate::service::refusals::Writer;
 use crate::wire::dispatch;
 use crate::wire::in_flight::{self, Share};
 use crate::wire::order::Order;
 use crate::wire::rpc_error::Answer;
-use crate::wire::state::State;
+use crate::wire::services::Services;
 use crate::wire::transport::{self, Stream};
 
 /// Lines longer than this are parsed on another thread.
@@ -62,21 +59,15 @@ const LOOK: Duration = Duration::from_millis(200);
 const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
 
 /// Serves one connection until its peer is done or the daemon stops.
-pub(crate) async fn serve(state: Arc<State>, stream: Stream, number: u64) {
-    let mut connection = Connection::new(Arc::clone(&state), stream, number);
+pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64) {
+    let mut connection = Connection::new(Arc::clone(&services), stream, number);
     match connection.run().await {
         Ok(()) => tracing::debug!(number, "connection ended"),
         Err(End::Peer(error)) => tracing::debug!(number, "connection lost: {error}"),
         Err(End::Stalled) => tracing::info!(number, "connection closed: no progress for {} s", limits::STALL_S),
     }
-    state.refusals.forget(&Writer::Connection(number));
-    for (session, holder) in state.connection_locks.left_by(number) {
-        let state = Arc::clone(&state);
-        tokio::spawn(async move {
-            let release = move |archive: &mut Archive| archive.unlock_unbound(&session, &holder);
-            state.archive.insist(release).await;
-        });
-    }
+    services.memory.forget_connection(number);
+    services.session_locks.release_all_of(number);
 }
 
 /// Why a connection ends early.
@@ -95,7 +86,7 @@ impl From<std::io::Error> for End {
 
 /// What still comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inward {
+enum Incoming {
     /// The peer may send more.
     Open,
     /// The peer has sent everything; frames may wait in the buffer.
@@ -113,10 +104,10 @@ struct Encoded {
 type WaitForShare = Pin<Box<dyn Future<Output = Option<Share>> + Send>>;
 
 struct Connection {
-    state: Arc<State>,
+    services: Arc<Services>,
     stream: Stream,
     number: u64,
-    inward: Inward,
+    incoming: Incoming,
     decoder: Decoder,
     /// Whether whole frames may wait in the decoder.
     backlog: bool,
@@ -127,7 +118,7 @@ struct Connection {
     /// Until then nothing is read.
     share_wanted: Option<WaitForShare>,
     order: Order,
-    subscription: Option<Subscription>,
+    subscription: Option<Subscribed>,
     /// How long a peer may make no progress.
     patience: Duration,
     answers: mpsc::Sender<Encoded>,
@@ -139,14 +130,14 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(state: Arc<State>, stream: Stream, number: u64) -> Self {
+    fn new(services: Arc<Services>, stream: Stream, number: u64) -> Self {
         let (answers, answered) = mpsc::channel(limits::REQUESTS);
-        let decoder = Decoder::new(state.config.limits.frame);
+        let decoder = Decoder::new(services.config.limits.frame);
         Self {
-            state,
+            services,
             stream,
             number,
-            inward: Inward::Open,
+            incoming: Incoming::Open,
             decoder,
             backlog: false,
             share: None,
@@ -165,23 +156,23 @@ impl Connection {
     }
 
     async fn run(&mut self) -> Result<(), End> {
-        let mut stop = self.state.stop.subscribe();
+        let mut stop = self.services.connections.stop.subscribe();
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             if self.backlog && self.has_room() {
                 self.take_frames().await;
             }
-            if self.inward == Inward::Ended && !self.backlog {
-                self.inward = Inward::Closed;
+            if self.incoming == Incoming::Ended && !self.backlog {
+                self.incoming = Incoming::Closed;
                 self.finish();
             }
             let writing = !self.out.is_empty();
             let is_done = self.tasks.is_empty() && self.answered.is_empty() && self.subscription.is_none();
-            if self.inward == Inward::Closed && !writing && is_done {
+            if self.incoming == Incoming::Closed && !writing && is_done {
                 return Ok(());
             }
-            let may_read = self.inward == Inward::Open && self.share_wanted.is_none() && self.has_room();
+            let may_read = self.incoming == Incoming::Open && self.share_wanted.is_none() && self.has_room();
             let waiting = writing || may_read && self.decoder.partial().is_some();
             let patience = if self.decoder.codec().is_none() { HANDSHAKE } else { self.patience };
             let patience = self.progress + patience;
@@ -191,11 +182,11 @@ impl Connection {
                 wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
                 Some(answer) = self.answered.recv(), if self.out.len() < OUT => self.queue(&answer.bytes),
                 Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
-                read = read::read(&self.stream, &mut self.decoder, &self.state.buffers), if may_read => {
+                read = read::read(&self.stream, &mut self.decoder, &self.services.connections.buffers), if may_read => {
                     self.progress = Instant::now();
                     self.backlog = true;
                     if read? == 0 {
-                        self.inward = Inward::Ended;
+                        self.incoming = Incoming::Ended;
                     }
                 }
                 share = wanted(&mut self.share_wanted), if self.share_wanted.is_some() => {
@@ -203,13 +194,13 @@ impl Connection {
                     self.progress = Instant::now();
                     self.frame_due = Some(self.progress + Duration::from_secs(limits::FRAME_S));
                 }
-                () = stopping(&mut stop), if self.inward == Inward::Open || self.subscription.is_some() => {
-                    self.inward = Inward::Closed;
+                () = stopping(&mut stop), if self.incoming == Incoming::Open || self.subscription.is_some() => {
+                    self.incoming = Incoming::Closed;
                     self.end_subscription();
                 }
-                told = told(&mut self.subscription), if self.subscription.is_some() && self.out.len() < OUT => {
-                    match told {
-                        Some(notification) => self.tell(notification),
+                event = next_event(&mut self.subscription), if self.subscription.is_some() && self.out.len() < OUT => {
+                    match event {
+                        Some(event) => self.notify(event),
                         None => self.subscription = None,
                     }
                 }
@@ -261,7 +252,7 @@ impl Connection {
                     return;
                 }
                 Err(error) => {
-                    (self.backlog, self.inward) = (false, Inward::Closed);
+                    (self.backlog, self.incoming) = (false, Incoming::Closed);
                     return self.refuse(&error);
                 }
             }
@@ -274,11 +265,11 @@ impl Connection {
         if frame.len() <= LINE_INLINE {
             return parse(codec, self.decoder.bytes(frame));
         }
-        let (mut bytes, state) = (self.decoder.take(frame), Arc::clone(&self.state));
+        let (mut bytes, services) = (self.decoder.take(frame), Arc::clone(&self.services));
         let read = move || {
             let parsed = parse_taking(codec, &mut bytes);
             if bytes.len() <= COPIED {
-                state.buffers.give(bytes);
+                services.connections.buffers.give(bytes);
             }
             parsed
         };
@@ -292,11 +283,11 @@ impl Connection {
         let Some(partial) = self.decoder.partial() else { return };
         let expected = match partial.need {
             Some(need) => need,
-            None if partial.have > limits::SMALL_FRAME => self.state.config.limits.frame,
+            None if partial.have > limits::SMALL_FRAME => self.services.config.limits.frame,
             None => partial.have,
         };
-        if self.share.is_none() && expected > limits::SMALL_FRAME && self.inward == Inward::Open {
-            let in_flight = self.state.in_flight.clone();
+        if self.share.is_none() && expected > limits::SMALL_FRAME && self.incoming == Incoming::Open {
+            let in_flight = self.services.connections.in_flight.clone();
             self.share_wanted = Some(Box::pin(async move { in_flight.take(expected).await }));
         }
     }
@@ -315,7 +306,7 @@ impl Connection {
 
     /// Tells what is wrong with a stream that can't be read any further.
     fn refuse(&mut self, error: &FrameError) {
-        self.state.metrics.record_unreadable();
+        self.services.connections.metrics.record_unreadable();
         let kind = match error {
             FrameError::TooLarge { .. } => ErrorKind::TooLarge,
             FrameError::Preface | FrameError::CutShort { .. } => ErrorKind::ParseError,
@@ -362,7 +353,7 @@ impl Connection {
     }
 
     fn refuse_frame(&mut self, id: u64, error: RpcError) {
-        self.state.metrics.record_unreadable();
+        self.services.connections.metrics.record_unreadable();
         self.answer(|out| encode_frame(id, &Err(error), out));
     }
 
@@ -373,10 +364,10 @@ impl Connection {
             }
             (ReplyTo::Nobody, Ok((header, request))) => self.ask(header, request, share, |_, _| ()),
             (ReplyTo::Id(id), Err(error)) => {
-                self.state.metrics.record_unreadable();
+                self.services.connections.metrics.record_unreadable();
                 self.answer(|out| encode_line(&id, &Err(error), out));
             }
-            (ReplyTo::Nobody, Err(_)) => self.state.metrics.record_unreadable(),
+            (ReplyTo::Nobody, Err(_)) => self.services.connections.metrics.record_unreadable(),
         }
     }
 
@@ -398,14 +389,14 @@ impl Connection {
         while let Ok(answer) = self.answered.try_recv() {
             self.queue(&answer.bytes);
         }
-        if !is_busy && let Some(outcome) = dispatch::at_once(&self.state, &header, &request) {
+        if !is_busy && let Some(outcome) = dispatch::at_once(&self.services, self.number, &header, &request) {
             return self.answer(|out| encode(outcome, out));
         }
         let is_alone = self.tasks.is_empty() && self.decoder.partial().is_none();
         let place = self.order.queue(key);
-        let (state, number, answers) = (Arc::clone(&self.state), self.number, self.answers.clone());
-        let mut work = Box::pin(dispatch::in_time(state, number, header, request, place.turn()));
-        // Whoever asks one thing after the other gets what can be done at once
+        let (services, number, answers) = (Arc::clone(&self.services), self.number, self.answers.clone());
+        let mut work = Box::pin(dispatch::in_time(services, number, header, request, place.turn()));
+        // A peer that asks one thing after the other gets what can be done at once
         // without a task.
         if is_alone && let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return self.answer(|out| encode(outcome, out));
@@ -441,9 +432,9 @@ impl Connection {
                 (reply_to, Ok((header, request))) => {
                     let key = dispatch::order_key(&request);
                     let place = self.order.queue(key);
-                    let (state, number) = (Arc::clone(&self.state), self.number);
+                    let (services, number) = (Arc::clone(&self.services), self.number);
                     self.tasks.spawn(async move {
-                        let outcome = dispatch::in_time(state, number, header, request, place.turn()).await;
+                        let outcome = dispatch::in_time(services, number, header, request, place.turn()).await;
                         if let ReplyTo::Id(id) = reply_to {
                             drop(done.send(jsonrpc::write_reply(&id, &outcome)));
                         }

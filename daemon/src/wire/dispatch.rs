@@ -6,31 +6,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use herma_protocol::method::Effect;
-use herma_protocol::{ErrorKind, Header, Json, Method, Prepared, Reply, Request, RpcError, limits};
+use herma_protocol::method::{Effect, Order};
+use herma_protocol::{ErrorKind, Header, Method, Prepared, Reply, Request, RpcError, limits};
+use serde_json::value::to_raw_value;
 use sha2::{Digest, Sha256};
 
 use crate::data::error::Error;
 use crate::owners::commit_token::{CancelOnDrop, CommitToken};
-use crate::wire::caller::Caller;
+use crate::service::caller::Caller;
 use crate::wire::guarded::Guarded;
 use crate::wire::handler;
 use crate::wire::idempotency::{Begin, Mutation};
 use crate::wire::order::Turn;
 use crate::wire::rpc_error::Answer;
-use crate::wire::state::State;
+use crate::wire::services::Services;
+
+/// What the requests wait for that go to the stores and name no session; no session can have
+/// this id.
+const STORES: &str = "\0memory";
 
 /// Answers a request that needs no waiting; `None` for any other. A panic is
 /// this request's `internal` error.
-pub(crate) fn at_once(state: &State, header: &Header, request: &Request) -> Option<Answer<Reply>> {
+pub(crate) fn at_once(
+    services: &Arc<Services>,
+    connection: u64,
+    header: &Header,
+    request: &Request,
+) -> Option<Answer<Reply>> {
     if header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
         return None;
     }
     let started = Instant::now();
+    let caller = Caller { connection, profile: header.profile.clone(), token: CommitToken::default() };
     let outcome = guarded(request.method(), || {
-        handler::at_once(state, header.profile.as_deref(), request).map(|outcome| outcome.map_err(RpcError::from))
+        handler::at_once(services, &caller, request).map(|outcome| outcome.map_err(RpcError::from))
     })?;
-    state.metrics.record(request.method(), started.elapsed(), outcome.is_err());
+    services.connections.metrics.record(request.method(), started.elapsed(), outcome.is_err());
     Some(outcome)
 }
 
@@ -44,17 +55,21 @@ fn guarded(method: Method, handle: impl FnOnce() -> Option<Answer<Reply>>) -> Op
 /// What the order of requests is kept for: those of one session, and those of
 /// the stores that name none.
 pub(crate) fn order_key(request: &Request) -> Option<&str> {
-    handler::session_of(request).or_else(|| request.method().name().starts_with("memory.").then_some("\0memory"))
+    match request.order() {
+        Order::Session(session) => Some(session),
+        Order::Stores => Some(STORES),
+        Order::Free => None,
+    }
 }
 
 /// Answers any request, when its turn comes and within its deadline. A panic in it
 /// is only its own.
 ///
 /// A write to a store that is being done when the deadline passes is waited for:
-/// whoever is told that time ran out can rely on it that nothing was written. One with
+/// a caller that is told that time ran out can rely on it that nothing was written. One with
 /// an idempotency key goes on all the same, for its caller will come back with it.
 pub(crate) async fn in_time(
-    state: Arc<State>,
+    services: Arc<Services>,
     connection: u64,
     header: Header,
     request: Request,
@@ -66,7 +81,7 @@ pub(crate) async fn in_time(
     let token = CommitToken::default();
     let _unwanted = header.idempotency_key.is_none().then(|| CancelOnDrop(token.clone()));
     let keyed_change = header.idempotency_key.is_some();
-    let shared = Arc::clone(&state);
+    let shared = Arc::clone(&services);
     let mut work = Guarded::new({
         let token = token.clone();
         async move {
@@ -90,7 +105,7 @@ pub(crate) async fn in_time(
             Err(RpcError::new(ErrorKind::DeadlineExceeded, words))
         }
     };
-    state.metrics.record(method, started.elapsed(), outcome.is_err());
+    services.connections.metrics.record(method, started.elapsed(), outcome.is_err());
     outcome
 }
 
@@ -106,7 +121,7 @@ fn check(header: &Header) -> Result<(), Error> {
 
 /// Does a request, or answers what it came to when its key was used before.
 async fn keyed(
-    state: Arc<State>,
+    services: Arc<Services>,
     connection: u64,
     header: Header,
     request: Request,
@@ -115,11 +130,11 @@ async fn keyed(
     let caller = Caller { connection, profile: header.profile, token };
     let method = request.method();
     let (Some(key), Effect::Write) = (header.idempotency_key, method.effect()) else {
-        return handler::handle(&state, &caller, request).await.map_err(RpcError::from);
+        return handler::handle(&services, &caller, request).await.map_err(RpcError::from);
     };
     let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
     loop {
-        match state.idempotency.begin(&mutation, Instant::now()) {
+        match services.connections.idempotency.begin(&mutation, Instant::now()) {
             Begin::Done(json) => return Ok(Reply::Prepared(Prepared { method, json })),
             Begin::Reused => {
                 let words = "the idempotency key was used for another request";
@@ -132,11 +147,11 @@ async fn keyed(
                 // A task of its own: it goes on when the caller goes away, for
                 // the caller will come back with the same key.
                 let work = tokio::spawn(async move {
-                    let outcome = handler::handle(&state, &caller, request).await.map_err(RpcError::from);
+                    let outcome = handler::handle(&services, &caller, request).await.map_err(RpcError::from);
                     if let Ok(reply) = &outcome
-                        && let Ok(json) = Json::from_value(reply)
+                        && let Ok(json) = to_raw_value(reply)
                     {
-                        ticket.done(json, Instant::now());
+                        ticket.done(json.into(), Instant::now());
                     }
                     outcome
                 });

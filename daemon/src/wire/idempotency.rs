@@ -4,11 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use herma_protocol::{Json, limits};
+use herma_protocol::limits;
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 /// A result as it is kept.
-type Kept = Arc<Json>;
+type Kept = Arc<RawValue>;
 
 /// What identifies a mutation: its key and what exactly was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -106,11 +107,11 @@ impl Inner {
 
 impl Ticket {
     /// Keeps the result for those who come with the same key.
-    pub(crate) fn done(self, json: Json, now: Instant) {
+    pub(crate) fn done(self, json: Arc<RawValue>, now: Instant) {
         let mut inner = self.all.lock();
         if let Some(entry) = inner.entries.get_mut(&self.key) {
             let length = json.get().len();
-            entry.state = State::Done(Arc::new(json));
+            entry.state = State::Done(json);
             inner.bytes += length;
             inner.finished.push_back((now, self.key.clone()));
         }
@@ -134,8 +135,8 @@ mod tests {
         Mutation { key: key.into(), fingerprint: [asked; 32] }
     }
 
-    fn json(text: &str) -> Json {
-        Json::parse(text.into()).unwrap_or_else(|error| panic!("{error}"))
+    fn json(text: &str) -> Arc<RawValue> {
+        RawValue::from_string(text.into()).unwrap_or_else(|error| panic!("{error}")).into()
     }
 
     #[test]

@@ -9,17 +9,17 @@ use herma_disk::{DiskError, folder, socket};
 use crate::data::config::Config;
 use crate::wire::transport::{self, Listener};
 
-/// The claim on a home. While it lives no other daemon serves it; dropped, the
+/// The lock of a home. While it lives no other daemon serves it; dropped, the
 /// socket's name is gone and the home is free.
 #[derive(Debug)]
 #[must_use = "the home is free again when this is dropped"]
-pub struct Claim {
+pub struct HomeLock {
     /// The socket's name, unless it is the service manager's.
     socket: Option<PathBuf>,
     _lock: Lock,
 }
 
-impl Drop for Claim {
+impl Drop for HomeLock {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.socket.as_deref().map(socket::remove_stale) {
             tracing::warn!("{error}");
@@ -29,7 +29,7 @@ impl Drop for Claim {
 
 /// Why a home can't be served.
 #[derive(Debug, thiserror::Error)]
-pub enum ClaimError {
+pub enum HomeLockError {
     /// Another daemon holds the home.
     #[error("the home {} is served already{}", home.display(), by(holder))]
     Taken {
@@ -67,18 +67,18 @@ fn by(holder: &str) -> String {
 ///
 /// # Errors
 /// Another daemon, or a file system that says no.
-pub async fn claim(config: &Config, inherited: Option<Listener>) -> Result<(Claim, Listener), ClaimError> {
+pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(HomeLock, Listener), HomeLockError> {
     let private = config.home.join("herma");
     folder::create_private(&private)?;
     let path = private.join("hermad.lock");
     let Some(mut lock) = Lock::try_now(&path)? else {
         let holder = lock::holder(&path).unwrap_or_default();
-        return Err(ClaimError::Taken { home: config.home.clone(), holder });
+        return Err(HomeLockError::Taken { home: config.home.clone(), holder });
     };
     // On a full disk nobody can read who holds the lock, but it is held.
     drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
     if let Some(listener) = inherited {
-        return Ok((Claim { socket: None, _lock: lock }, listener));
+        return Ok((HomeLock { socket: None, _lock: lock }, listener));
     }
     if let Some(folder) = config.socket.parent() {
         folder::create(folder)?;
@@ -88,17 +88,17 @@ pub async fn claim(config: &Config, inherited: Option<Listener>) -> Result<(Clai
     }
     let listener = listen(&config.socket).await?;
     socket::make_private(&config.socket)?;
-    Ok((Claim { socket: Some(config.socket.clone()), _lock: lock }, listener))
+    Ok((HomeLock { socket: Some(config.socket.clone()), _lock: lock }, listener))
 }
 
-async fn listen(path: &Path) -> Result<Listener, ClaimError> {
-    let failed = |source| ClaimError::Listen { path: path.to_owned(), source };
+async fn listen(path: &Path) -> Result<Listener, HomeLockError> {
+    let failed = |source| HomeLockError::Listen { path: path.to_owned(), source };
     match transport::listen(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
         listener => return listener.map_err(failed),
     }
     if transport::answers(path).await.map_err(failed)? {
-        return Err(ClaimError::SocketTaken { path: path.to_owned() });
+        return Err(HomeLockError::SocketTaken { path: path.to_owned() });
     }
     socket::remove_stale(path)?;
     transport::listen(path).map_err(failed)

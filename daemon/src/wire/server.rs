@@ -2,22 +2,18 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use herma_memory::Target;
 use herma_protocol::{ErrorKind, RpcError, jsonrpc};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use crate::data::clock::unix_now;
+use super::connection;
+use super::services::Services;
+use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
 use crate::data::profiles::DEFAULT_PROFILE;
-use crate::service::recall_index::{self, IndexQueue};
-use crate::service::retention;
-use crate::wire::connection;
-use crate::wire::state::State;
-use crate::wire::transport::{self, Listener, Stream};
+use crate::service::recall_index::IndexQueue;
 
 /// How long requests have to finish when nothing else is said.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -34,16 +30,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// waits for that no longer than the drain time, and closes the archive.
 pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
     let most = config.limits.connections;
-    let (state, queue) = State::new(config);
-    let state = Arc::new(state);
-    for target in Target::ALL {
-        if let Err(error) = state.store(DEFAULT_PROFILE, target) {
-            tracing::error!(%target, "a store can't be served: {error}");
-        }
+    let (services, queue) = Services::new(config);
+    let services = Arc::new(services);
+    services.stores.serve(DEFAULT_PROFILE);
+    if let Err(error) = services.archive.note_killed_daemon().await {
+        tracing::warn!("what a killed daemon left open stays so: {error}");
     }
-    clear_up(&state).await;
-    let mut upkeep = tokio::spawn(upkeep(Arc::clone(&state), queue));
-    let mut stop = state.stop.subscribe();
+    let mut upkeep = tokio::spawn(upkeep(Arc::clone(&services), queue));
+    let mut stop = services.connections.stop.subscribe();
     let mut connections = JoinSet::new();
     let mut number = 0;
     tokio::pin!(shutdown);
@@ -58,11 +52,11 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
                 Ok(stream) if connections.len() >= most => drop(tokio::spawn(refuse(stream, most))),
                 Ok(stream) => {
                     number += 1;
-                    let state = Arc::clone(&state);
-                    state.connections.fetch_add(1, Ordering::Relaxed);
+                    let services = Arc::clone(&services);
+                    services.connections.opened();
                     connections.spawn(async move {
-                        connection::serve(Arc::clone(&state), stream, number).await;
-                        state.connections.fetch_sub(1, Ordering::Relaxed);
+                        connection::serve(Arc::clone(&services), stream, number).await;
+                        services.connections.closed();
                     });
                 }
                 Err(error) => {
@@ -73,9 +67,9 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         }
     }
     drop(listener);
-    let drain = *state.stop.borrow();
+    let drain = *services.connections.stop.borrow();
     let drain = drain.unwrap_or(DRAIN);
-    state.stop.send_replace(Some(drain));
+    services.connections.stop.send_replace(Some(drain));
     tracing::info!(connections = connections.len(), "stopping");
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(drain, finished).await.is_err() {
@@ -85,15 +79,15 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         let ended = async { while connections.join_next().await.is_some() {} };
         drop(tokio::time::timeout(SETTLE, ended).await);
     }
-    state.outputs.stop();
+    services.outputs.stop();
     match tokio::time::timeout(SETTLE, &mut upkeep).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => tracing::error!("the upkeep panicked"),
         Err(_) => tracing::warn!("the upkeep was cut off"),
     }
-    let closing = Arc::clone(&state);
+    let closing = Arc::clone(&services);
     let closed = tokio::task::spawn_blocking(move || {
-        closing.settle_stores(SETTLE);
+        closing.stores.close(SETTLE);
         closing.archive.close();
     });
     if closed.await.is_err() {
@@ -102,35 +96,21 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     tracing::info!("stopped");
 }
 
-/// Notes in the archive what ended with a daemon that was killed, before anybody asks.
-async fn clear_up(state: &State) {
-    let was_killed = state.archive.was_killed();
-    let noted = state.archive.note(move |archive| {
-        archive.drop_unbound_locks()?;
-        if was_killed { archive.mark_interrupted(unix_now()).map(drop) } else { Ok(()) }
-    });
-    if let Err(error) = noted.await {
-        tracing::warn!("what a killed daemon left open stays so: {error}");
-    }
-}
-
 /// What is done beside the requests, until the daemon stops: what a killed one left is
 /// tidied up, the text index follows what is kept, and outputs go when it is time.
-async fn upkeep(state: Arc<State>, queue: IndexQueue) {
-    let sweeping = Arc::clone(&state);
-    let swept = tokio::task::spawn_blocking(move || sweeping.outputs.sweep(unix_now()));
-    match swept.await {
-        Ok(Ok(swept)) => tracing::debug!(?swept, "the outputs are tidied up"),
-        Ok(Err(error)) => tracing::warn!("leftovers stay: {error}"),
-        Err(_) => tracing::error!("tidying up the outputs panicked"),
-    }
-    retention::tell_notices(&state);
-    let busy = async {
-        tokio::join!(recall_index::work(Arc::clone(&state), queue), retention::keep_looking(Arc::clone(&state)))
+async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
+    services.retention.sweep().await;
+    let mut stop = services.connections.stop.subscribe();
+    let upkeep = async {
+        tokio::join!(
+            services.indexer.work(&services.events, queue),
+            services.retention.keep_looking(),
+            services.connections.buffers.keep_tidy(),
+        );
     };
     tokio::select! {
-        ((), ()) = busy => {}
-        () = state.buffers.keep_tidy() => {}
+        () = async { drop(stop.wait_for(Option::is_some).await) } => {}
+        () = upkeep => {}
     }
 }
 

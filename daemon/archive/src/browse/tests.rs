@@ -21,10 +21,10 @@ fn neighbours_are_of_the_same_session_and_in_order() {
     assert_eq!(around(10, usize::MAX, usize::MAX), [2, 4, 6, 8, 10]);
     assert_eq!(around(99, 1, 1), [0; 0]);
     assert_eq!(around(u64::MAX, 1, 1), [0; 0]);
-    let message = archive.reader().message(5).unwrap().unwrap();
+    let message = archive.reader().around(5, 0, 0).unwrap().remove(0);
     assert_eq!((message.session.as_str(), message.profile.as_str(), message.position), ("s", "default", 2));
     assert_eq!((message.body, message.role.as_deref(), message.compression), (said("user", "s2"), Some("user"), None));
-    assert_eq!(archive.reader().message(u64::MAX).unwrap(), None);
+    assert_eq!(archive.reader().around(u64::MAX, 0, 0).unwrap(), []);
 }
 
 #[test]

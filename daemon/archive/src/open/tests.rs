@@ -29,7 +29,7 @@ fn a_bad_page_is_met_later() {
     let body = said("user", &"words ".repeat(200));
     let bodies = vec![body.as_str(); 200];
     archive.append("s", 0, 0, &bodies, 1.0).unwrap();
-    archive.check().unwrap();
+    archive.reader().check().unwrap();
     drop(archive);
     let path = folder.path().join("archive.db");
     let pages = path.metadata().unwrap().len() / 4096;
@@ -37,7 +37,7 @@ fn a_bad_page_is_met_later() {
         overwrite(&path, page * 4096, &[0xee; 4096]);
     }
     let errors = match Archive::open(&path) {
-        Ok(archive) => vec![archive.check().unwrap_err(), archive.reader().transcript("s").unwrap_err()],
+        Ok(archive) => vec![archive.reader().check().unwrap_err(), archive.reader().transcript("s").unwrap_err()],
         Err(error) => vec![error],
     };
     assert!(errors.iter().all(ArchiveError::is_damaged), "{errors:?}");

@@ -124,8 +124,8 @@ fn a_store_that_was_closed_in_peace_is_known() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("memory.jsonl");
     let mut journal = filled(&path, 1..=2);
-    journal.settle().unwrap();
-    journal.settle().unwrap();
+    journal.flush().unwrap();
+    journal.flush().unwrap();
     let mut again = Journal::open(&path).unwrap();
     assert!(again.is_settled() && again.damaged() == 0);
     again.commit(vec![row(3)], None).unwrap();

@@ -181,7 +181,7 @@ fn what_another_program_took_back_stays_back() {
     let mut first = store(home.path());
     add(&mut first, "one");
     add(&mut first, "two");
-    first.settle().unwrap();
+    first.flush().unwrap();
     put(home.path(), b"one");
     let mut second = store(home.path());
     second.tidy().unwrap();
@@ -238,7 +238,7 @@ fn the_journal_is_compacted_and_read_by_pages() {
     for at in 0..12 {
         add(&mut store, &format!("{at}"));
         remove(&mut store, &format!("{at}"), Drift::Refused).unwrap();
-        store.rest().unwrap();
+        store.maintain().unwrap();
     }
     let rows = |store: &mut Store, before, limit| {
         let (rows, more) = store.log(before, limit, 1 << 20).unwrap();

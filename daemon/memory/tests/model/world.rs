@@ -82,7 +82,7 @@ impl World {
                 self.seen(parsed(text));
             }
             Operation::Compact => {
-                self.store.rest().unwrap();
+                self.store.maintain().unwrap();
                 if self.rows.len() >= 2 * KEPT {
                     self.rows.drain(..self.rows.len() - KEPT);
                 }
@@ -163,7 +163,7 @@ impl World {
     /// Closes the store, does something to its files and opens it again.
     fn reopen(&mut self, settled: bool, meanwhile: impl FnOnce(&mut Self)) {
         if settled {
-            self.store.settle().unwrap();
+            self.store.flush().unwrap();
             self.settled.extend(self.rows.last().map(|row| row.revision));
         }
         self.store = open(self.folder.path());

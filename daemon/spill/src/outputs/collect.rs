@@ -108,7 +108,7 @@ impl Outputs {
             }
             let Some(record) = self.record(handle) else { continue };
             // One that is busy is just being kept again.
-            let Some(_claim) = self.claims.now(handle, record.folder()) else { continue };
+            let Some(_lock) = self.path_locks.now(handle, record.folder()) else { continue };
             let Some((expired, freed)) = self.expire(handle, at, reason) else { continue };
             collected.expired.push(expired);
             match freed {
@@ -143,7 +143,7 @@ impl Outputs {
     }
 
     /// Marks a kept output as expired, then removes its file; `None` when it is none. Only
-    /// who claims the file may call this.
+    /// who holds its lock may call this.
     fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
         let record = {
             let mut catalog = self.catalog();
@@ -172,7 +172,7 @@ impl Outputs {
             }
         };
         let folder = file.split('/').next().unwrap_or_default();
-        let _claim = self.claims.wait(parsed, folder);
+        let _lock = self.path_locks.wait(parsed, folder);
         match self.record(parsed).map(|record| (record.state, record)) {
             Some((State::Expired { at, reason }, record)) => {
                 let (bytes, sha256) = (record.bytes, record.sha256);
@@ -194,7 +194,7 @@ impl Outputs {
     /// Removes the folder of a session if it is empty and nobody is about to make a file
     /// there; who does so at this very moment makes it again.
     pub(super) fn remove_folder(&self, folder: &str) -> Result<(), DiskError> {
-        if self.claims.is_busy(folder) {
+        if self.path_locks.is_busy(folder) {
             return Ok(());
         }
         self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
@@ -212,7 +212,7 @@ impl Outputs {
         let records: Vec<Record> = self.list(Some(session), usize::MAX);
         let mut gone = Vec::new();
         for record in &records {
-            let _claim = self.claims.wait(record.handle, record.folder());
+            let _lock = self.path_locks.wait(record.handle, record.folder());
             let freed = self.remove_file(&record.file);
             if record.state == State::Kept {
                 freed?;
@@ -230,7 +230,7 @@ impl Outputs {
             if !name.ends_with(super::SUFFIX) || self.record(handle).is_some() {
                 continue;
             }
-            let Some(_claim) = self.claims.now(handle, &folder) else { continue };
+            let Some(_lock) = self.path_locks.now(handle, &folder) else { continue };
             let length = herma_disk::regular::Regular::open(&below.join(&name))?.map_or(0, |file| file.length());
             self.remove_file(&file)?;
             gone.push(Gone { bytes: length, expired: None });

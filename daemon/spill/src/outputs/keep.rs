@@ -133,7 +133,7 @@ impl Outputs {
             };
             let file = format!("{session}/{name}");
             let (handle, path) = (Handle::of(&file), self.root.join(&file));
-            let _claim = self.claims.wait(handle, &session);
+            let _lock = self.path_locks.wait(handle, &session);
             let is_there = match Regular::open(&path)? {
                 Some(there) => {
                     if !there.holds(text.as_bytes())? {

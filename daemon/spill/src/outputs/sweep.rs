@@ -126,12 +126,12 @@ impl Outputs {
             let path = below.join(name);
             if name.starts_with(TEMPORARY.prefix) && name.ends_with(TEMPORARY.suffix) {
                 let is_old = age.is_zero() || Stamp::now(&path)?.is_some_and(|stamp| is_older(&stamp, age));
-                if is_old && !self.claims.is_busy(folder) {
+                if is_old && !self.path_locks.is_busy(folder) {
                     file::remove(&path)?;
                     swept.leftovers += 1;
                 }
             } else if let Some(output) = name.strip_suffix(INDEX_SUFFIX) {
-                if !names.contains(&format!("{output}{SUFFIX}")) && !self.claims.is_busy(folder) {
+                if !names.contains(&format!("{output}{SUFFIX}")) && !self.path_locks.is_busy(folder) {
                     file::remove(&path)?;
                     swept.leftovers += 1;
                 }
@@ -140,7 +140,7 @@ impl Outputs {
             }
         }
         for (handle, name) in expected.iter().filter(|(_, name)| !names.contains(name)) {
-            let Some(_claim) = self.claims.now(*handle, folder) else { continue };
+            let Some(_lock) = self.path_locks.now(*handle, folder) else { continue };
             if Stamp::now(&below.join(name))?.is_none() {
                 let mut catalog = self.catalog();
                 if catalog.known.expire(*handle, now, Reason::Removed).is_some() {
@@ -172,7 +172,7 @@ impl Outputs {
             }
             (catalog.known.begun.get(&handle).cloned(), record.is_some())
         };
-        let Some(_claim) = self.claims.now(handle, folder) else { return Ok(()) };
+        let Some(_lock) = self.path_locks.now(handle, folder) else { return Ok(()) };
         if self.catalog().known.is_kept(handle) {
             return Ok(());
         }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::clock::DAY;
 
 const NOW: f64 = 1_790_000_000.0;
 

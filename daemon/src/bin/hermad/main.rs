@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Parser;
 use herma_daemon::config::Config;
-use herma_daemon::instance::{self, ClaimError};
+use herma_daemon::instance::{self, HomeLockError};
 use herma_daemon::{logging, run, transport};
 use herma_protocol::rendezvous;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -73,7 +73,7 @@ const ALLOCATOR: [(&str, &str); 3] =
     [("MALLOC_MMAP_THRESHOLD_", "524288"), ("MALLOC_TRIM_THRESHOLD_", "2097152"), ("MALLOC_ARENA_MAX", "4")];
 
 /// Starts this program anew, in this very process, with the allocator told how to behave:
-/// it listens only before anything runs. Whoever has told it something is left alone.
+/// it listens only before anything runs. What the user has told it stays.
 fn tell_allocator() {
     if !cfg!(target_env = "gnu") || ALLOCATOR.iter().any(|(name, _)| std::env::var_os(name).is_some()) {
         return;
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
             // Standard error may be a pipe that nobody reads any more.
             drop(writeln!(std::io::stderr(), "hermad: {}", words(&error)));
             match error.downcast_ref() {
-                Some(ClaimError::Taken { .. }) => ExitCode::from(TAKEN),
+                Some(HomeLockError::Taken { .. }) => ExitCode::from(TAKEN),
                 _ => ExitCode::FAILURE,
             }
         }
@@ -140,11 +140,11 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         .build()
         .context("no runtime")?;
     raise_file_limit();
-    let claim = runtime.block_on(async {
+    let home_lock = runtime.block_on(async {
         let inherited = transport::inherited().context("the socket that the service manager gave")?;
         let (given, inherited) = inherited.map_or((None, None), |(listener, path)| (Some(listener), Some(path)));
         let config = Config { socket: inherited.unwrap_or_else(|| config.socket.clone()), ..config };
-        let (claim, listener) = instance::claim(&config, given).await?;
+        let (home_lock, listener) = instance::lock_home(&config, given).await?;
         let file = config.home.join("herma/hermad.log");
         logging::start(&config.log, arguments.detached.then_some(file.as_path()))?;
         tracing::info!(home = %config.home.display(), socket = %config.socket.display(), pid = std::process::id(), "serving");
@@ -165,10 +165,10 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         })
         .await;
         notify(NotifyState::Stopping);
-        anyhow::Ok(claim)
+        anyhow::Ok(home_lock)
     })?;
     runtime.shutdown_timeout(GOODBYE);
-    drop(claim);
+    drop(home_lock);
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::{Crowd, Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
+use crate::data::event::{Event, MemoryChange};
 
 /// Writes that are taken along at the last moment at most.
 const GROUP: usize = 256;
@@ -20,7 +21,7 @@ const GROUP: usize = 256;
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// Writes after which the store's thread is woken for what can wait.
-const UNRESTED: usize = 16;
+const UNMAINTAINED: usize = 16;
 
 /// How long after a hint the file is looked at: an editor that writes in place has
 /// finished by then, and one's own writes in a row cost one look.
@@ -57,7 +58,7 @@ pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
             worker.begin_anew();
         }
         worker.watch();
-        worker.tell();
+        worker.publish();
     }
 }
 
@@ -65,7 +66,7 @@ fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
     worker.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store and what is to be done about it. Whoever has locked it owns the store.
+/// A store and what is to be done about it. The thread that has locked it owns the store.
 #[derive(Debug)]
 pub(super) struct StoreWorker {
     context: StoreContext,
@@ -76,7 +77,7 @@ pub(super) struct StoreWorker {
     /// The folder is not watched, for this store writes to it.
     is_writing: bool,
     /// Writes since the last rest.
-    unrested: usize,
+    unmaintained: usize,
     /// How long the last write took that was done in place.
     pub(super) took: Duration,
 }
@@ -84,7 +85,7 @@ pub(super) struct StoreWorker {
 impl StoreWorker {
     pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>) -> Self {
         let store = store(&context);
-        Self { context, store, crowd, look_at: None, is_writing: false, unrested: 0, took: Duration::MAX }
+        Self { context, store, crowd, look_at: None, is_writing: false, unmaintained: 0, took: Duration::MAX }
     }
 
     fn start(&mut self) {
@@ -92,7 +93,7 @@ impl StoreWorker {
         if let Err(error) = self.store.tidy() {
             tracing::warn!(target = %self.context.target, profile = self.context.profile, "{error}");
         }
-        self.tell();
+        self.publish();
     }
 
     /// After a panic nothing is known of the store any more.
@@ -112,26 +113,26 @@ impl StoreWorker {
         }
         let written = apply(&mut transaction, write);
         let committed = transaction.commit().map_err(Error::from);
-        self.tell();
+        self.publish();
         self.wrote();
         Some(committed.and(written))
     }
 
     /// A write is over: its events need not be seen, but its file looked at later.
     fn wrote(&mut self) {
-        self.unrested += 1;
+        self.unmaintained += 1;
         self.look_at = Some(Instant::now() + CALM);
     }
 
     /// Whether something waits that the store's thread should do.
-    pub(super) fn wants_rest(&self) -> bool {
-        self.unrested >= UNRESTED || !self.is_writing || self.store.wants_rest()
+    pub(super) fn needs_maintenance(&self) -> bool {
+        self.unmaintained >= UNMAINTAINED || !self.is_writing || self.store.needs_maintenance()
     }
 
     /// Does what can wait until the writers are answered.
-    fn rest(&mut self) {
-        self.unrested = 0;
-        if let Err(error) = self.store.rest() {
+    fn maintain(&mut self) {
+        self.unmaintained = 0;
+        if let Err(error) = self.store.maintain() {
             tracing::warn!(target = %self.context.target, "the journal stays long: {error}");
         }
         if !self.is_writing {
@@ -153,11 +154,11 @@ impl StoreWorker {
                     self.take(job, jobs);
                 }
                 self.wrote();
-                self.rest();
+                self.maintain();
             }
-            Job::Rest => self.rest(),
-            Job::Settle(done) => {
-                if let Err(error) = self.store.settle() {
+            Job::Maintain => self.maintain(),
+            Job::Flush(done) => {
+                if let Err(error) = self.store.flush() {
                     tracing::warn!(target = %self.context.target, "not settled: {error}");
                 }
                 let _ = done.send(());
@@ -168,8 +169,8 @@ impl StoreWorker {
     /// Looks at the file, which nobody has written through this store for a while.
     fn look(&mut self) {
         self.look_at = None;
-        if self.unrested > 0 {
-            self.rest();
+        if self.unmaintained > 0 {
+            self.maintain();
         }
         if let Err(error) = self.store.look() {
             tracing::debug!(target = %self.context.target, "{error}");
@@ -197,14 +198,20 @@ impl StoreWorker {
         self.context.watch.ensure(self.context.paths.folder());
     }
 
-    fn tell(&mut self) {
+    fn publish(&mut self) {
         for event in self.store.take_events() {
-            self.context.events.memory_changed(&self.context.profile, self.context.target, event);
+            self.context.events.publish(Event::MemoryChanged(MemoryChange {
+                profile: self.context.profile.clone(),
+                target: self.context.target,
+                revision: event.revision,
+                action: event.action,
+                session: event.session,
+            }));
         }
     }
 
     /// Does a write, and those that come while another program holds the lock.
-    /// Whoever only wants to look is answered meanwhile, for that needs no lock. Gives
+    /// Readers are answered meanwhile, for that needs no lock. Gives
     /// back what came along and is no write.
     fn serve_writes(&mut self, first: Waiting, jobs: &Receiver<Job>) -> Vec<Job> {
         let mut waiting = vec![first];
@@ -220,8 +227,8 @@ impl StoreWorker {
                     if group.answers.len() > 1 {
                         self.crowd.seen();
                     }
-                    // Whoever is answered may ask what was told.
-                    self.tell();
+                    // A writer that is answered may ask for what was published.
+                    self.publish();
                     return group.answer();
                 }
                 Ok(None) => {}
@@ -237,9 +244,9 @@ impl StoreWorker {
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
-                Ok(Job::Hint | Job::Look | Job::Rest) | Err(RecvTimeoutError::Timeout) => {}
-                // Whoever waits here is waited for no longer than the daemon drains.
-                Ok(Job::Settle(done)) => {
+                Ok(Job::Hint | Job::Look | Job::Maintain) | Err(RecvTimeoutError::Timeout) => {}
+                // The daemon waits for this answer no longer than it drains.
+                Ok(Job::Flush(done)) => {
                     let _ = done.send(());
                 }
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
@@ -252,7 +259,7 @@ fn store(context: &StoreContext) -> Store {
     Store::new(context.paths.clone(), context.target, context.limits, Arc::clone(&context.policy))
 }
 
-/// Writes that were put on the disk together, and whoever asked meanwhile.
+/// Writes that were put on the disk together, and the readers that came meanwhile.
 struct Group {
     failure: Option<Error>,
     views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
@@ -269,10 +276,10 @@ impl Group {
         for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
             match job {
                 Job::View(answer) => group.views.push((answer, transaction.view())),
-                // Whoever went away, or ran out of time, wants no change any more.
+                // A caller that went away, or ran out of time, wants no change any more.
                 Job::Write(write, _) if !write.token.take() => {}
                 Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
-                Job::Hint | Job::Look | Job::Rest => {}
+                Job::Hint | Job::Look | Job::Maintain => {}
                 other => group.later.push(other),
             }
         }

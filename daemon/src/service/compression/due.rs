@@ -4,9 +4,9 @@ use herma_context::Settings;
 use herma_context::breaker::{Breaker, Limits, State, Verdict};
 use herma_context::pressure;
 
-use super::kept::Kept;
 use crate::data::config::ContextConfig;
 use crate::data::summarizer_kind::Kind;
+use crate::service::engine_record::EngineRecord;
 
 /// Share of the window from which on waiting would let it overflow.
 const OVERFLOWING: f64 = 0.95;
@@ -68,7 +68,7 @@ pub(crate) fn due(
     config: &ContextConfig,
     settings: &Settings,
     chain: &[Kind],
-    kept: &mut Kept,
+    kept: &mut EngineRecord,
     prompt: Prompt,
     now: f64,
 ) -> Due {
@@ -102,7 +102,7 @@ fn held_back(
     config: &ContextConfig,
     settings: &Settings,
     chain: &[Kind],
-    kept: &Kept,
+    kept: &EngineRecord,
     tokens: u64,
     gains: bool,
     now: f64,
@@ -126,14 +126,14 @@ fn held_back(
 }
 
 /// Seconds until one of the summarizers can be asked; 0 when one can be now.
-pub(crate) fn cooldown_s(kept: &Kept, chain: &[Kind], now: f64) -> f64 {
+pub(crate) fn cooldown_s(kept: &EngineRecord, chain: &[Kind], now: f64) -> f64 {
     let pauses = chain.iter().map(|kind| kept.cooldowns.remaining(kind.name(), now));
     pauses.min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
 /// Where the breaker stands with the last prompt, and seconds until it or the rate limit
 /// lets a run through.
-pub(crate) fn breaker(config: &ContextConfig, settings: &Settings, kept: &Kept, now: f64) -> (State, f64) {
+pub(crate) fn breaker(config: &ContextConfig, settings: &Settings, kept: &EngineRecord, now: f64) -> (State, f64) {
     let engine = &kept.engine;
     let tokens = u64::try_from(engine.last_prompt_tokens).unwrap_or(engine.last_compression_rough_tokens);
     let limits = limits(config, settings);

@@ -9,9 +9,9 @@ use herma_spill::facts::Facts;
 use herma_spill::outputs::Origin;
 use herma_spill::preview;
 
+use super::CompressionService;
 use crate::data::clock::unix_now;
 use crate::service::session::Session;
-use crate::wire::state::State;
 
 /// Of so many chars of a preview one is of the text's end, as far as the configuration has it.
 const END_SHARE: usize = 4;
@@ -32,15 +32,15 @@ struct Whole {
 
 impl Previews {
     /// Keeps the texts. One that can't be kept has no preview: it is in the archive all the same.
-    pub(super) fn keep(state: &State, session: &Session, spills: Vec<Spill>) -> Self {
-        let mut previews = Self { kept: HashMap::new(), end: state.config.output.preview_tail_size };
+    pub(super) fn keep(service: &CompressionService, session: &Session, spills: Vec<Spill>) -> Self {
+        let mut previews = Self { kept: HashMap::new(), end: service.preview_tail_size };
         for Spill { index, tool, id, text } in spills {
             let id = id.unwrap_or_else(|| format!("compressed_{index}"));
             let origin = Origin { session: &session.id, profile: &session.profile, tool: &tool, id: &id };
             let facts = Facts::of(&text);
-            match state.outputs.keep(&origin, &text, &facts, unix_now()) {
+            match service.outputs.kept.keep(&origin, &text, &facts, unix_now()) {
                 Ok(kept) => {
-                    state.spilled(&kept.handle);
+                    service.outputs.spilled(&kept.handle);
                     let chars = text.chars().count();
                     previews.kept.insert(index, Whole { text, chars, path: kept.path });
                 }

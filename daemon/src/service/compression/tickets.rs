@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_context::Message;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::job::Job;
+use super::list::size;
+use super::run::Run;
 use crate::service::session::Session;
 
 /// How long a run waits.
@@ -25,7 +25,7 @@ const DIGITS: usize = 24;
 
 /// The runs that wait.
 #[derive(Debug, Default)]
-pub(crate) struct Tickets(Mutex<Shelf>);
+pub(super) struct Tickets(Mutex<Shelf>);
 
 #[derive(Debug, Default)]
 struct Shelf {
@@ -38,22 +38,22 @@ struct Shelf {
 #[derive(Debug)]
 struct Waiting {
     name: String,
-    job: Box<Job>,
+    run: Box<Run>,
     bytes: usize,
     until: Instant,
 }
 
 impl Tickets {
     /// Lets a run wait, and names it. It takes the place of an earlier one of its session.
-    pub(crate) fn put(self: &Arc<Self>, job: Box<Job>) -> String {
-        let bytes = size(job.prepared.input());
+    pub(super) fn put(self: &Arc<Self>, run: Box<Run>) -> String {
+        let bytes = size(run.prepared.input());
         let until = Instant::now() + LIFE;
         let mut shelf = self.shelf();
-        shelf.waiting.retain(|other| other.job.session.id != job.session.id);
+        shelf.waiting.retain(|other| other.run.session.id != run.session.id);
         shelf.make_room(bytes);
         shelf.count += 1;
-        let name = name(&job, shelf.count);
-        shelf.waiting.push_back(Waiting { name: name.clone(), job, bytes, until });
+        let name = name(&run, shelf.count);
+        shelf.waiting.push_back(Waiting { name: name.clone(), run, bytes, until });
         drop(shelf);
         let weak = Arc::downgrade(self);
         tokio::spawn(async move {
@@ -66,23 +66,23 @@ impl Tickets {
     }
 
     /// The session of a ticket that can be used.
-    pub(crate) fn session(&self, name: &str) -> Option<Arc<Session>> {
+    pub(super) fn session(&self, name: &str) -> Option<Arc<Session>> {
         let shelf = self.shelf();
         let waiting = shelf.waiting.iter().find(|waiting| waiting.name == name && waiting.until > Instant::now());
-        waiting.map(|waiting| Arc::clone(&waiting.job.session))
+        waiting.map(|waiting| Arc::clone(&waiting.run.session))
     }
 
     /// Takes a run; nobody else gets it.
-    pub(crate) fn take(&self, name: &str) -> Option<Box<Job>> {
+    pub(super) fn take(&self, name: &str) -> Option<Box<Run>> {
         let mut shelf = self.shelf();
         shelf.sweep(Instant::now());
         let at = shelf.waiting.iter().position(|waiting| waiting.name == name)?;
-        shelf.waiting.remove(at).map(|waiting| waiting.job)
+        shelf.waiting.remove(at).map(|waiting| waiting.run)
     }
 
     /// Drops what waits for a session.
-    pub(crate) fn void(&self, session: &str) {
-        self.shelf().waiting.retain(|waiting| waiting.job.session.id != session);
+    pub(super) fn void(&self, session: &str) {
+        self.shelf().waiting.retain(|waiting| waiting.run.session.id != session);
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -105,15 +105,10 @@ impl Shelf {
     }
 }
 
-/// Bytes of a list.
-pub(super) fn size(messages: &[Message]) -> usize {
-    messages.iter().map(|message| message.raw().len()).sum()
-}
-
 /// A name that no other run has, of this daemon or another one.
-fn name(job: &Job, count: u64) -> String {
+fn name(run: &Run, count: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let text = format!("{}\n{}\n{count}\n{now}\n{}", job.session.id, job.generation, std::process::id());
+    let text = format!("{}\n{}\n{count}\n{now}\n{}", run.session.id, run.generation, std::process::id());
     let hex: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("tick_{}", hex.get(..DIGITS).unwrap_or(&hex))
 }

@@ -1,24 +1,56 @@
-//! What a connection is told without asking.
+//! What a connection is told without asking: here the daemon's events become notifications.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use herma_memory::Action;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
+use herma_protocol::notification::{
+    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase as WirePhase,
+};
 use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
+use herma_spill::facts::hex;
 use tokio::time::Instant;
 
 use super::codec::encode_notification;
 use super::{Connection, OUT};
 use crate::data::error::{Error, Outcome};
+use crate::data::event::{Event, Phase};
 use crate::owners::events::Subscription;
+use crate::wire::handler::context::report;
+use crate::wire::handler::memory::wire_target;
+use crate::wire::handler::output::reason;
 use crate::wire::rpc_error::Answer;
 
 /// How long a subscriber that reads nothing is waited for when the daemon stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// What a connection has subscribed to.
+#[derive(Debug)]
+pub(super) struct Subscribed {
+    topics: BTreeSet<Topic>,
+    events: Subscription,
+}
+
+impl Subscribed {
+    fn wants(&self, event: &Event) -> bool {
+        self.topics.contains(&topic(event))
+    }
+
+    fn next_now(&mut self) -> Option<Event> {
+        loop {
+            let event = self.events.next_now()?;
+            if self.wants(&event) {
+                return Some(event);
+            }
+        }
+    }
+}
+
 impl Connection {
-    pub(super) fn tell(&mut self, notification: Notification) {
+    pub(super) fn notify(&mut self, event: Event) {
+        let notification = notification(event);
         match self.decoder.codec() {
             Some(Codec::Bincode) => self.answer(|out| encode_notification(&notification, out)),
             Some(Codec::Json) | None => self.answer(|out| {
@@ -35,34 +67,86 @@ impl Connection {
             params.topics.iter().map(|name| Topic::from_name(name).map_err(|error| Error::param("topics", error)));
         let outcome = topics.collect::<Outcome<BTreeSet<Topic>>>().map(|topics| {
             if topics.contains(&Topic::MemoryChanged) {
-                self.state.serve_all();
+                self.services.stores.serve_all();
             }
             let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
-            self.subscription = (!topics.is_empty()).then(|| self.state.events.subscribe(topics));
+            let events = (!topics.is_empty()).then(|| self.services.events.subscribe());
+            self.subscription = events.map(|events| Subscribed { topics, events });
             Reply::Subscribe(SubscribeResult { topics: names })
         });
-        self.state.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
+        self.services.connections.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
         outcome.map_err(RpcError::from)
     }
 
     /// Tells what there is still to tell. A peer that doesn't read it is not waited
-    /// for as long as for the answers that somebody asked for.
+    /// for as long as for the answers that were asked for.
     pub(super) fn end_subscription(&mut self) {
         if let Some(mut subscription) = self.subscription.take() {
             while self.out.len() < OUT
-                && let Some(notification) = subscription.next_now()
+                && let Some(event) = subscription.next_now()
             {
-                self.tell(notification);
+                self.notify(event);
             }
             self.patience = LAST_WORDS;
         }
     }
 }
 
-/// The next notification of a subscription, if there is one.
-pub(super) async fn told(subscription: &mut Option<Subscription>) -> Option<Notification> {
-    match subscription {
-        Some(subscription) => subscription.next().await,
-        None => None,
+/// The next event of a subscription, if there is one.
+pub(super) async fn next_event(subscription: &mut Option<Subscribed>) -> Option<Event> {
+    let subscription = subscription.as_mut()?;
+    loop {
+        let event = subscription.events.next().await?;
+        if subscription.wants(&event) {
+            return Some(event);
+        }
+    }
+}
+
+const fn topic(event: &Event) -> Topic {
+    match event {
+        Event::MemoryChanged(_) => Topic::MemoryChanged,
+        Event::OutputExpired(_) => Topic::OutputExpired,
+        Event::CompressionProgress { .. } => Topic::CompressionProgress,
+        Event::CompressionDone(_) => Topic::CompressionDone,
+    }
+}
+
+fn notification(event: Event) -> Notification {
+    match event {
+        Event::MemoryChanged(change) => Notification::MemoryChanged(MemoryChanged {
+            profile: change.profile,
+            target: wire_target(change.target),
+            revision: change.revision,
+            cause: match change.action {
+                Action::External => Cause::External,
+                Action::Undo => Cause::Undo,
+                Action::Restore => Cause::Restore,
+                _ => Cause::Write,
+            },
+            session: change.session,
+        }),
+        Event::OutputExpired(gone) => Notification::OutputExpired(OutputExpired {
+            handle: gone.handle.to_string(),
+            session: gone.session.clone(),
+            tool: gone.tool.clone(),
+            id: gone.id.clone(),
+            bytes: gone.bytes,
+            sha256: hex(&gone.sha256),
+            reason: reason(gone.reason),
+        }),
+        Event::CompressionProgress { session, phase } => {
+            let (phase, done) = match phase {
+                Phase::Prune => (WirePhase::Prune, 0.0),
+                Phase::Summarise => (WirePhase::Summarise, 0.2),
+                Phase::Check => (WirePhase::Check, 0.7),
+                Phase::Assemble => (WirePhase::Assemble, 0.8),
+            };
+            Notification::CompressionProgress(CompressionProgress { session, phase, done })
+        }
+        Event::CompressionDone(done) => {
+            let report = report::wire(&done);
+            Notification::CompressionDone(Box::new(CompressionDone { session: report.session.clone(), report }))
+        }
     }
 }

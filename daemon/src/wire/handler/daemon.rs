@@ -1,6 +1,5 @@
 //! `hello`, `ping`, `status`, `shutdown`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use herma_protocol::daemon::{
@@ -9,10 +8,11 @@ use herma_protocol::daemon::{
 };
 use herma_protocol::{Method, limits, version};
 
-use super::{check_name, memory, wide};
+use super::memory;
 use crate::data::error::{Error, Outcome};
-use crate::data::summarizer_kind::Kind;
-use crate::wire::state::State;
+use crate::data::names;
+use crate::data::numbers::wide;
+use crate::wire::services::Services;
 
 /// Milliseconds that a shutdown waits when the caller doesn't say.
 const DRAIN_MS: u64 = 10_000;
@@ -21,20 +21,20 @@ pub(super) const fn ping() -> PingResult {
     PingResult {}
 }
 
-pub(super) fn hello(state: &State, params: &HelloParams) -> Outcome<HelloResult> {
+pub(super) fn hello(services: &Services, params: &HelloParams) -> Outcome<HelloResult> {
     if let Some(client) = &params.client {
-        check_name("client", client)?;
+        names::check("client", client)?;
     }
     let protocol = params.protocol.unwrap_or(version::PROTOCOL);
     if protocol < version::OLDEST {
         return Err(Error::param("protocol", version::mismatch(protocol, version::PROTOCOL)));
     }
-    let configured = &state.config.limits;
+    let configured = &services.config.limits;
     Ok(HelloResult {
         server: concat!("hermad ", env!("CARGO_PKG_VERSION")).into(),
         protocol: protocol.min(version::PROTOCOL),
         pid: std::process::id(),
-        home: state.config.home.display().to_string(),
+        home: services.config.home.display().to_string(),
         methods: Method::ALL.iter().map(|method| method.name().to_owned()).collect(),
         limits: WireLimits {
             frame: wide(configured.frame),
@@ -45,20 +45,17 @@ pub(super) fn hello(state: &State, params: &HelloParams) -> Outcome<HelloResult>
     })
 }
 
-pub(super) fn shutdown(state: &State, params: &ShutdownParams) -> ShutdownResult {
+pub(super) fn shutdown(services: &Services, params: &ShutdownParams) -> ShutdownResult {
     let drain = Duration::from_millis(params.drain_ms.unwrap_or(DRAIN_MS).min(limits::DEADLINE_MS));
-    state.stop.send_replace(Some(drain));
+    services.connections.stop.send_replace(Some(drain));
     ShutdownResult {}
 }
 
-pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
+pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
     let mut stores = Vec::new();
-    for (profile, target) in state.stores_in_use() {
-        let limit = wide(state.limit(&profile, target));
-        let view = match state.store(&profile, target) {
-            Ok(owner) => owner.view().await,
-            Err(error) => Err(error),
-        };
+    for (profile, target) in services.stores.in_use() {
+        let limit = wide(services.stores.limit(&profile, target));
+        let view = services.memory.view(&profile, target).await;
         let wire = memory::wire_target(target);
         stores.push(match view {
             Ok(view) => StoreStatus {
@@ -89,23 +86,23 @@ pub(super) async fn status(state: &Arc<State>) -> Outcome<StatusResult> {
             },
         });
     }
-    let sessions = state.archive.read(|reader| reader.count_sessions()).await.unwrap_or_default();
-    let (files, spilled) = state.outputs.usage();
+    let sessions = services.archive.count_sessions().await.unwrap_or_default();
+    let (files, spilled) = services.outputs.usage();
     Ok(StatusResult {
-        uptime_s: state.started.elapsed().as_secs_f64(),
+        uptime_s: services.started.elapsed().as_secs_f64(),
         rss_bytes: herma_disk::process::resident_bytes(),
-        connections: wide(state.connections_now()),
-        requests: state.metrics.report(),
+        connections: wide(services.connections.count()),
+        requests: services.connections.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files, bytes: spilled, quota: state.config.retention.quota },
-        archive: ArchiveStatus { state: state.archive.state(), bytes: state.archive.bytes() },
-        summarizer: summarizer(state),
+        outputs: OutputCounts { files, bytes: spilled, quota: services.config.output.quota },
+        archive: ArchiveStatus { state: services.archive.state(), bytes: services.archive.bytes() },
+        summarizer: summarizer(services),
     })
 }
 
-/// The first one of the chain: what is asked unless a session says otherwise.
-fn summarizer(state: &State) -> SummarizerStatus {
-    let kind = state.summarizers.chain().first().copied().unwrap_or(Kind::Extractive);
-    SummarizerStatus { kind: kind.name().into(), state: state.compressions.health.state(kind) }
+/// The one that is asked first unless a session says otherwise.
+fn summarizer(services: &Services) -> SummarizerStatus {
+    let (kind, state) = services.compression.health();
+    SummarizerStatus { kind: kind.name().into(), state }
 }

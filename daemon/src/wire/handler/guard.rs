@@ -1,11 +1,25 @@
 //! `guard.scan`, `guard.redact`.
 
+use std::sync::Arc;
+
 use herma_guard::{CodeFile, Policy, RedactOptions, threat_message};
 use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
 
-use super::wide;
+use super::SHORT;
+use crate::data::error::Outcome;
+use crate::data::numbers::wide;
+use crate::owners::blocking::blocking;
+use crate::wire::services::Services;
 
-pub(super) fn scan(policy: &Policy, params: &ScanParams) -> ScanResult {
+pub(super) async fn scan(services: &Services, params: ScanParams) -> Outcome<ScanResult> {
+    let policy = Arc::clone(&services.policy);
+    match params.text.as_ref().map_or(0, String::len) {
+        ..=SHORT => Ok(scan_now(&policy, &params)),
+        _ => blocking("guard.scan", move || Ok(scan_now(&policy, &params))).await,
+    }
+}
+
+fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
     let text = params.text.as_deref().unwrap_or_default();
     let scope = match params.scope.unwrap_or_default() {
         Scope::All => herma_guard::Scope::All,
@@ -16,13 +30,17 @@ pub(super) fn scan(policy: &Policy, params: &ScanParams) -> ScanResult {
     ScanResult { message: findings.first().map(threat_message), findings: findings.iter().map(wire_finding).collect() }
 }
 
-/// `by_default` is what the configuration says.
-pub(super) fn redact(params: RedactParams, by_default: bool) -> RedactResult {
+pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {
+    let by_default = services.config.guard.redact;
+    blocking("guard.redact", move || Ok(redact_now(params, by_default))).await
+}
+
+fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {
     let wanted = params.force.unwrap_or(false) || params.enabled.unwrap_or(by_default);
     match params.text {
         Some(text) if wanted => {
             let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };
-            let redacted = herma_guard::redact(&text, RedactOptions { code });
+            let redacted = herma_guard::redact(&text, RedactOptions { code, ..RedactOptions::default() });
             let count = wide(redacted.count);
             RedactResult { text: Some(redacted.text.into_owned()), count }
         }
@@ -30,7 +48,7 @@ pub(super) fn redact(params: RedactParams, by_default: bool) -> RedactResult {
     }
 }
 
-pub(super) fn wire_finding(finding: &herma_guard::Finding) -> Finding {
+pub(in crate::wire) fn wire_finding(finding: &herma_guard::Finding) -> Finding {
     Finding {
         id: finding.id.to_string(),
         start: wide(finding.start),

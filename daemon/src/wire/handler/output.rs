@@ -3,7 +3,6 @@
 mod search;
 mod shelf;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use herma_disk::Cause;
@@ -13,23 +12,25 @@ use herma_protocol::output::{
 };
 use herma_protocol::value::{self, Content};
 use herma_protocol::{Json, limits};
-use herma_spill::admit::{Admitted, Fate, Origin};
-use herma_spill::handle::{Handle, split_line};
+use herma_spill::admit::{Admitted, Fate};
+use herma_spill::handle::split_line;
 use herma_spill::outputs::View as Shown;
 use herma_spill::page::{self, Page, Part};
-use herma_spill::turn::{self, TurnResult};
+use herma_spill::turn::{Settled, TurnResult};
 use herma_spill::{Budgets, Size, preview as spill_preview};
 use serde_json::Value;
 
 pub(super) use search::search;
-pub(crate) use shelf::reason;
+pub(in crate::wire) use shelf::reason;
 pub(super) use shelf::{gc, list, remove};
 
-use super::{blocking, check_name, narrow, session, wide};
-use crate::data::clock::unix_now;
+use super::SHORT;
 use crate::data::error::{Error, Outcome};
-use crate::wire::caller::Caller;
-use crate::wire::state::State;
+use crate::data::numbers::{narrow, wide};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::outputs::{Named, ToolResult};
+use crate::wire::services::Services;
 
 /// The page of a caller who doesn't say which.
 const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
@@ -37,79 +38,69 @@ const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
 /// Chars of a preview when the caller doesn't say.
 const PREVIEW: u64 = 1500;
 
-pub(super) async fn admit(state: &Arc<State>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
-    check_name("tool", &params.tool)?;
+pub(super) async fn admit(services: &Arc<Services>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
     let AdmitParams { session, tool, id, content, threshold, config } = params;
-    let (budgets, profile) = budgets(state, caller, &session, config).await?;
-    let threshold = threshold.map_or_else(|| budgets.threshold(&tool), domain_size);
-    let state = Arc::clone(state);
-    blocking("output.admit", move || {
-        let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
-        let content = domain_content(content);
-        let admitted = herma_spill::admit::admit(&state.outputs, &origin, &content, threshold, &budgets, unix_now());
-        spilled(&state, [&admitted.fate]);
+    let result = ToolResult { session, tool, id, content: domain_content(content) };
+    let change = |budgets: &mut Budgets| laid_over(budgets, config);
+    let shared = Arc::clone(services);
+    let answer = move |admitted: Admitted, content: herma_spill::Content| {
         let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
         let (content, handle, path, failure) = match unpacked(admitted)? {
             (Some(instead), handle, path, failure) => {
                 if let herma_spill::Content::Text(text) = content {
-                    state.buffers.give(text.into_bytes());
+                    shared.connections.buffers.give(text.into_bytes());
                 }
                 (instead, handle, path, failure)
             }
             (None, handle, path, failure) => (wire_content(content)?, handle, path, failure),
         };
         Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
-    })
-    .await
+    };
+    services.outputs.admit(caller, result, threshold.map(domain_size), change, answer).await
 }
 
 pub(super) async fn settle_turn(
-    state: &Arc<State>,
+    services: &Services,
     caller: &Caller,
     params: SettleTurnParams,
 ) -> Outcome<SettleTurnResult> {
-    let (budgets, profile) = budgets(state, caller, &params.session, params.config).await?;
-    let count = params.results.as_ref().map_or(0, Vec::len) + params.messages.as_ref().map_or(0, Vec::len);
+    let SettleTurnParams { session, results, messages, config } = params;
+    let count = results.as_ref().map_or(0, Vec::len) + messages.as_ref().map_or(0, Vec::len);
     if count > limits::TURN_RESULTS {
         return Err(Error::param("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
     }
-    let (state, id) = (Arc::clone(state), params.session);
-    blocking("output.settle_turn", move || {
-        let results: Vec<TurnResult> = match (params.results, params.messages) {
-            (Some(results), None) => results
-                .into_iter()
-                .map(|result| TurnResult {
-                    id: result.id,
-                    tool: result.tool.unwrap_or_default(),
-                    content: domain_content(result.content),
-                })
-                .collect(),
-            (None, Some(messages)) => messages.iter().map(turn_result).collect::<Outcome<_>>()?,
-            _ => return Err(Error::param("results", "give either results or messages")),
-        };
-        let of = Origin { session: &id, profile: &profile, tool: "", id: "" };
-        let settled = turn::settle(&state.outputs, &of, &results, &budgets, unix_now());
-        spilled(&state, settled.replacements.iter().map(|(_, admitted)| &admitted.fate));
+    let change = |budgets: &mut Budgets| laid_over(budgets, config);
+    let results = move || match (results, messages) {
+        (Some(results), None) => {
+            let results = results.into_iter().map(|result| TurnResult {
+                id: result.id,
+                tool: result.tool.unwrap_or_default(),
+                content: domain_content(result.content),
+            });
+            Ok(results.collect())
+        }
+        (None, Some(messages)) => messages.iter().map(turn_result).collect(),
+        _ => Err(Error::param("results", "give either results or messages")),
+    };
+    let answer = |settled: Settled| {
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;
             Ok(content.map(|content| Replacement { index: wide(index), content, handle, path }))
         });
         let replacements = replacements.filter_map(Outcome::transpose);
         Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
-    })
-    .await
+    };
+    services.outputs.settle_turn(caller, session, change, results, answer).await
 }
 
-/// What follows from what became of outputs.
-fn spilled<'a>(state: &State, fates: impl IntoIterator<Item = &'a Fate>) {
-    for fate in fates {
-        if let Fate::Spilled(kept) = fate {
-            state.spilled(&kept.handle);
-        }
+pub(super) async fn preview(params: PreviewParams) -> Outcome<PreviewResult> {
+    match params.content.len() {
+        ..=SHORT => preview_now(&params),
+        _ => blocking("output.preview", move || preview_now(&params)).await,
     }
 }
 
-pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
+fn preview_now(params: &PreviewParams) -> Outcome<PreviewResult> {
     let preview = spill_preview::preview(&params.content, narrow(params.max.unwrap_or(PREVIEW)));
     let tail = match params.tail {
         Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, narrow(tail)),
@@ -118,36 +109,32 @@ pub(super) fn preview(params: &PreviewParams) -> Outcome<PreviewResult> {
     Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
 }
 
-pub(super) async fn read(state: &Arc<State>, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
+pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
     let part = part(&params)?;
-    if caller.profile.is_some() {
-        let handle = params.handle.clone().or_else(|| at_path(state, params.path.as_deref()?));
-        handle.map_or(Ok(()), |handle| check_profile(state, caller, &handle))?;
-    }
     let view = match params.view {
         None | Some(View::Raw) => Shown::Raw,
         Some(View::Json) => Shown::Json,
     };
-    let state = Arc::clone(state);
-    blocking("output.read", move || {
-        let read = match (&params.handle, &params.path) {
-            (Some(handle), None) => state.outputs.page(handle, part.unwrap_or_else(|| from_line(handle)), view),
-            (None, Some(path)) => state.outputs.page_path(path, part.unwrap_or(FIRST), view),
-            _ => return Err(Error::param("handle", "give either a handle or a path")),
-        };
-        let Page { text, next, total_lines, total_chars } = read.map_err(Error::from)?;
-        let next = next.map(|next| match next {
-            page::Next::Line(line) => Next::Line(wide(line)),
-            page::Next::Offset(offset) => Next::Offset(wide(offset)),
-        });
-        Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
-    })
-    .await
+    let named = match (params.handle, params.path) {
+        (Some(handle), None) => Named::Handle(handle),
+        (None, Some(path)) => Named::Path(path),
+        _ => return Err(Error::param("handle", "give either a handle or a path")),
+    };
+    let part = |named: &Named| part.unwrap_or_else(|| from_line(named));
+    let Page { text, next, total_lines, total_chars } = services.outputs.read(caller, named, part, view).await?;
+    let next = next.map(|next| match next {
+        page::Next::Line(line) => Next::Line(wide(line)),
+        page::Next::Offset(offset) => Next::Offset(wide(offset)),
+    });
+    Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
 }
 
 /// The page that begins at the line which a handle may name, as `out_…:120` does.
-fn from_line(handle: &str) -> Part {
-    let (_, line) = split_line(handle);
+fn from_line(named: &Named) -> Part {
+    let line = match named {
+        Named::Handle(handle) => split_line(handle).1,
+        Named::Path(_) => None,
+    };
     line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
 }
 
@@ -178,19 +165,8 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     })
 }
 
-/// The budgets of a call, and the session's profile: what it says, over what is configured, scaled to the
-/// session's window. A session that can't be opened right now doesn't keep an
-/// output from being kept.
-async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<BudgetConfig>) -> Outcome<(Budgets, String)> {
-    let (window, profile) = match session::ensure(state, caller, id).await {
-        Ok(session) => (session.settings().context_length, session.profile.clone()),
-        Err(error) if error.is_callers() => return Err(error),
-        Err(error) => {
-            tracing::warn!("an output of a session that can't be opened: {error}");
-            (None, caller.profile().to_owned())
-        }
-    };
-    let mut budgets = state.config.output.clone();
+/// The budgets with what a call says.
+fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
     let config = config.unwrap_or_default();
     let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
     set(&mut budgets.default_result_size, config.default_result_size);
@@ -200,29 +176,6 @@ async fn budgets(state: &State, caller: &Caller, id: &str, config: Option<Budget
     for (tool, size) in config.tool_overrides.unwrap_or_default() {
         budgets.tool_overrides.insert(tool, domain_size(size));
     }
-    if let Some(window) = window.filter(|_| state.config.scale_with_window) {
-        budgets = budgets.scaled(window);
-    }
-    Ok((budgets, profile))
-}
-
-/// An output belongs to the profile of its session.
-pub(super) fn check_profile(state: &State, caller: &Caller, handle: &str) -> Outcome<()> {
-    let (name, _) = split_line(handle);
-    let record = Handle::parse(name).and_then(|handle| state.outputs.record(handle));
-    match (&caller.profile, record) {
-        (Some(named), Some(record)) if !record.profile.is_empty() && **named != *record.profile => {
-            let words = format!("the output {name} belongs to the profile {:?}, not {named:?}", record.profile);
-            Err(Error::Conflict(words))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The handle of the output at a path.
-fn at_path(state: &State, path: &str) -> Option<String> {
-    let inside = Path::new(path).strip_prefix(state.config.home.join("herma/outputs")).ok()?;
-    Some(Handle::of(inside.to_str()?).to_string())
 }
 
 fn domain_size(size: value::Size) -> Size {

@@ -3,19 +3,19 @@
 use herma_memory::Target;
 use herma_protocol::profile::{CreateParams, CreateResult, ListResult, Profile};
 
-use super::wide;
 use crate::data::error::Outcome;
-use crate::wire::state::State;
+use crate::data::numbers::wide;
+use crate::wire::services::Services;
 
-pub(super) fn create(state: &State, params: &CreateParams) -> Outcome<CreateResult> {
-    state.profiles.create(&params.name).map(|created| CreateResult { created })
+pub(super) fn create(services: &Services, params: &CreateParams) -> Outcome<CreateResult> {
+    services.profiles.create(&params.name).map(|created| CreateResult { created })
 }
 
-pub(super) fn list(state: &State) -> Outcome<ListResult> {
+pub(super) fn list(services: &Services) -> Outcome<ListResult> {
     let profile = |name: String| Profile {
-        memory_limit: wide(state.limit(&name, Target::Memory)),
-        user_limit: wide(state.limit(&name, Target::User)),
+        memory_limit: wide(services.stores.limit(&name, Target::Memory)),
+        user_limit: wide(services.stores.limit(&name, Target::User)),
         name,
     };
-    Ok(ListResult { profiles: state.profiles.all()?.into_iter().map(profile).collect() })
+    Ok(ListResult { profiles: services.profiles.all()?.into_iter().map(profile).collect() })
 }

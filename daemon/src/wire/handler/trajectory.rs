@@ -1,47 +1,27 @@
 //! `trajectory.compress`: recorded conversations, made shorter. Nothing of it is kept.
 
-mod summaries;
-
-use std::sync::Arc;
-
 use herma_context::trajectory::{self, Calls, Config, Count, Plan, Row, Skip, Turn};
 use herma_protocol::trajectory::metrics::{self, Region, Totals};
 use herma_protocol::trajectory::{CompressParams, CompressResult, Count as WireCount, Plan as WirePlan};
 use herma_protocol::{Json, limits};
 use serde_json::Value;
 
-use super::{blocking, wide};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::wire::state::State;
+use crate::data::numbers::wide;
+use crate::owners::blocking::blocking;
+use crate::service::trajectories::{Trajectory, Work};
+use crate::wire::services::Services;
 
 const METHOD: &str = "trajectory.compress";
 
-/// A request that was read, with what is decided for each conversation.
-struct Work {
-    config: Config,
-    count: Count,
-    trajectories: Vec<Trajectory>,
-}
-
-/// One conversation.
-struct Trajectory {
-    turns: Vec<Turn>,
-    /// Of each turn.
-    tokens: Vec<u64>,
-    plan: Plan,
-    /// As it is going to stand in the list; none is needed where the plan replaces nothing.
-    summary: Option<String>,
-    calls: Calls,
-}
-
-pub(super) async fn compress(state: &Arc<State>, params: CompressParams) -> Outcome<CompressResult> {
+pub(super) async fn compress(services: &Services, params: CompressParams) -> Outcome<CompressResult> {
     let started = unix_now();
-    let kinds = summaries::kinds(state, params.summarizer.as_deref())?;
+    let kinds = services.trajectories.kinds(params.summarizer.as_deref())?;
     let is_dry = params.dry_run == Some(true);
     let mut work = blocking(METHOD, move || read(params)).await?;
     if !is_dry {
-        work = summaries::write(state, &kinds, work).await?;
+        work = services.trajectories.write(&kinds, work).await?;
     }
     blocking(METHOD, move || answer(work, is_dry, started)).await
 }

@@ -71,7 +71,7 @@ fn who_removes_an_output_waits_for_whoever_works_on_it() {
     let home = Home::new();
     let (outputs, _) = home.open();
     let kept = keep(&outputs, "s", "1", "text");
-    let claim = outputs.claims.wait(kept.handle, "s");
+    let lock = outputs.path_locks.wait(kept.handle, "s");
     std::thread::scope(|scope| {
         let removing = scope.spawn(|| outputs.remove(&kept.handle.to_string(), NOW));
         let mut turns = 0;
@@ -79,7 +79,7 @@ fn who_removes_an_output_waits_for_whoever_works_on_it() {
             turns += 1;
             std::thread::yield_now();
         }
-        drop(claim);
+        drop(lock);
         assert_eq!(removing.join().unwrap().unwrap().bytes, 4);
     });
     assert!(!kept.path.exists());

@@ -7,14 +7,14 @@ const NOW: f64 = 1_000_000.0;
 const CHAIN: [Kind; 1] = [Kind::OpenAi];
 
 fn config() -> ContextConfig {
-    Config::for_home("/h".into(), "/h/s".into()).context
+    Config::default().context
 }
 
 fn settings() -> Settings {
     Settings::of_window(200_000).unwrap()
 }
 
-fn decided(kept: &mut Kept, prompt: Prompt) -> (bool, Reason, f64) {
+fn decided(kept: &mut EngineRecord, prompt: Prompt) -> (bool, Reason, f64) {
     let due = due(&config(), &settings(), &CHAIN, kept, prompt, NOW);
     (due.compress, due.reason, due.wait_s)
 }
@@ -36,7 +36,7 @@ fn the_threshold_decides_where_nothing_holds_back() {
             Reason::NothingToCompress,
         ),
     ] {
-        assert_eq!(decided(&mut Kept::default(), prompt), (compress, reason, 0.0), "{prompt:?}");
+        assert_eq!(decided(&mut EngineRecord::default(), prompt), (compress, reason, 0.0), "{prompt:?}");
     }
 }
 
@@ -53,21 +53,21 @@ fn a_long_list_is_due_only_where_that_is_configured() {
         (gateway, Prompt::Counted(10), false),
     ] {
         let whole = Settings { threshold: config.threshold, ..settings() };
-        let due = due(&config, &whole, &CHAIN, &mut Kept::default(), prompt, NOW);
+        let due = due(&config, &whole, &CHAIN, &mut EngineRecord::default(), prompt, NOW);
         assert_eq!(due.compress, compress, "{prompt:?}");
     }
 }
 
 #[test]
 fn each_reason_to_wait_is_told_with_its_time() {
-    let mut weak = Kept::default();
+    let mut weak = EngineRecord::default();
     weak.breaker.note_nothing(100_000, NOW);
     weak.breaker.note_nothing(100_000, NOW);
-    let mut frequent = Kept::default();
+    let mut frequent = EngineRecord::default();
     for run in 0..6 {
         frequent.breaker.note_run(50.0, 10_000, NOW - 600.0 + f64::from(run));
     }
-    let mut failed = Kept::default();
+    let mut failed = EngineRecord::default();
     failed.cooldowns.start("openai", 60, NOW);
     for (mut kept, reason, wait_s) in
         [(weak, Reason::BreakerOpen, 600.0), (frequent, Reason::RateLimited, 3000.0), (failed, Reason::Cooldown, 60.0)]
@@ -84,7 +84,7 @@ fn each_reason_to_wait_is_told_with_its_time() {
 
 #[test]
 fn a_cooldown_holds_back_only_while_nobody_can_write_and_the_window_holds() {
-    let mut kept = Kept::default();
+    let mut kept = EngineRecord::default();
     kept.cooldowns.start("openai", 60, NOW);
     assert_eq!(decided(&mut kept, Prompt::Counted(191_000)).1, Reason::OverThreshold);
     let chain = [Kind::OpenAi, Kind::Extractive];
@@ -94,7 +94,7 @@ fn a_cooldown_holds_back_only_while_nobody_can_write_and_the_window_holds() {
 
 #[test]
 fn an_estimate_waits_for_the_provider_s_own_count() {
-    let mut kept = Kept::default();
+    let mut kept = EngineRecord::default();
     kept.engine.last_real_prompt_tokens = 90_000;
     kept.engine.last_rough_tokens_when_real_prompt_fit = 101_000;
     let due = due(&config(), &settings(), &CHAIN, &mut kept, estimated(103_000), NOW);
@@ -113,7 +113,7 @@ fn a_list_that_overflows_and_can_become_smaller_is_not_held_back_by_the_breaker(
         (Prompt::Counted(190_000), Reason::BreakerOpen),
         (Prompt::Counted(194_000), Reason::OverThreshold),
     ] {
-        let mut kept = Kept::default();
+        let mut kept = EngineRecord::default();
         kept.breaker.note_nothing(190_000, NOW);
         assert_eq!(decided(&mut kept, prompt).1, reason, "{prompt:?}");
     }

@@ -2,34 +2,40 @@
 
 use herma_context::{Message, Slot};
 use herma_protocol::Json;
-use herma_protocol::context::{Edits, Insert, Replace, ReplyForm};
+use herma_protocol::context::{Edits, Insert, Replace};
 
 use super::wire_message;
 use crate::data::error::{Error, Outcome};
-use crate::wire::handler::wide;
+use crate::data::numbers::wide;
+use crate::service::compression::{Answer, NewMessages, ReplyForm};
 
 /// The list or the edits, whichever was asked for.
-pub(super) type Answer = (Option<Vec<Json>>, Option<Edits>);
+type Answered = (Option<Vec<Json>>, Option<Edits>);
 
-pub(super) fn answer(slots: &[Slot], input: &[Message], form: ReplyForm) -> Outcome<Answer> {
-    match form {
-        ReplyForm::Messages => {
-            let messages = slots.iter().map(|slot| match slot {
-                Slot::Kept(index) => {
-                    input.get(*index).ok_or_else(|| Error::internal("context.compress")).and_then(wire_message)
-                }
-                Slot::Replaced { message, .. } | Slot::Inserted(message) => wire_message(message),
-            });
-            Ok((Some(messages.collect::<Outcome<_>>()?), None))
+/// What is answered of a list.
+pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
+    let kept: Vec<Slot>;
+    let slots = match &answer.messages {
+        NewMessages::Changed(compressed) => &compressed.slots,
+        NewMessages::Unchanged => {
+            kept = (0..answer.input.len()).map(Slot::Kept).collect();
+            &kept
         }
-        ReplyForm::Edits => edits(slots, input.len()).map(|edits| (None, Some(edits))),
+    };
+    match answer.form {
+        ReplyForm::Messages => Ok((Some(messages(slots, &answer.input)?), None)),
+        ReplyForm::Edits => edits(slots, answer.input.len()).map(|edits| (None, Some(edits))),
     }
 }
 
-/// The input as it came.
-pub(super) fn unchanged(input: &[Message], form: ReplyForm) -> Outcome<Answer> {
-    let kept: Vec<Slot> = (0..input.len()).map(Slot::Kept).collect();
-    answer(&kept, input, form)
+fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {
+    let message = |slot: &Slot| match slot {
+        Slot::Kept(index) => {
+            input.get(*index).ok_or_else(|| Error::internal("context.compress")).and_then(wire_message)
+        }
+        Slot::Replaced { message, .. } | Slot::Inserted(message) => wire_message(message),
+    };
+    slots.iter().map(message).collect()
 }
 
 /// The same list as differences. An inserted message comes before the next one

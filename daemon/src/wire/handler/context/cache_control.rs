@@ -3,9 +3,10 @@
 use herma_context::cache_control::{self, ToolMarks, Ttl};
 use herma_protocol::context::cache_control::{CacheControlParams, CacheControlResult, Ttl as WireTtl};
 
-use super::{parse, wire_message};
+use super::{texts, wire_message};
 use crate::data::error::Outcome;
-use crate::wire::handler::blocking;
+use crate::owners::blocking::blocking;
+use crate::service::compression::parse;
 
 pub(in crate::wire::handler) async fn cache_control(params: CacheControlParams) -> Outcome<CacheControlResult> {
     let ttl = match params.ttl.unwrap_or_default() {
@@ -14,7 +15,7 @@ pub(in crate::wire::handler) async fn cache_control(params: CacheControlParams) 
     };
     let tools = if params.native == Some(true) { ToolMarks::Native } else { ToolMarks::None };
     blocking("context.cache_control", move || {
-        let marked = cache_control::marked(&parse(params.messages), ttl, tools);
+        let marked = cache_control::marked(&parse(texts(params.messages)), ttl, tools);
         Ok(CacheControlResult { messages: marked.iter().map(wire_message).collect::<Outcome<_>>()? })
     })
     .await

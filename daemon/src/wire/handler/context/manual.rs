@@ -4,9 +4,10 @@ use herma_context::{Message, manual};
 use herma_protocol::Json;
 use herma_protocol::context::manual::{ManualParams, ManualResult};
 
-use super::{parse, wire_message};
+use super::{texts, wire_message};
 use crate::data::error::{Error, Outcome};
-use crate::wire::handler::blocking;
+use crate::owners::blocking::blocking;
+use crate::service::compression::parse;
 
 /// What can be asked.
 const QUESTIONS: &str = "give `text`, or `history` and `keep`, or `head` and `tail`, or `before`, `after`, `tokens_before` and `tokens_after`";
@@ -42,7 +43,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             tokens_before: None,
             tokens_after: None,
         } => {
-            let history = parse(history);
+            let history = parse(texts(history));
             let (head, tail) = manual::split(&history, keep);
             Ok(ManualResult::Split { head: wire(head)?, tail: wire(tail)? })
         }
@@ -56,7 +57,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             after: None,
             tokens_before: None,
             tokens_after: None,
-        } => Ok(ManualResult::Rejoined { messages: wire(&manual::rejoin(&parse(head), &parse(tail)))? }),
+        } => Ok(ManualResult::Rejoined { messages: wire(&manual::rejoin(&parse(texts(head)), &parse(texts(tail))))? }),
         ManualParams {
             text: None,
             history: None,
@@ -69,7 +70,7 @@ fn answer(params: ManualParams) -> Outcome<ManualResult> {
             tokens_after: Some(tokens_after),
         } => {
             let manual::Feedback { noop, headline, token_line, note } =
-                manual::feedback(&parse(before), &parse(after), tokens_before, tokens_after);
+                manual::feedback(&parse(texts(before)), &parse(texts(after)), tokens_before, tokens_after);
             Ok(ManualResult::Feedback { noop, headline, token_line, note })
         }
         _ => Err(Error::param("text", QUESTIONS)),

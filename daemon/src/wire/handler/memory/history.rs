@@ -8,12 +8,13 @@ use herma_memory::render::shown;
 use herma_memory::{Edit, Entry, Row, Target};
 use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, UndoParams, WriteResult};
 
-use super::{author, domain_target, pending_count, strings, wire_target, write};
+use super::written::{strings, written};
+use super::{author, domain_target, wire_target};
 use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
 use crate::owners::store::{Log, Page};
-use crate::wire::caller::Caller;
-use crate::wire::handler::blocking;
-use crate::wire::state::State;
+use crate::service::caller::Caller;
+use crate::wire::services::Services;
 
 /// Rows that one call may ask for.
 const ROWS: u64 = 1000;
@@ -22,7 +23,7 @@ const ROWS: u64 = 1000;
 const DEFAULT_ROWS: u64 = 50;
 
 pub(in crate::wire::handler) async fn log(
-    state: &Arc<State>,
+    services: &Services,
     caller: &Caller,
     params: LogParams,
 ) -> Outcome<LogResult> {
@@ -35,8 +36,8 @@ pub(in crate::wire::handler) async fn log(
     let mut rows: Vec<(Target, Row)> = Vec::new();
     for target in Target::ALL {
         if params.target.is_none_or(|wanted| domain_target(wanted) == target) {
-            let owner = state.store(caller.profile(), target)?;
-            let Log { rows: found, more, damaged } = owner.log(Page { before: params.before, limit }).await?;
+            let page = Page { before: params.before, limit };
+            let Log { rows: found, more, damaged } = services.memory.log(caller.profile(), target, page).await?;
             rows = merged(rows, found.into_iter().map(|row| (target, row)).collect());
             result.more |= more;
             result.damaged += damaged;
@@ -44,30 +45,32 @@ pub(in crate::wire::handler) async fn log(
     }
     result.more |= rows.len() > limit;
     rows.truncate(limit);
-    let (policy, raw) = (Arc::clone(&state.config.policy), params.raw.unwrap_or(false));
+    let (policy, raw) = (Arc::clone(services.memory.policy()), params.raw.unwrap_or(false));
     result.rows = blocking("memory.log", move || Ok(Rendered::new(&policy, raw).rows(rows))).await?;
-    result.pending_count = pending_count(state, caller);
+    result.pending_count = services.memory.pending_count(caller.profile());
     Ok(result)
 }
 
-pub(in crate::wire::handler) async fn undo(state: &State, caller: &Caller, params: UndoParams) -> Outcome<WriteResult> {
+pub(in crate::wire::handler) async fn undo(
+    services: &Services,
+    caller: &Caller,
+    params: UndoParams,
+) -> Outcome<WriteResult> {
     let author = author(params.session, params.agent)?;
     let target = domain_target(params.target);
-    let mut result = write(state, caller, target, Edit::Undo, params.expected_revision, author).await?;
-    result.pending_count = pending_count(state, caller);
-    Ok(result)
+    let report = services.memory.put_back(caller, target, Edit::Undo, params.expected_revision, author).await?;
+    Ok(written(services, report))
 }
 
 pub(in crate::wire::handler) async fn restore(
-    state: &State,
+    services: &Services,
     caller: &Caller,
     params: RestoreParams,
 ) -> Outcome<WriteResult> {
     let author = author(params.session, params.agent)?;
     let (target, edit) = (domain_target(params.target), Edit::Restore(params.revision));
-    let mut result = write(state, caller, target, edit, params.expected_revision, author).await?;
-    result.pending_count = pending_count(state, caller);
-    Ok(result)
+    let report = services.memory.put_back(caller, target, edit, params.expected_revision, author).await?;
+    Ok(written(services, report))
 }
 
 /// Both, the newest first, each in its own order: a clock may have been set back.

@@ -1,38 +1,29 @@
 //! `session.usage`.
 
-use herma_archive::usage::{By, Totals, UsageQuery};
+use herma_archive::usage::{By, Totals};
 use herma_protocol::session::usage::{self as wire, UsageParams, UsageResult, UsageRow};
 
 use crate::data::error::Outcome;
-use crate::wire::caller::Caller;
-use crate::wire::handler::check_names;
-use crate::wire::state::State;
+use crate::data::names;
+use crate::owners::archive::UsageQuery;
+use crate::service::caller::Caller;
+use crate::wire::services::Services;
 
 pub(in crate::wire::handler) async fn usage(
-    state: &State,
+    services: &Services,
     caller: &Caller,
     params: UsageParams,
 ) -> Outcome<UsageResult> {
-    check_names(&[("session", params.session.as_ref())])?;
+    names::check_all(&[("session", params.session.as_ref())])?;
     let by = match params.by.unwrap_or(wire::By::Session) {
         wire::By::Session => By::Session,
         wire::By::Model => By::Model,
         wire::By::Agent => By::Agent,
         wire::By::Day => By::Day,
     };
-    let profile = caller.profile.clone();
-    let (rows, total) = state
-        .archive
-        .read(move |reader| {
-            reader.usage(&UsageQuery {
-                session: params.session.as_deref(),
-                profile: profile.as_deref(),
-                since: params.since,
-                until: None,
-                by,
-            })
-        })
-        .await?;
+    let UsageParams { session, since, .. } = params;
+    let query = UsageQuery { session, profile: caller.profile.clone(), since, by };
+    let (rows, total) = services.archive.usage(query).await?;
     let rows = rows.into_iter().map(|(key, of)| UsageRow {
         key,
         calls: of.calls,

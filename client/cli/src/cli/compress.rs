@@ -1,0 +1,127 @@
+//! `herma compress FILE`.
+
+mod progress;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use herma_client::protocol::Json;
+use herma_client::protocol::context::{
+    CompressParams, CompressResult, Compressed, ConfigureParams, Mode, PlanParams, Settings,
+};
+use herma_client::protocol::value::TextOrOff;
+use serde::Deserialize;
+
+use super::exit::Failure;
+use super::{Session, out};
+
+/// How long a compression may take when nothing else is said: models take their time, and
+/// several may be tried.
+const PATIENCE: Duration = Duration::from_mins(15);
+
+/// Shortens a conversation and says what was done; the new list goes to
+/// standard output with --messages.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json"
+)]
+pub(super) struct Arguments {
+    /// The conversation; - for standard input
+    file: PathBuf,
+    /// The session's id; what is removed is kept under it; `compress:` and the file's name when left out
+    #[arg(long)]
+    session: Option<String>,
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    context_length: u64,
+    /// What to keep most of
+    #[arg(long, value_name = "TOPIC")]
+    focus: Option<String>,
+    /// What writes the summary: a name that summarizer.chain may have, like extractive; the configured ones when left out
+    #[arg(long, value_name = "NAME", conflicts_with = "plan")]
+    summarizer: Option<String>,
+    /// Ask a summarizer again that failed a moment ago, and compress even what gets longer by it
+    #[arg(long, conflicts_with = "plan")]
+    force: bool,
+    /// Go on in a new session, whose parent is this one
+    #[arg(long = "continue", conflicts_with = "plan")]
+    goes_on: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    plan: bool,
+    /// Print the new list as JSON; the report goes to standard error
+    #[arg(long, conflicts_with = "plan")]
+    messages: bool,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let messages = read_messages(&arguments.file)?;
+    let mut client = session.connect()?;
+    let focus = arguments.focus.clone().map(TextOrOff::Text);
+    if arguments.plan {
+        let config = Settings { context_length: Some(arguments.context_length), ..Settings::default() };
+        let result =
+            client.context_plan(PlanParams { messages, config: Some(config), focus, ..PlanParams::default() })?;
+        return out::show(session.common, &result, report::planned);
+    }
+    let id = arguments.session.clone().unwrap_or_else(|| {
+        let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
+        format!("compress:{name}")
+    });
+    client.context_configure(ConfigureParams {
+        session: id.clone(),
+        context_length: Some(arguments.context_length),
+        ..ConfigureParams::default()
+    })?;
+    let params = CompressParams {
+        session: id,
+        messages: Some(messages),
+        focus,
+        summarizer: arguments.summarizer.clone(),
+        force: arguments.force.then_some(true),
+        mode: arguments.goes_on.then_some(Mode::Continue),
+        ..CompressParams::default()
+    };
+    if session.common.timeout.is_none() {
+        client.set_timeout(Some(PATIENCE))?;
+    }
+    let progress = progress::Progress::start(session, &params.session);
+    let result = client.context_compress(params);
+    drop(progress);
+    let CompressResult::Done(result) = result? else {
+        let words = "this command can't write the summary that the \"client\" summarizer asks for; name another one";
+        return Err(Failure::Usage(words.into()));
+    };
+    let Compressed { messages, report, .. } = &*result;
+    if session.common.json {
+        return out::json(&result);
+    }
+    if arguments.messages {
+        drop(std::io::Write::write_all(&mut std::io::stderr(), report::reported(report).as_bytes()));
+        let texts: Vec<&str> = messages.iter().flatten().map(Json::get).collect();
+        return out::line(&format!("[{}]", texts.join(",\n")));
+    }
+    out::line(&report::reported(report))
+}
+
+/// Reads messages: a JSON list, an object with `messages`, or one a line.
+pub(super) fn read_messages(path: &Path) -> Result<Vec<Json>, Failure> {
+    #[derive(Deserialize)]
+    struct Conversation {
+        messages: Vec<Json>,
+    }
+    let text = out::read_input(path)?;
+    let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+    let start = text.trim_start();
+    if start.starts_with('[') {
+        return serde_json::from_str(&text).map_err(|error| failed(error.to_string()));
+    }
+    if let Ok(conversation) = serde_json::from_str::<Conversation>(&text) {
+        return Ok(conversation.messages);
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let messages = lines
+        .map(|(at, line)| Json::parse(line.to_owned()).map_err(|error| failed(format!("line {}: {error}", at + 1))));
+    messages.collect()
+}

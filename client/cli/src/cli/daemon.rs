@@ -1,0 +1,179 @@
+//! `herma status`, `herma daemon …`.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, StatusResult, StoreState};
+use herma_client::{Client, ClientError, find_daemon};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde_json::json;
+
+use super::exit::Failure;
+use super::{Session, out};
+
+/// Cells of a bar.
+const BAR: usize = 10;
+
+/// Pause between two looks at a daemon that is stopping.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Seconds that a daemon may take to close its files once its requests are done or cut off.
+const LEAVE_S: u64 = 15;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run the daemon in the foreground; its log goes to standard error
+    Run,
+    /// Start the daemon in the background; its log goes to herma/hermad.log
+    Start,
+    /// Stop the daemon when what it was asked is done
+    Stop {
+        /// Seconds that requests have to finish
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
+        drain: u64,
+    },
+    /// Say whether the daemon runs; exit code 3 when it doesn't
+    Status,
+}
+
+pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Run => {
+            let program = find_daemon();
+            let error = std::process::Command::new(&program)
+                .arg("--home")
+                .arg(&session.place.home)
+                .arg("--socket")
+                .arg(&session.place.socket)
+                .exec();
+            Err(ClientError::Spawn(format!("{}: {error}", program.display())).into())
+        }
+        Command::Start => {
+            if let Ok(client) = session.connect_only() {
+                return say(session, client, "runs already");
+            }
+            say(session, session.connect()?, "started")
+        }
+        Command::Stop { drain } => stop(session, *drain),
+        Command::Status => say(session, session.connect_only()?, "runs"),
+    }
+}
+
+fn say(session: &Session<'_>, mut client: Client, what: &str) -> Result<(), Failure> {
+    let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
+    out::show(session.common, &hello, |hello| {
+        format!(
+            "{} {what}: pid {}, home {}, socket {}",
+            hello.server,
+            hello.pid,
+            hello.home,
+            session.place.socket.display()
+        )
+    })
+}
+
+fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
+    let mut client = match session.connect_only() {
+        Err(ClientError::Unreachable { .. }) => {
+            return out::show(session.common, &json!({ "stopped": false }), |_| "no daemon was running".into());
+        }
+        connected => connected?,
+    };
+    let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
+    client.shutdown(ShutdownParams { drain_ms: Some(drain.saturating_mul(1000)) })?;
+    drop(client);
+    let lock = Path::new(&hello.home).join("herma/hermad.lock");
+    let until = Instant::now() + Duration::from_secs(drain.saturating_add(LEAVE_S));
+    while session.connect_only().is_ok() || holds(hello.pid, &lock) {
+        if Instant::now() > until {
+            return Err(Failure::File("the daemon was asked to stop but still runs".into()));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    out::show(session.common, &json!({ "stopped": true }), |_| "stopped".into())
+}
+
+/// Whether the daemon with this process id still has its home: it listens no more when it begins
+/// to close its files, and lets the lock go when it has closed them. A lock that can't be looked
+/// at says nothing.
+fn holds(pid: u32, lock: &Path) -> bool {
+    let Ok(mut file) = File::open(lock) else { return false };
+    let mut holder = String::new();
+    // A daemon on a full disk could not write who it is.
+    let is_another =
+        file.read_to_string(&mut holder).is_ok_and(|length| length > 0) && !holder.starts_with(&format!("pid {pid} "));
+    !is_another && flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+}
+
+fn own_name() -> String {
+    concat!("herma ", env!("CARGO_PKG_VERSION")).into()
+}
+
+pub(super) fn status(session: &Session<'_>, mut client: Client) -> Result<(), Failure> {
+    let status = client.status(StatusParams {})?;
+    out::show(session.common, &status, table)
+}
+
+fn table(status: &StatusResult) -> String {
+    let mut rows = vec![
+        ("uptime", format!("{:.0} s", status.uptime_s)),
+        ("memory", out::size(status.rss_bytes)),
+        ("connections", status.connections.to_string()),
+        ("requests", format!("{}, {} failed", out::thousands(status.requests.total), status.requests.errors)),
+        ("sessions", format!("{} open of {}", status.sessions.open, status.sessions.total)),
+    ];
+    for store in &status.stores {
+        let state = match store.state {
+            StoreState::Ok => "",
+            StoreState::OverLimit => ", over its limit",
+            StoreState::Unreadable => ", UNREADABLE",
+            StoreState::Drifted => ", drifted: an entry is longer than the limit",
+        };
+        rows.push((
+            "store",
+            format!(
+                "{} {}/{}: {} entries, {}/{} chars, revision {}{state}",
+                out::bar(out::share(store.chars, store.limit), BAR),
+                store.profile,
+                match store.target {
+                    herma_client::protocol::memory::Target::Memory => "memory",
+                    herma_client::protocol::memory::Target::User => "user",
+                },
+                store.entries,
+                out::thousands(store.chars),
+                out::thousands(store.limit),
+                store.revision
+            ),
+        ));
+    }
+    rows.push((
+        "outputs",
+        format!(
+            "{} {} files, {} of {}",
+            out::bar(out::share(status.outputs.bytes, status.outputs.quota), BAR),
+            out::thousands(status.outputs.files),
+            out::size(status.outputs.bytes),
+            out::size(status.outputs.quota)
+        ),
+    ));
+    rows.push(("archive", format!("{}, {}", status.archive.state, out::size(status.archive.bytes))));
+    rows.push(("summarizer", format!("{}, {}", status.summarizer.kind, status.summarizer.state)));
+    let mut text = out::columns(&rows);
+    if !status.requests.by_method.is_empty() {
+        text.push_str(&format!("\n{:22} {:>10} {:>12} {:>12}\n", "method", "count", "p50", "p99"));
+        for (method, counts) in &status.requests.by_method {
+            text.push_str(&format!(
+                "{method:22} {:>10} {:>12} {:>12}\n",
+                out::thousands(counts.count),
+                out::microseconds(counts.p50_us),
+                out::microseconds(counts.p99_us)
+            ));
+        }
+    }
+    text
+}

@@ -1,0 +1,150 @@
+//! The tables of the first released version.
+
+/// From nothing to version [`super::FIRST`].
+pub(super) const TABLES: &str = "
+    CREATE TABLE session (
+        id TEXT PRIMARY KEY,
+        profile TEXT NOT NULL,
+        agent TEXT,
+        parent TEXT,
+        title TEXT,
+        generation INTEGER NOT NULL DEFAULT 0,
+        settings TEXT,
+        memory_block TEXT,
+        user_block TEXT,
+        sha256 TEXT NOT NULL,
+        memory_revision INTEGER NOT NULL,
+        user_revision INTEGER NOT NULL,
+        started_at REAL NOT NULL,
+        ended_at REAL,
+        end_reason TEXT,
+        last_active REAL,
+        messages INTEGER NOT NULL DEFAULT 0,
+        tool_calls INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX session_parent ON session (parent);
+    CREATE INDEX session_started ON session (started_at);
+    CREATE INDEX session_title ON session (title);
+
+    CREATE TABLE compression (
+        handle TEXT PRIMARY KEY,
+        session TEXT NOT NULL REFERENCES session (id),
+        generation INTEGER NOT NULL,
+        time REAL NOT NULL,
+        summary TEXT NOT NULL,
+        messages INTEGER NOT NULL DEFAULT 0,
+        chars INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (session, generation)
+    ) STRICT;
+
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO meta VALUES ('next_id', 1), ('indexed', 0);
+
+    CREATE TABLE session_key (key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE) STRICT;
+
+    CREATE TABLE message (
+        id INTEGER PRIMARY KEY,
+        session INTEGER NOT NULL REFERENCES session_key (key),
+        generation INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        role TEXT NOT NULL,
+        time REAL NOT NULL,
+        compression TEXT REFERENCES compression (handle),
+        recalled INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX message_session ON message (session);
+    CREATE UNIQUE INDEX message_transcript ON message (session, position) WHERE compression IS NULL;
+    CREATE INDEX message_removed ON message (compression, position) WHERE compression IS NOT NULL;
+
+    CREATE TABLE recall_call (
+        session INTEGER NOT NULL REFERENCES session_key (key),
+        call TEXT NOT NULL,
+        PRIMARY KEY (session, call)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE output (
+        key INTEGER PRIMARY KEY,
+        handle TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        profile TEXT NOT NULL,
+        complete INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX output_session ON output (session);
+    CREATE TABLE output_part (
+        id INTEGER PRIMARY KEY,
+        output INTEGER NOT NULL REFERENCES output (key),
+        line INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        chars INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX output_part_output ON output_part (output);
+
+    CREATE TABLE memory_text (
+        id INTEGER PRIMARY KEY,
+        profile TEXT NOT NULL,
+        target TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        time REAL NOT NULL,
+        session TEXT,
+        action TEXT NOT NULL,
+        text TEXT NOT NULL,
+        UNIQUE (profile, target, revision)
+    ) STRICT;
+
+    CREATE TABLE document (
+        id INTEGER PRIMARY KEY,
+        kind INTEGER NOT NULL,
+        profile TEXT NOT NULL,
+        time REAL NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE word USING fts5 (
+        words, pieces, scope, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3'
+    );
+
+    CREATE TABLE usage (
+        session TEXT,
+        time REAL NOT NULL,
+        model TEXT,
+        agent TEXT,
+        provider TEXT,
+        input INTEGER NOT NULL,
+        output INTEGER NOT NULL,
+        cache_read INTEGER NOT NULL,
+        cache_write INTEGER NOT NULL,
+        reasoning INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX usage_session ON usage (session);
+    CREATE INDEX usage_time ON usage (time);
+
+    CREATE TABLE lock (
+        session TEXT PRIMARY KEY,
+        holder TEXT NOT NULL,
+        until REAL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE engine (
+        session TEXT PRIMARY KEY,
+        state TEXT NOT NULL,
+        summary TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE user_rule (
+        session TEXT NOT NULL,
+        id TEXT NOT NULL,
+        text TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        source TEXT NOT NULL,
+        at REAL NOT NULL,
+        state TEXT NOT NULL,
+        PRIMARY KEY (session, id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- A model at an endpoint, an empty text where none is named, and its window in tokens.
+    CREATE TABLE windows (
+        model TEXT NOT NULL,
+        base_url TEXT NOT NULL,
+        context_length INTEGER NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (model, base_url)
+    ) STRICT, WITHOUT ROWID;";

@@ -1,0 +1,22 @@
+//! Names that come from outside: ids of sessions, tools, titles, holders.
+
+use herma_protocol::limits;
+
+use super::error::{Error, Outcome};
+
+/// Checks a name of at most [`limits::NAME`] chars without control characters.
+pub(crate) fn check(param: &str, name: &str) -> Outcome<()> {
+    let chars = name.chars().count();
+    if chars > limits::NAME {
+        return Err(Error::param(param, format!("{chars} chars; at most {} are allowed", limits::NAME)));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Error::param(param, "control characters are not allowed"));
+    }
+    Ok(())
+}
+
+/// Checks those that were given.
+pub(crate) fn check_all(names: &[(&str, Option<&String>)]) -> Outcome<()> {
+    names.iter().try_for_each(|(param, name)| name.map_or(Ok(()), |name| check(param, name)))
+}

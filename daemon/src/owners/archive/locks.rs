@@ -1,0 +1,53 @@
+//! Locks of sessions, for agents that compress by themselves.
+
+use super::ArchiveHandle;
+use crate::data::clock::unix_now;
+use crate::data::error::Outcome;
+
+impl ArchiveHandle {
+    /// Takes a lock for so many seconds, or without an end. `taken` is run with whether it was
+    /// had; where it answers false, the lock is given back at once.
+    pub(crate) async fn lock_session(
+        &self,
+        session: String,
+        holder: String,
+        ttl_s: Option<f64>,
+        taken: impl FnOnce(bool) -> bool + Send + 'static,
+    ) -> Outcome<bool> {
+        self.write(move |archive| {
+            let is_taken = archive.lock(&session, &holder, ttl_s, unix_now())?;
+            if !taken(is_taken) && is_taken {
+                archive.unlock_unbound(&session, &holder)?;
+            }
+            Ok(is_taken)
+        })
+        .await
+    }
+
+    /// Gives a lock back. `then` is run when it is free.
+    pub(crate) async fn unlock_session(
+        &self,
+        session: String,
+        holder: String,
+        then: impl FnOnce() + Send + 'static,
+    ) -> Outcome<bool> {
+        self.write(move |archive| {
+            let is_free = archive.unlock(&session, &holder, unix_now())?;
+            if is_free {
+                then();
+            }
+            Ok(is_free)
+        })
+        .await
+    }
+
+    /// Gives a lock without an end back, for its holder is gone.
+    pub(crate) async fn release_session(&self, session: String, holder: String) {
+        self.retry(move |archive| archive.unlock_unbound(&session, &holder)).await;
+    }
+
+    /// The holder of a session's lock.
+    pub(crate) async fn lock_holder(&self, session: String) -> Outcome<Option<String>> {
+        self.read(move |reader| reader.lock_holder(&session, unix_now())).await
+    }
+}

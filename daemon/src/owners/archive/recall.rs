@@ -1,0 +1,140 @@
+//! The text index, and getting archived text back.
+
+use herma_archive::Reader;
+use herma_archive::browse::{ArchivedMemory, ArchivedMessage};
+use herma_archive::index::{MemoryText, OutputPart};
+use herma_archive::removed::Compression;
+use herma_archive::search::{Found, Kinds, Search};
+use herma_memory::{Row, Target};
+
+use super::ArchiveHandle;
+use crate::data::error::Outcome;
+
+/// Messages that are put into the index at one time before a search.
+const SLICE: usize = 2000;
+
+/// What to look for.
+#[derive(Debug, Clone)]
+pub(crate) struct RecallQuery {
+    /// The words, as [`Search::query`] has them.
+    pub words: String,
+    /// Only of this session and of those that it goes on for.
+    pub session: Option<String>,
+    /// Only of this profile.
+    pub profile: Option<String>,
+    /// Only these kinds.
+    pub kinds: Kinds,
+    /// Only from this time on, in Unix seconds.
+    pub since: Option<f64>,
+    /// Only before this time, in Unix seconds.
+    pub until: Option<f64>,
+    /// Hits at most.
+    pub limit: usize,
+}
+
+impl ArchiveHandle {
+    /// What the index has of it.
+    pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<Found> {
+        self.read(move |reader| {
+            reader.search(&Search {
+                query: &query.words,
+                session: query.session.as_deref(),
+                profile: query.profile.as_deref(),
+                kinds: query.kinds,
+                since: query.since,
+                until: query.until,
+                limit: query.limit,
+            })
+        })
+        .await
+    }
+
+    /// Puts all messages into the index that are not there yet.
+    pub(crate) async fn index_messages(&self) -> Outcome<()> {
+        while self.write(|archive| archive.index_pending(SLICE)).await? > 0 {}
+        Ok(())
+    }
+
+    /// Handles of the outputs in the index.
+    pub(crate) async fn indexed_outputs(&self) -> Outcome<Vec<String>> {
+        self.read(Reader::indexed_outputs).await
+    }
+
+    /// The newest revision of each store in the index, by profile and name.
+    pub(crate) async fn indexed_stores(&self) -> Outcome<Vec<(String, String, u64)>> {
+        self.read(Reader::indexed_memory).await
+    }
+
+    /// Puts those parts of outputs into the index that `part` gives by then.
+    pub(crate) async fn index_outputs<P: Send + 'static>(
+        &self,
+        parts: Vec<P>,
+        part: impl Fn(&P) -> Option<OutputPart<'_>> + Send + 'static,
+    ) -> Outcome<()> {
+        self.write_if_in_use(move |archive| {
+            let parts: Vec<OutputPart<'_>> = parts.iter().filter_map(&part).collect();
+            archive.index_outputs(&parts)
+        })
+        .await
+    }
+
+    /// Takes outputs out of the index.
+    pub(crate) async fn forget_outputs(&self, handles: Vec<String>) -> Outcome<()> {
+        self.write_if_in_use(move |archive| archive.forget_outputs(&handles)).await
+    }
+
+    /// The same; nobody waits for it.
+    pub(crate) fn post_forgotten_outputs(&self, handles: Vec<String>) {
+        self.post(move |archive| archive.forget_outputs(&handles));
+    }
+
+    /// Puts the texts of a store's changes, newest first, into the index: oldest first, so that
+    /// what is in the index has no gaps.
+    pub(crate) async fn index_changes(
+        &self,
+        profile: String,
+        target: Target,
+        texts: Vec<(Row, String)>,
+    ) -> Outcome<()> {
+        self.write(move |archive| {
+            for (row, text) in texts.iter().rev() {
+                archive.index_memory(&MemoryText {
+                    profile: &profile,
+                    target: target.name(),
+                    revision: row.revision,
+                    time: row.time,
+                    session: row.author.session.as_deref(),
+                    action: row.action.name(),
+                    text,
+                })?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// A message with those round it.
+    pub(crate) async fn around(&self, id: u64, before: usize, after: usize) -> Outcome<Vec<ArchivedMessage>> {
+        self.read(move |reader| reader.around(id, before, after)).await
+    }
+
+    /// A part of what a compression took out.
+    pub(crate) async fn removed_page(
+        &self,
+        handle: String,
+        from: usize,
+        limit: usize,
+    ) -> Outcome<Vec<ArchivedMessage>> {
+        self.read(move |reader| reader.removed_page(&handle, from, limit)).await
+    }
+
+    /// A text out of a store's history.
+    pub(crate) async fn memory_text(&self, id: u64) -> Outcome<Option<ArchivedMemory>> {
+        self.read(move |reader| reader.memory_text(id)).await
+    }
+
+    /// The compressions of a session.
+    pub(crate) async fn compressions(&self, session: String) -> Outcome<Vec<Compression>> {
+        self.read(move |reader| reader.describe(&session)).await
+    }
+}

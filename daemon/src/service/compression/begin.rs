@@ -1,0 +1,101 @@
+//! The first phase: what of a list would be replaced, and by what.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herma_context::{Declined, Message, Settings, prepare_and};
+
+use super::commit::handle;
+use super::precomputed::{self, Continued};
+use super::run::{Committed, Run, RunOptions, RunReport, WrittenSummary};
+use super::{CompressionService, list};
+use crate::data::config::CompressionMode;
+use crate::data::error::Outcome;
+use crate::data::event::Phase;
+use crate::owners::archive::{CompressionStart, StagedCompression};
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// Bytes of messages below which it gains nothing to have them kept while the summary is
+/// written.
+const LEAST_BYTES: usize = 256 << 10;
+
+/// What the first phase comes to.
+pub(super) enum Begun {
+    /// There is too little to compress, or nothing.
+    Declined { why: Declined, input: Arc<[Message]> },
+    /// A summary is to be written.
+    Lacking(Box<Run>),
+    /// One was written ahead, and the list only grew since; or none is needed.
+    Ready(Box<Run>, WrittenSummary),
+}
+
+/// Takes the list and decides what would be replaced.
+pub(super) async fn begin(
+    service: &Arc<CompressionService>,
+    session: &Arc<Session>,
+    settings: Settings,
+    texts: Vec<String>,
+    options: RunOptions,
+) -> Outcome<Begun> {
+    service.publish_phase(session, Phase::Prune);
+    let state = session.record().engine.clone();
+    let generation = session.generation();
+    let ready = service.prepared.precomputed.take(&session.id, generation, &settings, &options);
+    let (service, session) = (Arc::clone(service), Arc::clone(session));
+    blocking("context.compress", move || {
+        let RunOptions { request, chain, mode, form, started } = options;
+        let is_at_hand = chain.is_at_hand() && mode == CompressionMode::InPlace;
+        let early = Arc::clone(&session);
+        let run = |prepared, chain, report, staged| {
+            let prepared = Arc::new(prepared);
+            Box::new(Run { session, generation, prepared, chain, mode, form, started, report, staged })
+        };
+        let texts = match ready {
+            None => texts,
+            Some(ready) => match precomputed::continued(*ready, texts, &state, &request)? {
+                Continued::Fits { prepared, text, report } => {
+                    return Ok(Begun::Ready(run(*prepared, chain, report, None), text));
+                }
+                Continued::Differs(texts) => texts,
+            },
+        };
+        let messages = list::parse(texts);
+        let mut staged = None;
+        let leaving = |middle: Range<usize>| {
+            if let Some(leaving) = messages.get(middle.clone()).filter(|_| is_at_hand) {
+                staged = stage(&service, &early, generation, middle.start, leaving);
+            }
+        };
+        Ok(match prepare_and(&messages, &settings, &state, &request, leaving) {
+            Err(why) => Begun::Declined { why, input: messages.into() },
+            Ok(prepared) if !prepared.needs_summary() => {
+                let text = WrittenSummary { body: String::new(), by: chain.configured() };
+                Begun::Ready(run(prepared, chain, RunReport::default(), None), text)
+            }
+            Ok(prepared) => Begun::Lacking(run(prepared, chain, RunReport::default(), staged)),
+        })
+    })
+    .await
+}
+
+/// Has the archive begin with messages that leave the list for sure, if that gains anything:
+/// herma's own record needs no one else and comes soon, and by then most of the work is done.
+fn stage(
+    service: &CompressionService,
+    session: &Session,
+    generation: u64,
+    first: usize,
+    messages: &[Message],
+) -> Option<StagedCompression<Committed>> {
+    let bytes: usize = messages.iter().map(|message| message.raw().len()).sum();
+    (bytes >= LEAST_BYTES).then(|| {
+        service.archive.begin_compression(CompressionStart {
+            session: session.id.clone(),
+            handle: handle(session, generation),
+            generation: generation + 1,
+            first,
+            messages: messages.to_vec(),
+        })
+    })
+}

@@ -1,0 +1,258 @@
+//! A whole compression: what can be asked for, and what comes of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use herma_context::outcome::CallFailure;
+use herma_context::{
+    CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, Over, SummaryRequest, Today, savings,
+    tokens,
+};
+use tokio::sync::OwnedMutexGuard;
+
+use super::begin::{Begun, begin};
+use super::commit::commit;
+use super::report::Frame;
+use super::run::{Run, RunOptions, RunReport, WrittenSummary};
+use super::writing::{Step, Writing};
+use super::{CompressionService, precomputed};
+use crate::data::clock::{self, unix_now};
+use crate::data::config::CompressionMode;
+use crate::data::error::{Error, Outcome};
+use crate::data::event::{CompressionReport, Event};
+use crate::data::summarizer_kind::Kind;
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// What a caller asks for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    /// The list, as JSON texts; what was appended to the session where there is none.
+    pub messages: Option<Vec<String>>,
+    /// What the provider counted.
+    pub current_tokens: Option<i64>,
+    /// A topic to keep most of.
+    pub focus: Focus,
+    /// The date in the prompt.
+    pub today: Option<Today>,
+    /// Summarizers that failed a moment ago are asked all the same, and the list may become longer.
+    pub force: bool,
+    /// The provider refused this list as too long.
+    pub overflow: bool,
+    /// What a memory provider adds for the summary.
+    pub memory: Option<String>,
+    /// Instead of the configured summarizers.
+    pub summarizer: Option<Kind>,
+    /// What becomes of the session; as configured where it is not said.
+    pub mode: Option<CompressionMode>,
+    /// How the answer looks.
+    pub form: ReplyForm,
+}
+
+/// How the new list is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ReplyForm {
+    /// Whole.
+    #[default]
+    Messages,
+    /// As what changed.
+    Edits,
+}
+
+/// What a compression comes to.
+pub(crate) enum Reply {
+    /// It is over.
+    Answer(Answer),
+    /// The agent has to write the summary.
+    NeedsSummary {
+        /// Names the run that waits.
+        ticket: String,
+        /// What to ask a model.
+        request: SummaryRequest,
+    },
+}
+
+/// The new list, and what is told of it.
+pub(crate) struct Answer {
+    pub messages: NewMessages,
+    pub input: Arc<[Message]>,
+    pub form: ReplyForm,
+    pub report: Arc<CompressionReport>,
+}
+
+/// What became of the list.
+pub(crate) enum NewMessages {
+    /// It is another one.
+    Changed(Arc<Compressed>),
+    /// It comes back as it was.
+    Unchanged,
+}
+
+/// A run that is under way while nobody waits, or ready.
+pub(crate) type Ahead = Option<(String, precomputed::Stage)>;
+
+impl CompressionService {
+    /// Compresses the list of a session.
+    pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: Asked) -> Outcome<Reply> {
+        let started = Instant::now();
+        let settings = session.settings().in_force(&self.defaults)?;
+        let running = alone(session)?;
+        // An earlier run that still waits for its summary was about another list.
+        self.prepared.tickets.void(&session.id);
+        let chain = self.chain(session, asked.summarizer);
+        if asked.force {
+            let mut record = session.record();
+            chain.kinds().iter().for_each(|kind| record.cooldowns.clear(kind.name()));
+        }
+        let mode = asked.mode.unwrap_or(self.defaults.context.mode);
+        let form = asked.form;
+        let texts = self.list(session, asked.messages).await?;
+        let request = CompressRequest {
+            focus: asked.focus,
+            today: asked.today,
+            current_tokens: asked.current_tokens,
+            constraints: self.rules(session).await?,
+            now: unix_now(),
+            // A list that a handoff would make longer comes back, unless its caller insists. One that
+            // was refused, or is over the threshold, becomes shorter or comes back in any case.
+            gain: if asked.force { Gain::Any } else { Gain::Required },
+            overflow: asked.overflow,
+            memory: asked.memory,
+        };
+        let (current, prompt) = (request.current_tokens, request.prompt());
+        let kinds = chain.kinds().to_vec();
+        let used = settings.clone();
+        let options = RunOptions { request, chain, mode, form, started };
+        match begin(self, session, settings, texts, options).await? {
+            Begun::Declined { why, input } => {
+                let list = Arc::clone(&input);
+                let over = blocking("context.compress", move || Ok(Over::of_input(&list, &used, prompt))).await?;
+                let why = self.declined(session, why, &input, current);
+                let frame = Frame { session, record: &session.record().clone(), chain: &kinds, started };
+                let report = frame.unchanged(why, &input, &RunReport::default(), over);
+                Ok(self.unchanged(input, form, report))
+            }
+            Begun::Ready(run, text) => self.finish(*run, text, running).await,
+            Begun::Lacking(run) => self.go_on(run, running).await,
+        }
+    }
+
+    /// Goes on with a run that waits for its summary.
+    pub(crate) async fn resume(
+        self: &Arc<Self>,
+        profile: Option<&str>,
+        ticket: &str,
+        summary: Result<String, CallFailure>,
+    ) -> Outcome<Reply> {
+        let tickets = &self.prepared.tickets;
+        let session = tickets.session(ticket).ok_or_else(|| no_ticket(ticket))?;
+        session.check_profile(profile)?;
+        let running = alone(&session)?;
+        let mut run = tickets.take(ticket).ok_or_else(|| no_ticket(ticket))?;
+        let mut writing = Writing { service: self, run: &mut run };
+        match summary {
+            Ok(summary) => match writing.answered(summary).await? {
+                Some(text) => self.finish(*run, text, running).await,
+                None => self.go_on(run, running).await,
+            },
+            Err(failure) => {
+                writing.unanswered(&failure);
+                self.go_on(run, running).await
+            }
+        }
+    }
+
+    /// Begins a run for the transcript that was appended, while nobody waits.
+    pub(crate) async fn compact_ahead(self: &Arc<Self>, session: &Arc<Session>, focus: Focus) -> Outcome<Ahead> {
+        let settings = session.settings().in_force(&self.defaults)?;
+        let request = CompressRequest {
+            focus,
+            today: clock::today(),
+            constraints: self.rules(session).await?,
+            now: unix_now(),
+            gain: Gain::Required,
+            ..CompressRequest::default()
+        };
+        let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
+        let options = RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now() };
+        precomputed::begin(self, session, settings, options).await
+    }
+
+    /// Has the summary written and finishes, or lets the run wait for the agent.
+    async fn go_on(self: &Arc<Self>, mut run: Box<Run>, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
+        match (Writing { service: self, run: &mut run }).write().await? {
+            Step::Written(text) => self.finish(*run, text, running).await,
+            Step::GivesUp => Ok(self.given_up(&run)),
+            Step::Asks(request) => Ok(Reply::NeedsSummary { ticket: self.prepared.tickets.put(run), request }),
+        }
+    }
+
+    async fn finish(self: &Arc<Self>, run: Run, text: WrittenSummary, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
+        let (form, started, chain) = (run.form, run.started, run.chain.kinds().to_vec());
+        let done = commit(self, run, text, running).await?;
+        let report = Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done);
+        let messages = NewMessages::Changed(done.compressed);
+        Ok(self.reply(messages, done.input, form, report))
+    }
+
+    /// Nobody wrote a summary: the input comes back, and nothing is archived.
+    fn given_up(&self, run: &Run) -> Reply {
+        let record = {
+            let mut record = run.session.record();
+            record.engine.begin_run();
+            record.engine.aborted = true;
+            record.engine.last_error.clone_from(&run.report.error);
+            record.engine.aux_failure.clone_from(&run.report.aux_failure);
+            record.clone()
+        };
+        run.session.post_record(&self.archive);
+        let input: Arc<[Message]> = run.prepared.input().into();
+        let frame = Frame { session: &run.session, record: &record, chain: run.chain.kinds(), started: run.started };
+        let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
+        let report = frame.unchanged(why.into(), &input, &run.report, None);
+        self.unchanged(input, run.form, report)
+    }
+
+    /// Notes that there was nothing to do, and says why.
+    fn declined(&self, session: &Arc<Session>, why: Declined, input: &[Message], current: Option<i64>) -> String {
+        {
+            let mut record = session.record();
+            why.note(&mut record.engine);
+            if why != Declined::TooFew {
+                let tokens = size_before(current, &record.engine, input);
+                record.breaker.note_nothing(tokens, unix_now());
+            }
+        }
+        session.post_record(&self.archive);
+        why.to_string()
+    }
+
+    fn unchanged(&self, input: Arc<[Message]>, form: ReplyForm, report: CompressionReport) -> Reply {
+        self.reply(NewMessages::Unchanged, input, form, report)
+    }
+
+    fn reply(&self, messages: NewMessages, input: Arc<[Message]>, form: ReplyForm, report: CompressionReport) -> Reply {
+        let report = Arc::new(report);
+        self.events.publish(Event::CompressionDone(Arc::clone(&report)));
+        Reply::Answer(Answer { messages, input, form, report })
+    }
+}
+
+fn size_before(current: Option<i64>, engine: &EngineState, input: &[Message]) -> u64 {
+    savings::size_before(current, engine, tokens::estimate_messages(input))
+}
+
+/// The only compression of a session.
+fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
+    session
+        .begin_compressing()
+        .ok_or_else(|| Error::Busy(format!("another compression of session {:?} is running", session.id)))
+}
+
+fn no_ticket(ticket: &str) -> Error {
+    let shown: String = ticket.chars().take(64).collect();
+    Error::NotFound(format!(
+        "there is no ticket {shown:?}: it was used, it is older than 30 minutes, its session was compressed, reset, \
+         configured anew or closed since, or too many runs wait; ask context.compress again"
+    ))
+}

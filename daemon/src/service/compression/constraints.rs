@@ -1,0 +1,123 @@
+//! The rules of a session's user, as they are kept and as the engine knows them.
+
+use herma_archive::constraint::ConstraintRow;
+use herma_context::constraints::{Constraint, Scope, Source, State as Standing};
+
+use super::CompressionService;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::archive::{ACTIVE, Added, REMOVED};
+use crate::service::session::Session;
+
+/// Most chars of a rule.
+const CHARS: usize = 2_000;
+
+/// Rules of one session that are in force at one time.
+const MOST: usize = 500;
+
+/// The words for what a row has.
+const REVOKED: &str = "revoked";
+const DONE: &str = "done";
+const STANDING: &str = "standing";
+const ONCE: &str = "once";
+const EXPLICIT: &str = "explicit";
+const FOUND: &str = "found";
+
+impl CompressionService {
+    /// All rules that a session ever had. Without an archive it has none.
+    pub(super) async fn rules(&self, session: &Session) -> Outcome<Vec<Constraint>> {
+        let rows = self.archive.constraints(session.id.clone()).await?;
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    /// The rules of a session that are in force.
+    pub(crate) async fn active_constraints(&self, session: &Session) -> Outcome<Vec<Constraint>> {
+        let mut rules = self.rules(session).await?;
+        rules.retain(|rule| rule.state == Standing::Active);
+        Ok(rules)
+    }
+
+    /// Puts a rule in force, and names it.
+    pub(crate) async fn add_constraint(&self, session: &Session, text: &str, scope: Scope) -> Outcome<String> {
+        let text = text.trim();
+        let chars = text.chars().count();
+        if text.is_empty() || chars > CHARS {
+            return Err(Error::param("text", format!("{chars} chars; 1 to {CHARS} are allowed")));
+        }
+        let rule = Constraint::new(text, scope, Source::Explicit, unix_now());
+        match self.archive.add_constraint(session.id.clone(), row(&rule), MOST).await? {
+            Added::Kept => {
+                self.forget(&session.id);
+                Ok(rule.id)
+            }
+            Added::TooMany => {
+                let id = &session.id;
+                Err(Error::TooLarge(format!("session {id:?} has {MOST} rules in force; remove one first")))
+            }
+        }
+    }
+
+    /// Takes a rule out of force.
+    pub(crate) async fn remove_constraint(&self, session: &Session, rule: &str) -> Outcome<()> {
+        if !self.archive.remove_constraint(session.id.clone(), rule.to_owned()).await? {
+            let shown: String = rule.chars().take(64).collect();
+            let id = &session.id;
+            let words = format!("session {id:?} has no rule {shown:?} in force; constraint.list has those it has");
+            return Err(Error::NotFound(words));
+        }
+        self.forget(&session.id);
+        Ok(())
+    }
+}
+
+/// A rule as it is kept.
+pub(super) fn row(rule: &Constraint) -> ConstraintRow {
+    let scope = match rule.scope {
+        Scope::Standing => STANDING,
+        Scope::Once => ONCE,
+    };
+    let source = match rule.source {
+        Source::Explicit => EXPLICIT,
+        Source::Found => FOUND,
+    };
+    let state = match rule.state {
+        Standing::Active => ACTIVE,
+        Standing::Removed => REMOVED,
+        Standing::Revoked => REVOKED,
+        Standing::Done => DONE,
+    };
+    let [scope, source, state] = [scope, source, state].map(str::to_owned);
+    ConstraintRow { id: rule.id.clone(), text: rule.text.clone(), scope, source, at: rule.at, state }
+}
+
+/// A rule that was kept. One whose state another version named is not in force here.
+fn read(row: ConstraintRow) -> Constraint {
+    Constraint {
+        id: row.id,
+        text: row.text,
+        scope: if row.scope == ONCE { Scope::Once } else { Scope::Standing },
+        source: if row.source == EXPLICIT { Source::Explicit } else { Source::Found },
+        at: row.at,
+        state: match row.state.as_str() {
+            ACTIVE => Standing::Active,
+            REVOKED => Standing::Revoked,
+            DONE => Standing::Done,
+            _ => Standing::Removed,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_comes_back_as_it_was_kept() {
+        for state in [Standing::Active, Standing::Removed, Standing::Revoked, Standing::Done] {
+            for (scope, source) in [(Scope::Standing, Source::Found), (Scope::Once, Source::Explicit)] {
+                let rule = Constraint { state, ..Constraint::new("never push", scope, source, 1.5) };
+                assert_eq!(read(row(&rule)), rule);
+            }
+        }
+    }
+}

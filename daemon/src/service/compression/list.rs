@@ -1,0 +1,32 @@
+//! The list that is to be compressed.
+
+use herma_context::Message;
+
+use super::CompressionService;
+use crate::data::error::{Error, Outcome};
+use crate::service::session::Session;
+
+impl CompressionService {
+    /// The list that the caller gave, or what was appended to the session so far, as JSON texts.
+    pub(super) async fn list(&self, session: &Session, given: Option<Vec<String>>) -> Outcome<Vec<String>> {
+        if let Some(messages) = given {
+            return Ok(messages);
+        }
+        let texts = self.archive.transcript(session.id.clone()).await?;
+        if texts.is_empty() {
+            let words = "the list is needed, for nothing was appended to this session with session.append";
+            return Err(Error::param("messages", words));
+        }
+        Ok(texts)
+    }
+}
+
+/// The messages as the engine sees them; that they are JSON was checked when they came.
+pub(crate) fn parse(texts: Vec<String>) -> Vec<Message> {
+    Message::all_of_json(texts)
+}
+
+/// Bytes of a list.
+pub(super) fn size(messages: &[Message]) -> usize {
+    messages.iter().map(|message| message.raw().len()).sum()
+}

@@ -1,0 +1,83 @@
+//! A run on its way: what was asked for, what was decided, and what is to be reported.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use herma_context::{AuxFailure, CompressRequest, Prepared};
+
+use super::ReplyForm;
+use super::summarizer_chain::SummarizerChain;
+use crate::data::config::CompressionMode;
+use crate::data::summarizer_kind::Kind;
+use crate::owners::archive::StagedCompression;
+use crate::service::engine_record::EngineRecord;
+use crate::service::session::Session;
+
+/// What a caller asks for, apart from the list.
+#[derive(Debug)]
+pub(super) struct RunOptions {
+    /// What the engine is told.
+    pub request: CompressRequest,
+    /// The summarizers to try, in order.
+    pub chain: SummarizerChain,
+    /// What becomes of the session.
+    pub mode: CompressionMode,
+    /// How the answer looks.
+    pub form: ReplyForm,
+    /// When it was asked for.
+    pub started: Instant,
+}
+
+/// A run that lacks its summary.
+pub(super) struct Run {
+    pub session: Arc<Session>,
+    /// The session's generation when the run began; any other one ends it.
+    pub generation: u64,
+    pub prepared: Arc<Prepared>,
+    pub chain: SummarizerChain,
+    pub mode: CompressionMode,
+    pub form: ReplyForm,
+    pub started: Instant,
+    pub report: RunReport,
+    /// What of it is on its way into the archive already.
+    pub staged: Option<StagedCompression<Committed>>,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Run").field("session", &self.session.id).finish_non_exhaustive()
+    }
+}
+
+/// What happened on the way that the report tells.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunReport {
+    /// A summary model that failed and was left.
+    pub aux_failure: Option<AuxFailure>,
+    /// Why the last summarizer that was tried wrote nothing.
+    pub error: Option<String>,
+    /// Quotations that nobody said.
+    pub unverified: Vec<String>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+/// A summary that was accepted.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenSummary {
+    /// Its own sections.
+    pub body: String,
+    /// Who wrote it.
+    pub by: Kind,
+}
+
+/// What came of keeping a compression, in memory.
+#[derive(Debug)]
+pub(super) struct Committed {
+    /// The session to go on with.
+    pub session: Arc<Session>,
+    /// It came too often to help.
+    pub is_vain: bool,
+    /// What is remembered now.
+    pub record: EngineRecord,
+}

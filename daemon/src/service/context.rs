@@ -1,0 +1,161 @@
+//! What a session's engine is asked between two compressions: its settings, its figures, whether
+//! to compress now, and what a provider's answer or error says.
+
+mod check;
+mod errors;
+mod usage;
+
+use std::sync::Arc;
+
+use herma_context::breaker::State as BreakerState;
+use herma_context::{EngineState, Plan, PlanRequest, Settings};
+
+pub(crate) use self::check::Weight;
+pub(crate) use self::usage::Reported;
+use super::caller::Caller;
+use super::compression::{CompressionService, due, parse};
+use super::engine_record::EngineRecord;
+use super::session::Session;
+use super::sessions::SessionService;
+use super::settings::{SessionDefaults, SessionSettings};
+use super::token_correction::TokenCorrection;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::blocking::blocking;
+
+/// The only engine of this version.
+pub(crate) const ENGINE: &str = "compressor";
+
+/// Asks the engines of sessions.
+#[derive(Debug)]
+pub(crate) struct ContextService {
+    pub defaults: SessionDefaults,
+    pub sessions: Arc<SessionService>,
+    pub compression: Arc<CompressionService>,
+    pub archive: Arc<ArchiveHandle>,
+}
+
+/// How a session's engine stands.
+#[derive(Debug)]
+pub(crate) struct Status {
+    /// The settings in force.
+    pub settings: Settings,
+    /// The session's generation.
+    pub generation: u64,
+    /// Its figures.
+    pub engine: EngineState,
+    /// The summary model failed and was left.
+    pub uses_main: bool,
+    /// Whether automatic compression is allowed.
+    pub breaker: BreakerState,
+    /// Seconds until it is.
+    pub wait_s: f64,
+    /// Seconds until a failed summarizer is asked again.
+    pub cooldown_s: f64,
+}
+
+impl ContextService {
+    /// Takes what is said of a session; later calls change what they name.
+    pub(crate) async fn configure(&self, caller: &Caller, id: &str, said: SessionSettings) -> Outcome<Status> {
+        names::check_all(&[
+            ("model", said.model.as_ref()),
+            ("summary_model", said.summary_model.as_ref()),
+            ("provider", said.provider.as_ref()),
+            ("base_url", said.base_url.as_ref()),
+            ("api_mode", said.api_mode.as_ref()),
+        ])?;
+        check_engine(said.engine.as_deref())?;
+        self.compression.summarizers.named(said.summarizer.as_deref())?;
+        let session = self.sessions.ensure(caller, id).await?;
+        let _alone = session.configuring.lock().await;
+        let (before, names_a_model) = (session.settings(), said.summary_model.is_some());
+        let after = self.sessions.settled(&before, said).await?;
+        after.in_force(&self.defaults)?;
+        self.sessions.save_settings(&session, after.clone()).await?;
+        if after != before {
+            self.compression.forget(&session.id);
+        }
+        if names_a_model || after.model != before.model {
+            {
+                let mut record = session.record();
+                record.uses_main &= !names_a_model;
+                // Another model counts in its own way.
+                if after.model != before.model {
+                    record.counting = TokenCorrection::default();
+                }
+            }
+            session.post_record(&self.archive);
+        }
+        self.status_of(&session)
+    }
+
+    /// How the engine of a session stands.
+    pub(crate) async fn status(&self, caller: &Caller, id: &str) -> Outcome<Status> {
+        self.status_of(&*self.sessions.ensure(caller, id).await?)
+    }
+
+    /// The same of a session in hand.
+    pub(crate) fn status_of(&self, session: &Session) -> Outcome<Status> {
+        let settings = session.settings().in_force(&self.defaults)?;
+        let chain = self.compression.summarizers_of(session, None);
+        let (record, now) = (session.record().clone(), unix_now());
+        let (breaker, wait_s) = due::breaker(&self.defaults.context, &settings, &record, now);
+        Ok(Status {
+            generation: session.generation(),
+            breaker,
+            wait_s,
+            cooldown_s: due::cooldown_s(&record, &chain, now),
+            uses_main: record.uses_main,
+            engine: record.engine,
+            settings,
+        })
+    }
+
+    /// Forgets what the engine of a session remembers; its list, its generation and its rules
+    /// stay.
+    pub(crate) async fn reset(&self, caller: &Caller, id: &str) -> Outcome<Status> {
+        let session = self.sessions.ensure(caller, id).await?;
+        let settings = session.settings().in_force(&self.defaults);
+        self.compression.forget(&session.id);
+        *session.record() = EngineRecord::default();
+        let shared = Arc::clone(&session);
+        self.archive.save_engine(session.id.clone(), move || shared.record().row()).await?;
+        settings.and_then(|_| self.status_of(&session))
+    }
+
+    /// What a compression of a session's list would do.
+    pub(crate) async fn plan_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        messages: Vec<String>,
+        request: PlanRequest,
+    ) -> Outcome<Plan> {
+        let settings = self.sessions.ensure(caller, id).await?.settings().in_force(&self.defaults)?;
+        plan(messages, settings, request).await
+    }
+
+    /// The same of a list that belongs to no session.
+    pub(crate) async fn plan_with(
+        &self,
+        said: SessionSettings,
+        messages: Vec<String>,
+        request: PlanRequest,
+    ) -> Outcome<Plan> {
+        check_engine(said.engine.as_deref())?;
+        plan(messages, said.in_force(&self.defaults)?, request).await
+    }
+}
+
+async fn plan(messages: Vec<String>, settings: Settings, request: PlanRequest) -> Outcome<Plan> {
+    blocking("context.plan", move || Ok(herma_context::plan(&parse(messages), &settings, &request))).await
+}
+
+fn check_engine(engine: Option<&str>) -> Outcome<()> {
+    match engine {
+        None | Some(ENGINE) => Ok(()),
+        Some(other) => Err(Error::param("engine", format!("{other:?} is not one; there is {ENGINE:?}"))),
+    }
+}

@@ -1,0 +1,86 @@
+//! Whether a session should be compressed before its next call.
+
+use herma_context::{Message, Settings, boundary, pressure, tokens};
+
+use super::ContextService;
+use crate::data::clock::unix_now;
+use crate::data::error::Outcome;
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::compression::due::{self, Due, Prompt};
+use crate::service::compression::parse;
+use crate::service::session::Session;
+
+/// What the next prompt is made of, where the caller has not counted it.
+#[derive(Debug, Clone)]
+pub(crate) struct Weight {
+    /// The list, as JSON texts.
+    pub messages: Vec<String>,
+    /// The system prompt beside it.
+    pub system_prompt: String,
+    /// The tools beside it, as one JSON text.
+    pub tools: Option<String>,
+}
+
+/// What a list weighs.
+struct Estimate {
+    own: u64,
+    rough: u64,
+    has_content: bool,
+    messages: usize,
+}
+
+impl ContextService {
+    /// Decides by the caller's figure, else by what the provider counted last.
+    pub(crate) async fn check(&self, caller: &Caller, id: &str, tokens: Option<u64>) -> Outcome<Due> {
+        self.check_counted(&*self.sessions.ensure(caller, id).await?, tokens)
+    }
+
+    /// The same of a session in hand.
+    pub(crate) fn check_counted(&self, session: &Session, tokens: Option<u64>) -> Outcome<Due> {
+        let settings = session.settings().in_force(&self.defaults)?;
+        let last = || u64::try_from(session.record().engine.last_prompt_tokens).ok();
+        let prompt = tokens.or_else(last).map_or(Prompt::Unknown, Prompt::Counted);
+        Ok(self.decided(session, &settings, prompt))
+    }
+
+    /// Decides by what the next prompt is estimated to take.
+    pub(crate) async fn check_estimated(&self, caller: &Caller, id: &str, weight: Weight) -> Outcome<Due> {
+        let session = self.sessions.ensure(caller, id).await?;
+        let settings = session.settings().in_force(&self.defaults)?;
+        let (used, most) = (settings.clone(), self.defaults.context.hygiene_messages);
+        let estimate = blocking("context.check", move || Ok(estimate(weight, &used, most))).await?;
+        let Estimate { own, rough, has_content, messages } = estimate;
+        let tokens = session.record().counting.estimated(own);
+        let due = self.decided(&session, &settings, Prompt::Estimated { tokens, rough, has_content, messages });
+        session.post_record(&self.archive);
+        Ok(due)
+    }
+
+    pub(super) fn decided(&self, session: &Session, settings: &Settings, prompt: Prompt) -> Due {
+        let chain = self.compression.summarizers_of(session, None);
+        let mut record = session.record();
+        due::due(&self.defaults.context, settings, &chain, &mut record, prompt, unix_now())
+    }
+}
+
+/// `long` is the number of messages from which a list is compressed whatever its tokens; 0 for none.
+fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
+    let Weight { messages, system_prompt, tools } = weight;
+    let messages = parse(messages);
+    let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
+    let own = tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(&system_prompt) + own_tools;
+    let rough = tokens::estimate_request(Some(&system_prompt), &messages, tools.as_deref());
+    let has_content = has_content(&messages, settings, own.max(rough), long);
+    Estimate { own, rough, has_content, messages: messages.len() }
+}
+
+/// Whether a compression would change anything. A list over the threshold can become smaller with
+/// nothing between its head and its tail, too.
+fn has_content(messages: &[Message], settings: &Settings, tokens: u64, long: usize) -> bool {
+    let is_long = long > 0 && pressure::hygiene(tokens, messages.len(), settings.context_length, long).is_some();
+    match is_long || tokens >= settings.budgets().threshold_tokens {
+        true => herma_context::has_work(messages, settings, i64::try_from(tokens).ok()),
+        false => boundary::has_content(messages, settings),
+    }
+}

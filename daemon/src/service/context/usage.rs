@@ -1,0 +1,100 @@
+//! What a call took, as the provider reports it.
+
+use herma_archive::usage::Buckets;
+use herma_context::pressure;
+use herma_context::usage::{self, Usage};
+use serde_json::Value;
+
+use super::ContextService;
+use crate::data::error::Outcome;
+use crate::data::names;
+use crate::owners::archive::Call;
+use crate::service::caller::Caller;
+use crate::service::compression::due::Prompt;
+use crate::service::session::Session;
+
+/// A provider's report of one call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reported {
+    /// The session that called.
+    pub session: Option<String>,
+    /// The provider's own object.
+    pub usage: Value,
+    /// Who it was.
+    pub provider: Option<String>,
+    /// How it was spoken to.
+    pub api_mode: Option<String>,
+    /// The model; the session's where it is not named.
+    pub model: Option<String>,
+}
+
+/// What follows from it.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    /// The tokens by kind.
+    pub usage: Usage,
+    /// Whether to compress before the next call; unknown without a window.
+    pub should_compress: Option<bool>,
+    /// The prompt as a fraction of the window.
+    pub pressure: Option<f64>,
+    /// What the caller should know.
+    pub warning: Option<String>,
+}
+
+impl ContextService {
+    /// Takes a report.
+    pub(crate) async fn record_usage(&self, caller: &Caller, reported: Reported) -> Outcome<Recorded> {
+        let Reported { session, usage, provider, api_mode, model } = reported;
+        names::check_all(&[
+            ("session", session.as_ref()),
+            ("provider", provider.as_ref()),
+            ("api_mode", api_mode.as_ref()),
+            ("model", model.as_ref()),
+        ])?;
+        let used = usage::normalise(&usage, provider.as_deref(), api_mode.as_deref());
+        let mut recorded = Recorded { usage: used, should_compress: None, pressure: None, warning: None };
+        let Some(id) = session else { return Ok(recorded) };
+        let session = self.sessions.ensure(caller, &id).await?;
+        let has_window = session.window().is_some();
+        if has_window {
+            self.follow(&session, &mut recorded)?;
+        }
+        let call = Call {
+            session: session.id.clone(),
+            model: model.or_else(|| session.settings().model),
+            provider,
+            buckets: buckets(&recorded.usage),
+        };
+        self.archive.record_usage(call, move || has_window.then(|| session.record().figures())).await?;
+        Ok(recorded)
+    }
+
+    /// What follows for the engine of a session with a window: one without has no threshold.
+    fn follow(&self, session: &Session, recorded: &mut Recorded) -> Outcome<()> {
+        let settings = session.settings().in_force(&self.defaults)?;
+        let used = &recorded.usage;
+        recorded.warning = {
+            let mut record = session.record();
+            record.counting.reported(used.prompt());
+            if used.prompt() > 0 {
+                record.streak.end();
+            }
+            record.engine.record_usage(used, &settings)
+        };
+        let last = session.record().engine.last_prompt_tokens;
+        let prompt = u64::try_from(last).map_or(Prompt::Unknown, Prompt::Counted);
+        recorded.should_compress = Some(self.decided(session, &settings, prompt).compress);
+        recorded.pressure = Some(pressure::pressure(recorded.usage.prompt(), settings.context_length));
+        Ok(())
+    }
+}
+
+fn buckets(used: &Usage) -> Buckets {
+    Buckets {
+        input: used.input,
+        output: used.output,
+        cache_read: used.cache_read,
+        cache_write: used.cache_write,
+        reasoning: used.reasoning,
+    }
+}

@@ -1,0 +1,88 @@
+//! What a session's engine remembers between two calls, across restarts too.
+
+use herma_archive::engine::EngineRow;
+use herma_context::EngineState;
+use herma_context::breaker::Breaker;
+use herma_context::outcome::Cooldowns;
+use serde::Serialize;
+
+use super::consecutive_runs::ConsecutiveRuns;
+use super::lenient;
+use super::token_correction::TokenCorrection;
+
+/// Everything that is remembered. It is kept as JSON; what is absent there has its default,
+/// and what can't be read costs that one field, so that other versions can be read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct EngineRecord {
+    /// The figures of the engine.
+    pub engine: EngineState,
+    /// Whether it may run by itself.
+    pub breaker: Breaker,
+    /// Which summarizers are left alone for a while, by their names.
+    pub cooldowns: Cooldowns,
+    /// The summary model failed, and the session's own one is asked instead.
+    pub uses_main: bool,
+    /// How its estimates relate to what the provider counts.
+    pub counting: TokenCorrection,
+    /// How often it was compressed without a call between.
+    pub streak: ConsecutiveRuns,
+}
+
+impl EngineRecord {
+    /// What a row says.
+    pub(crate) fn read(row: EngineRow) -> Self {
+        const WHAT: &str = "what an engine remembered";
+        let mut object = lenient::object(WHAT, &row.state);
+        let mut record = Self {
+            engine: lenient::take(WHAT, &mut object, "engine"),
+            breaker: lenient::take(WHAT, &mut object, "breaker"),
+            cooldowns: lenient::take(WHAT, &mut object, "cooldowns"),
+            uses_main: lenient::take(WHAT, &mut object, "uses_main"),
+            counting: lenient::take(WHAT, &mut object, "counting"),
+            streak: lenient::take(WHAT, &mut object, "streak"),
+        };
+        record.engine.previous_summary = row.summary;
+        record
+    }
+
+    /// All of it.
+    pub(crate) fn row(&self) -> EngineRow {
+        EngineRow { state: self.figures(), summary: self.engine.previous_summary.clone() }
+    }
+
+    /// All but the summary.
+    pub(crate) fn figures(&self) -> String {
+        let mut figures = self.clone();
+        figures.engine.previous_summary = None;
+        serde_json::to_string(&figures).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    #[test]
+    fn what_was_kept_comes_back() {
+        let mut record = EngineRecord { uses_main: true, ..EngineRecord::default() };
+        record.engine.previous_summary = Some("body".into());
+        record.engine.last_prompt_tokens = -1;
+        record.breaker.note_run(3.0, 500, 10.0);
+        record.cooldowns.start("openai", 60, 10.0);
+        assert!(!record.figures().contains("body"));
+        assert_eq!(EngineRecord::read(record.row()), record);
+    }
+
+    #[test]
+    fn rows_of_other_versions_can_be_read() {
+        let row = |state: &str| EngineRow { state: state.into(), summary: None };
+        let record = EngineRecord::read(row(r#"{"engine": {"compression_count": 2, "x": 1}, "later": {}}"#));
+        assert_eq!(record.engine.compression_count, 2);
+        let record =
+            EngineRecord::read(row(r#"{"engine": {"compression_count": 2}, "uses_main": "yes", "breaker": 7}"#));
+        assert_eq!((record.engine.compression_count, record.uses_main), (2, false));
+        assert_eq!(EngineRecord::read(row("")), EngineRecord::default());
+    }
+}

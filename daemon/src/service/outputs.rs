@@ -1,0 +1,230 @@
+//! Tool outputs: what goes into a conversation and what goes to disk, and reading it again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use herma_spill::admit::{Admitted, Fate, Origin, admit};
+use herma_spill::catalog::Record;
+use herma_spill::outputs::{Gone, View};
+use herma_spill::page::{Page, Part};
+use herma_spill::search::{Found, Query};
+use herma_spill::turn::{Settled, TurnResult, settle};
+use herma_spill::{Budgets, Content, Size};
+
+use super::caller::Caller;
+use super::retention::publish_expired;
+use super::sessions::SessionService;
+use super::spilled_outputs::SpilledOutputs;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::blocking::blocking;
+use crate::owners::events::Events;
+
+/// Admits and gives back outputs.
+#[derive(Debug)]
+pub(crate) struct OutputService {
+    pub spilled: Arc<SpilledOutputs>,
+    pub sessions: Arc<SessionService>,
+    pub archive: Arc<ArchiveHandle>,
+    pub events: Events,
+    /// What a session without a window of its own gets.
+    pub budgets: Budgets,
+    /// Whether budgets follow the model's window.
+    pub scale_with_window: bool,
+}
+
+/// A result of a tool.
+#[derive(Debug)]
+pub(crate) struct ToolResult {
+    /// The session that called it.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The id of the call.
+    pub id: String,
+    /// What it gave.
+    pub content: Content,
+}
+
+/// Which output is to be read.
+#[derive(Debug)]
+pub(crate) enum Named {
+    /// By its handle, which may name a line.
+    Handle(String),
+    /// By its path.
+    Path(String),
+}
+
+impl OutputService {
+    /// Decides what of a result goes into the conversation. `changed` is laid over the budgets;
+    /// `answer` makes of what was decided, and of the result, what the caller wants, on the same
+    /// thread.
+    pub(crate) async fn admit<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        result: ToolResult,
+        threshold: Option<Size>,
+        change: impl FnOnce(&mut Budgets) + Send,
+        answer: impl FnOnce(Admitted, Content) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        names::check("tool", &result.tool)?;
+        let (budgets, profile) = self.budgets(caller, &result.session, change).await?;
+        let spilled = Arc::clone(&self.spilled);
+        blocking("output.admit", move || {
+            let ToolResult { session, tool, id, content } = result;
+            let threshold = threshold.unwrap_or_else(|| budgets.threshold(&tool));
+            let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
+            let admitted = admit(&spilled.kept, &origin, &content, threshold, &budgets, unix_now());
+            note(&spilled, &admitted.fate);
+            answer(admitted, content)
+        })
+        .await
+    }
+
+    /// Makes the results of a turn fit its budget. They are read on the same thread.
+    pub(crate) async fn settle_turn<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        session: String,
+        change: impl FnOnce(&mut Budgets) + Send,
+        results: impl FnOnce() -> Outcome<Vec<TurnResult>> + Send + 'static,
+        answer: impl FnOnce(Settled) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        let (budgets, profile) = self.budgets(caller, &session, change).await?;
+        let spilled = Arc::clone(&self.spilled);
+        blocking("output.settle_turn", move || {
+            let results = results()?;
+            let origin = Origin { session: &session, profile: &profile, tool: "", id: "" };
+            let settled = settle(&spilled.kept, &origin, &results, &budgets, unix_now());
+            settled.replacements.iter().for_each(|(_, admitted)| note(&spilled, &admitted.fate));
+            answer(settled)
+        })
+        .await
+    }
+
+    /// A page of an output; the one that its handle names where no part is asked for.
+    pub(crate) async fn read(
+        &self,
+        caller: &Caller,
+        named: Named,
+        part: impl FnOnce(&Named) -> Part,
+        view: View,
+    ) -> Outcome<Page> {
+        if let Some(profile) = &caller.profile {
+            let handle = match &named {
+                Named::Handle(handle) => Some(handle.clone()),
+                Named::Path(path) => self.spilled.at_path(path),
+            };
+            handle.map_or(Ok(()), |handle| self.spilled.check_profile(Some(profile), &handle))?;
+        }
+        let (outputs, part) = (Arc::clone(&self.spilled.kept), part(&named));
+        blocking("output.read", move || {
+            let page = match named {
+                Named::Handle(handle) => outputs.page(&handle, part, view)?,
+                Named::Path(path) => outputs.page_path(&path, part, view)?,
+            };
+            Ok(page)
+        })
+        .await
+    }
+
+    /// Looks for a text in outputs of the caller's profile; ends when nobody waits any more.
+    pub(crate) async fn search(&self, caller: &Caller, query: Query) -> Outcome<Found> {
+        let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
+        let stop = Arc::new(AtomicBool::new(false));
+        let _waiting = StopOnDrop(Arc::clone(&stop));
+        blocking("output.search", move || {
+            let mut found = outputs.search(&query, &|| stop.load(Ordering::Relaxed))?;
+            if let Some(profile) = profile {
+                found.matches.retain(|one| outputs.record(one.handle).is_some_and(|of| *of.profile == *profile));
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// What is known of outputs of the caller's profile, newest first.
+    pub(crate) async fn list(&self, caller: &Caller, session: Option<String>, limit: usize) -> Outcome<Vec<Record>> {
+        let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
+        blocking("output.list", move || {
+            let session = session.as_deref();
+            Ok(match profile.as_deref() {
+                None => outputs.list(session, limit),
+                Some(profile) => outputs.list_where(limit, |record| {
+                    *record.profile == *profile && session.is_none_or(|session| *record.session == *session)
+                }),
+            })
+        })
+        .await
+    }
+
+    /// Removes an output.
+    pub(crate) async fn remove(&self, caller: &Caller, handle: String) -> Outcome<Gone> {
+        names::check("handle", &handle)?;
+        self.spilled.check_profile(caller.profile.as_deref(), &handle)?;
+        let (outputs, name) = (Arc::clone(&self.spilled.kept), handle.clone());
+        let gone = blocking("output.remove", move || outputs.remove(&name, unix_now()).map_err(Error::from)).await?;
+        publish_expired(&self.events, &gone.expired);
+        self.archive.forget_outputs(vec![handle]).await?;
+        Ok(gone)
+    }
+
+    /// Where the text of an output is.
+    pub(crate) fn path(&self, record: &Record) -> PathBuf {
+        self.spilled.kept.path(record)
+    }
+
+    /// How many files there are, and their bytes.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        self.spilled.kept.usage()
+    }
+
+    /// Ends what is under way, for the daemon stops.
+    pub(crate) fn stop(&self) {
+        self.spilled.kept.stop();
+    }
+
+    /// The budgets of a call, and the session's profile: what the call says, over what is
+    /// configured, scaled to the session's window. A session that can't be opened right now
+    /// doesn't keep an output from being kept.
+    async fn budgets(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: impl FnOnce(&mut Budgets),
+    ) -> Outcome<(Budgets, String)> {
+        let (window, profile) = match self.sessions.ensure(caller, id).await {
+            Ok(session) => (session.window(), session.profile.clone()),
+            Err(error) if error.is_callers() => return Err(error),
+            Err(error) => {
+                tracing::warn!("an output of a session that can't be opened: {error}");
+                (None, caller.profile().to_owned())
+            }
+        };
+        let mut budgets = self.budgets.clone();
+        change(&mut budgets);
+        if let Some(window) = window.filter(|_| self.scale_with_window) {
+            budgets = budgets.scaled(window);
+        }
+        Ok((budgets, profile))
+    }
+}
+
+/// What follows from what became of an output.
+fn note(spilled: &SpilledOutputs, fate: &Fate) {
+    if let Fate::Spilled(kept) = fate {
+        spilled.spilled(&kept.handle);
+    }
+}
+
+/// Ends a search when nobody waits for it any more.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

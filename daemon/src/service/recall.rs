@@ -1,0 +1,146 @@
+//! Recall: getting back what left a context.
+
+mod expand;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herma_archive::handle::Source;
+use herma_archive::removed::Compression;
+use herma_archive::search::{Found, Hit};
+use herma_archive::snippet::{Snippet, snippet};
+use herma_guard::{Policy, Scope};
+use herma_spill::Outputs;
+use herma_spill::page::Part;
+use tokio::sync::Semaphore;
+
+pub(crate) use self::expand::Around;
+use super::caller::Caller;
+use super::recall_index::RecallIndexer;
+use super::sessions::SessionService;
+use super::spilled_outputs::SpilledOutputs;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::{narrow, wide};
+use crate::owners::archive::{ArchiveHandle, RecallQuery};
+use crate::owners::blocking::blocking;
+
+/// What a model sees of a change that it must not see.
+const BLOCKED: &str = "[BLOCKED: an entry of a store is not shown, for the guard refuses it]";
+
+/// Hits in one output at most: a long one would leave no room for anything else.
+const OF_ONE_OUTPUT: usize = 3;
+
+/// How many more hits are looked at than are given, so that enough are left.
+const DEEPER: usize = 4;
+
+/// Searches at one time.
+static SEARCHING: Semaphore = Semaphore::const_new(1);
+
+/// Finds and gives back archived messages, spilled outputs and earlier memories.
+#[derive(Debug)]
+pub(crate) struct RecallService {
+    pub archive: Arc<ArchiveHandle>,
+    pub sessions: Arc<SessionService>,
+    pub outputs: Arc<SpilledOutputs>,
+    pub indexer: Arc<RecallIndexer>,
+    pub policy: Arc<Policy>,
+}
+
+/// A place that was found.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Leads to its text.
+    pub handle: String,
+    /// Where it is.
+    pub kind: PlaceKind,
+    /// The hit in the index.
+    pub hit: Hit,
+    /// What stands there, with the place of the words in it.
+    pub snippet: Snippet,
+}
+
+/// What a place is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlaceKind {
+    /// A message.
+    Message,
+    /// A tool output.
+    Output,
+    /// An earlier text of a store.
+    Memory,
+}
+
+impl RecallService {
+    /// The best places, and whether there are more.
+    pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<(Vec<Place>, bool)> {
+        // One at a time: others have work to do on the same threads.
+        let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
+        self.indexer.catch_up(query.profile.as_deref()).await?;
+        let (words, limit) = (query.words.clone(), query.limit);
+        let found = self.archive.search(RecallQuery { limit: limit * DEEPER, ..query }).await?;
+        let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
+        blocking("recall.search", move || {
+            let Found { hits, more } = spread(found, limit);
+            let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, &words, hit));
+            Ok((places.collect(), more))
+        })
+        .await
+    }
+
+    /// The compressions of a session.
+    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<Vec<Compression>> {
+        let id = self.sessions.known(caller, session).await?;
+        self.archive.compressions(id).await
+    }
+}
+
+/// The best hits, but few of one output.
+fn spread(found: Found, limit: usize) -> Found {
+    let mut of_output: HashMap<String, usize> = HashMap::new();
+    let total = found.hits.len();
+    let mut hits = found.hits;
+    hits.retain(|hit| match &hit.source {
+        Source::Output { handle, .. } => {
+            let count = of_output.entry(handle.clone()).or_default();
+            *count += 1;
+            *count <= OF_ONE_OUTPUT
+        }
+        _ => true,
+    });
+    hits.truncate(limit);
+    Found { more: found.more || hits.len() < total, hits }
+}
+
+/// What stands at a hit; `None` where an output was removed by hand.
+fn place(outputs: &Outputs, policy: &Policy, words: &str, mut hit: Hit) -> Option<Place> {
+    let text = match (&hit.source, hit.text.take()) {
+        (_, Some(text)) => text,
+        (Source::Output { handle, start, chars, .. }, None) => {
+            let part = Part::Chars { offset: narrow(*start), limit: narrow(*chars).max(1) };
+            outputs.peek(handle, part).ok()?.text
+        }
+        (_, None) => String::new(),
+    };
+    let text = match hit.source {
+        Source::Memory { .. } => shown(policy, &text),
+        _ => text,
+    };
+    let snippet = snippet(&text, words);
+    let (kind, handle) = match &hit.source {
+        Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
+        Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),
+        Source::Output { handle, line, .. } => {
+            let above = text.chars().take(snippet.before).filter(|char| *char == '\n').count();
+            (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))
+        }
+    };
+    Some(Place { handle, kind, hit, snippet })
+}
+
+/// A change of a store as a model may see it by the rules that hold now.
+fn shown(policy: &Policy, text: &str) -> String {
+    match policy.blocks(text, Scope::Strict).is_empty() {
+        true => text.to_owned(),
+        false => BLOCKED.to_owned(),
+    }
+}

@@ -1,0 +1,228 @@
+//! The text around a hit, byte for byte.
+
+use std::sync::Arc;
+
+use herma_archive::browse::ArchivedMessage;
+use herma_archive::handle::Handle;
+use herma_archive::text_of;
+use herma_spill::outputs::View;
+use herma_spill::page::{Next, Page, Part};
+
+use super::{RecallService, shown};
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::numbers::{narrow, wide};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+
+/// Messages or lines on each side when the caller doesn't say.
+const DEFAULT_AROUND: u64 = 2;
+
+/// Messages or lines on each side that one call may ask for.
+const AROUND: u64 = 100;
+
+/// Messages of a compression when the caller doesn't say.
+const DEFAULT_MESSAGES: u64 = 50;
+
+/// Bytes of messages in one answer; the first one always goes.
+const BYTES: usize = 2 << 20;
+
+/// How much is wanted of what stands round a hit: messages or lines.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Around {
+    /// Before it.
+    pub before: Option<u64>,
+    /// After it.
+    pub after: Option<u64>,
+}
+
+/// What a handle led to.
+#[derive(Debug, Default)]
+pub(crate) struct Expanded {
+    /// In order.
+    pub items: Vec<Item>,
+    /// The handle that goes on.
+    pub next: Option<String>,
+    profile: Option<String>,
+}
+
+/// A text that was archived.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// Leads to it again.
+    pub handle: String,
+    /// Of a message: who said it.
+    pub role: Option<String>,
+    /// The text.
+    pub text: String,
+    /// Of a message: all of it, as JSON text.
+    pub message: Option<String>,
+}
+
+/// What a handle leads to.
+#[derive(Debug, PartialEq, Eq)]
+enum Target<'a> {
+    Message(u64),
+    Memory(u64),
+    Output {
+        handle: &'a str,
+        line: Option<u64>,
+    },
+    /// Where an answer about an output ended.
+    Rest {
+        handle: &'a str,
+        line: u64,
+    },
+    Compression {
+        handle: &'a str,
+        from: u64,
+    },
+}
+
+impl<'a> Target<'a> {
+    fn parse(handle: &'a str) -> Option<Self> {
+        let (name, part) = match handle.split_once(':') {
+            Some((name, part)) => match (name.split_once('_'), part.strip_suffix('+')) {
+                (Some(("out", _)), Some(line)) => {
+                    return Some(Self::Rest { handle: name, line: line.parse::<u64>().ok()?.max(1) });
+                }
+                _ => (name, Some(part.parse::<u64>().ok()?)),
+            },
+            None => (handle, None),
+        };
+        match (name.split_once('_')?, part) {
+            (("msg", id), None) => id.parse().ok().map(Self::Message),
+            (("mem", id), None) => id.parse().ok().map(Self::Memory),
+            (("out", _), line) => Some(Self::Output { handle: name, line: line.map(|line| line.max(1)) }),
+            (("cmp", _), from) => Some(Self::Compression { handle: name, from: from.unwrap_or(0) }),
+            _ => None,
+        }
+    }
+}
+
+impl RecallService {
+    /// What stands behind a handle.
+    pub(crate) async fn expand(&self, caller: &Caller, handle: &str, around: Around) -> Outcome<Expanded> {
+        names::check("handle", handle)?;
+        if around.before.max(around.after).is_some_and(|count| count > AROUND) {
+            return Err(Error::param("before", format!("at most {AROUND} on each side are allowed")));
+        }
+        self.outputs.check_profile(caller.profile.as_deref(), handle)?;
+        let before = around.before.unwrap_or(DEFAULT_AROUND);
+        let after = around.after.unwrap_or(DEFAULT_AROUND);
+        let found = match Target::parse(handle) {
+            Some(Target::Message(id)) => self.message(id, before, after).await?,
+            Some(Target::Memory(id)) => self.memory(id).await?,
+            Some(Target::Output { handle, line }) => self.lines(handle.to_owned(), line, before, after).await?,
+            Some(Target::Rest { handle, line }) => self.lines(handle.to_owned(), Some(line), 0, before + after).await?,
+            Some(Target::Compression { handle, from }) => {
+                let limit = around.after.map_or(DEFAULT_MESSAGES, |after| after.saturating_add(1));
+                self.compression(handle.to_owned(), from, limit).await?
+            }
+            None => Expanded::default(),
+        };
+        if let (Some(own), Some(named)) = (&found.profile, &caller.profile)
+            && own != named
+        {
+            return Err(Error::Conflict(format!("{handle:?} belongs to the profile {own:?}, not {named:?}")));
+        }
+        if found.items.is_empty() {
+            return Err(Error::NotFound(format!("there is nothing archived by the handle {handle:?}")));
+        }
+        for item in &found.items {
+            self.outputs.kept.gave(&item.text);
+        }
+        Ok(found)
+    }
+
+    async fn message(&self, id: u64, before: u64, after: u64) -> Outcome<Expanded> {
+        let mut around = self.archive.around(id, narrow(before), narrow(after)).await?;
+        // What is furthest away goes first where all of it would be too long.
+        let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
+        while around.len() > 1 && of(&around) > BYTES {
+            let at = around.iter().position(|message| message.id == id).unwrap_or(0);
+            if at >= around.len() - 1 - at { drop(around.remove(0)) } else { drop(around.pop()) }
+        }
+        Ok(messages(around))
+    }
+
+    async fn compression(&self, handle: String, from: u64, limit: u64) -> Outcome<Expanded> {
+        // One more than is wanted tells whether there are more.
+        let count = narrow(limit);
+        let mut page = self.archive.removed_page(handle.clone(), narrow(from), count.saturating_add(1)).await?;
+        let mut bytes = 0_usize;
+        let fitting = page.iter().take_while(|message| {
+            let is_first = bytes == 0;
+            bytes = bytes.saturating_add(message.body.len());
+            is_first || bytes <= BYTES
+        });
+        let taken = fitting.count().min(count);
+        let has_more = page.len() > taken;
+        page.truncate(taken);
+        let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(wide(taken))));
+        Ok(Expanded { next, ..messages(page) })
+    }
+
+    async fn memory(&self, id: u64) -> Outcome<Expanded> {
+        let Some(kept) = self.archive.memory_text(id).await? else { return Ok(Expanded::default()) };
+        let text = shown(&self.policy, &kept.text);
+        let item = Item { handle: format!("mem_{id}"), role: None, text, message: None };
+        Ok(Expanded { items: vec![item], next: None, profile: Some(kept.profile) })
+    }
+
+    async fn lines(&self, handle: String, line: Option<u64>, before: u64, after: u64) -> Outcome<Expanded> {
+        let outputs = Arc::clone(&self.outputs.kept);
+        blocking("recall.expand", move || {
+            let first = line.map_or(1, |line| line.saturating_sub(before).max(1));
+            let wanted = line.unwrap_or(1).saturating_sub(first).saturating_add(after).saturating_add(1);
+            let part = Part::Lines { line: narrow(first), lines: narrow(wanted) };
+            let Page { text, next, .. } = outputs.page(&handle, part, View::Raw)?;
+            let next = match next {
+                Some(Next::Line(next)) => Some(format!("{handle}:{next}+")),
+                // A line that is longer than a page goes on in output.read.
+                Some(Next::Offset(_)) | None => None,
+            };
+            let item = Item { handle: format!("{handle}:{first}"), role: None, text, message: None };
+            Ok(Expanded { items: vec![item], next, profile: None })
+        })
+        .await
+    }
+}
+
+fn messages(archived: Vec<ArchivedMessage>) -> Expanded {
+    let profile = archived.first().map(|message| message.profile.clone());
+    let items = archived.into_iter().map(|message| Item {
+        handle: Handle::Message(message.id).to_string(),
+        text: text_of(&message.body),
+        role: message.role,
+        message: Some(message.body),
+    });
+    Expanded { items: items.collect(), next: None, profile }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_lead_to_their_kind() {
+        for (handle, place) in [
+            ("msg_12", Some(Target::Message(12))),
+            ("mem_3", Some(Target::Memory(3))),
+            ("out_ab", Some(Target::Output { handle: "out_ab", line: None })),
+            ("out_ab:120", Some(Target::Output { handle: "out_ab", line: Some(120) })),
+            ("out_ab:0", Some(Target::Output { handle: "out_ab", line: Some(1) })),
+            ("out_ab:7+", Some(Target::Rest { handle: "out_ab", line: 7 })),
+            ("msg_1:7+", None),
+            ("cmp_x_2", Some(Target::Compression { handle: "cmp_x_2", from: 0 })),
+            ("cmp_x_2:50", Some(Target::Compression { handle: "cmp_x_2", from: 50 })),
+            ("msg_x", None),
+            ("msg_1:2", None),
+            ("out_ab:x", None),
+            ("", None),
+            ("../etc", None),
+        ] {
+            assert_eq!(Target::parse(handle), place, "{handle}");
+        }
+    }
+}

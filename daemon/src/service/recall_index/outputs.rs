@@ -1,0 +1,190 @@
+//! Spilled outputs on their way into the text index: in parts, several small ones at one time.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use herma_archive::index::OutputPart;
+use herma_spill::SpillError;
+use herma_spill::catalog::{Record, State as Fate};
+use herma_spill::handle::Handle;
+use herma_spill::page::{Next, Page, Part};
+
+use super::RecallIndexer;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::wide;
+
+/// Bytes of a part of an output in the index; a hit leads to its part.
+const PART: usize = 8 << 10;
+
+/// Bytes that are put into the index at one time, so that nobody waits long.
+const SLICE: usize = 1 << 20;
+
+/// Lines that are read of an output at one time.
+const LINES: usize = 4000;
+
+/// Outputs longer than this are indexed up to here, in chars: what is looked for in
+/// larger ones is found by `output.search`.
+const LONGEST: usize = 8 << 20;
+
+/// Puts outputs into the index, several small ones at one time.
+pub(super) async fn file_all(indexer: &RecallIndexer, handles: BTreeSet<String>) -> Outcome<()> {
+    let mut parts = Vec::new();
+    let mut bytes = 0;
+    for handle in handles {
+        let Some(record) = Handle::parse(&handle).and_then(|handle| indexer.outputs.record(handle)).map(Arc::new)
+        else {
+            continue;
+        };
+        let mut place = Some(Place { part: Part::Lines { line: 1, lines: LINES }, line: 1, chars: 0 });
+        while let Some(here) = place {
+            let (read, next) = match read(indexer, &record, here).await {
+                Ok(read) => read,
+                Err(error) if error.is_missing() => break,
+                Err(error) => {
+                    tracing::warn!("an output that can't be found by recall: {error}");
+                    break;
+                }
+            };
+            bytes += read.iter().map(|part| part.text.len()).sum::<usize>();
+            parts.extend(read);
+            place = next;
+            if bytes >= SLICE {
+                file(indexer, std::mem::take(&mut parts)).await?;
+                bytes = 0;
+            }
+        }
+    }
+    file(indexer, parts).await
+}
+
+async fn file(indexer: &RecallIndexer, parts: Vec<Filed>) -> Outcome<()> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let outputs = Arc::clone(&indexer.outputs);
+    // One that was removed meanwhile would be found for ever.
+    let is_kept =
+        move |part: &Filed| outputs.record(part.record.handle).is_some_and(|record| record.state == Fate::Kept);
+    indexer.archive.index_outputs(parts, move |part: &Filed| is_kept(part).then(|| part.part())).await
+}
+
+/// A part of an output on its way into the index.
+#[derive(Debug)]
+struct Filed {
+    handle: String,
+    record: Arc<Record>,
+    line: u64,
+    start: u64,
+    text: String,
+    is_first: bool,
+    is_last: bool,
+}
+
+impl Filed {
+    fn part(&self) -> OutputPart<'_> {
+        OutputPart {
+            handle: &self.handle,
+            session: &self.record.session,
+            profile: &self.record.profile,
+            time: self.record.created_at,
+            line: self.line,
+            start: self.start,
+            chars: wide(self.text.chars().count()),
+            text: &self.text,
+            is_first: self.is_first,
+            is_last: self.is_last,
+        }
+    }
+}
+
+/// Where in an output the next parts begin.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    part: Part,
+    line: u64,
+    chars: usize,
+}
+
+/// The next parts of an output.
+async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Outcome<(Vec<Filed>, Option<Place>)> {
+    let (outputs, record) = (Arc::clone(&indexer.outputs), Arc::clone(record));
+    let read = move || -> Result<_, SpillError> {
+        let Page { text, next, .. } = outputs.peek(&record.handle.to_string(), place.part)?;
+        let chars = place.chars.saturating_add(text.chars().count());
+        let line = place.line + count_lines(&text);
+        let next = next.filter(|_| chars < LONGEST).map(|next| {
+            let part = match next {
+                Next::Line(line) => Part::Lines { line, lines: LINES },
+                Next::Offset(offset) => Part::Chars { offset, limit: herma_spill::page::MOST },
+            };
+            Place { part, line, chars }
+        });
+        let mut start = wide(place.chars);
+        let mut parts = cut(&text, place.line)
+            .into_iter()
+            .map(|(line, text)| Filed {
+                handle: record.handle.to_string(),
+                record: Arc::clone(&record),
+                line,
+                start: {
+                    let own = start;
+                    start += wide(text.chars().count());
+                    own
+                },
+                text: text.to_owned(),
+                is_first: false,
+                is_last: false,
+            })
+            .collect::<Vec<_>>();
+        if place.chars == 0
+            && let Some(first) = parts.first_mut()
+        {
+            first.is_first = true;
+        }
+        if next.is_none()
+            && let Some(last) = parts.last_mut()
+        {
+            last.is_last = true;
+        }
+        Ok((parts, next))
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|_| Error::internal("the index"))?.map_err(Error::from)
+}
+
+fn count_lines(text: &str) -> u64 {
+    wide(memchr::memchr_iter(b'\n', text.as_bytes()).count())
+}
+
+/// Cuts a text into parts with the line that each begins in, at line ends where
+/// there are any.
+fn cut(text: &str, first_line: u64) -> Vec<(u64, &str)> {
+    let (mut parts, mut rest, mut line) = (Vec::new(), text, first_line);
+    while !rest.is_empty() {
+        let most = rest.floor_char_boundary(PART);
+        let end = match rest[..most].rfind('\n') {
+            _ if most == rest.len() => most,
+            Some(newline) => newline + 1,
+            None => most,
+        };
+        parts.push((line, &rest[..end]));
+        line += count_lines(&rest[..end]);
+        rest = &rest[end..];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_end_with_lines_and_know_their_own() {
+        let text = format!("{}\n{}\nlast", "a".repeat(PART - 10), "b".repeat(PART + 10));
+        let parts = cut(&text, 7);
+        let lengths: Vec<(u64, usize)> = parts.iter().map(|(line, text)| (*line, text.len())).collect();
+        assert_eq!(lengths, [(7, PART - 9), (8, PART), (8, 10 + 1 + 4)]);
+        assert_eq!(parts.iter().map(|(_, text)| *text).collect::<String>(), text);
+        assert!(cut("", 1).is_empty());
+        assert_eq!(cut("日本", 1), [(1, "日本")]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Locks of sessions, for agents that compress by themselves. One without a time of its own ends
+//! with the connection that took it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::data::error::Outcome;
+use crate::owners::archive::ArchiveHandle;
+
+/// The locks of all sessions.
+#[derive(Debug)]
+pub(crate) struct SessionLocks {
+    archive: Arc<ArchiveHandle>,
+    bound: Arc<ConnectionLocks>,
+}
+
+impl SessionLocks {
+    /// Those that this archive keeps.
+    pub(crate) fn new(archive: Arc<ArchiveHandle>) -> Self {
+        Self { archive, bound: Arc::default() }
+    }
+
+    /// Takes the lock of a session for a holder; false where another holder has it. It ends after
+    /// so many seconds, or, with none, with the connection.
+    pub(crate) async fn lock(
+        &self,
+        connection: u64,
+        session: String,
+        holder: String,
+        ttl_s: Option<f64>,
+    ) -> Outcome<bool> {
+        let lock = (session.clone(), holder.clone());
+        let is_bound_here = ttl_s.is_none() && self.bound.note(connection, lock.clone());
+        let bound = Arc::clone(&self.bound);
+        let taken = move |is_taken: bool| {
+            if is_bound_here && !is_taken {
+                bound.take_back(connection, &lock);
+            }
+            // The connection may have ended before it got what would have ended with it.
+            !is_bound_here || !is_taken || bound.is_noted(connection, &lock)
+        };
+        self.archive.lock_session(session, holder, ttl_s, taken).await
+    }
+
+    /// Gives a lock back; true when it is free.
+    pub(crate) async fn unlock(&self, session: String, holder: String) -> Outcome<bool> {
+        let (bound, lock) = (Arc::clone(&self.bound), (session.clone(), holder.clone()));
+        self.archive.unlock_session(session, holder, move || bound.forget(&lock)).await
+    }
+
+    /// The holder of a session's lock.
+    pub(crate) async fn holder(&self, session: String) -> Outcome<Option<String>> {
+        self.archive.lock_holder(session).await
+    }
+
+    /// Gives back what a connection that ended leaves; nobody waits for it.
+    pub(crate) fn release_all_of(&self, connection: u64) {
+        for (session, holder) in self.bound.left_by(connection) {
+            let archive = Arc::clone(&self.archive);
+            tokio::spawn(async move { archive.release_session(session, holder).await });
+        }
+    }
+}
+
+/// Session and holder.
+type Lock = (String, String);
+
+/// Locks without a time of their own, by connection.
+#[derive(Debug, Default)]
+struct ConnectionLocks {
+    taken: Mutex<HashMap<u64, BTreeSet<Lock>>>,
+}
+
+impl ConnectionLocks {
+    /// A connection is about to take the lock of a session for a holder. False where
+    /// another one has it: it stays that one's.
+    fn note(&self, connection: u64, lock: Lock) -> bool {
+        let mut taken = self.taken();
+        let is_others = taken.iter().any(|(other, locks)| *other != connection && locks.contains(&lock));
+        if !is_others {
+            taken.entry(connection).or_default().insert(lock);
+        }
+        !is_others
+    }
+
+    /// Whether that connection is there, and has not given the lock back.
+    fn is_noted(&self, connection: u64, lock: &Lock) -> bool {
+        self.taken().get(&connection).is_some_and(|locks| locks.contains(lock))
+    }
+
+    /// A connection did not get the lock, unless it has it from before.
+    fn take_back(&self, connection: u64, lock: &Lock) {
+        if let Some(locks) = self.taken().get_mut(&connection) {
+            locks.remove(lock);
+        }
+    }
+
+    /// The lock was given back by its holder.
+    fn forget(&self, lock: &Lock) {
+        self.taken().retain(|_, locks| {
+            locks.remove(lock);
+            !locks.is_empty()
+        });
+    }
+
+    /// What a connection that ended leaves.
+    fn left_by(&self, connection: u64) -> BTreeSet<Lock> {
+        self.taken().remove(&connection).unwrap_or_default()
+    }
+
+    fn taken(&self) -> MutexGuard<'_, HashMap<u64, BTreeSet<Lock>>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_leaves_its_own_locks_once() {
+        let locks = ConnectionLocks::default();
+        let own = |name: &str| (name.to_owned(), "h".to_owned());
+        for (connection, session) in [(1, "a"), (1, "a"), (2, "b"), (1, "c"), (1, "d")] {
+            locks.note(connection, own(session));
+        }
+        locks.forget(&own("d"));
+        assert!(locks.is_noted(1, &own("a")) && !locks.is_noted(2, &own("a")) && !locks.is_noted(1, &own("d")));
+        assert_eq!(locks.left_by(1), BTreeSet::from([own("a"), own("c")]));
+        assert!(locks.left_by(1).is_empty() && !locks.is_noted(1, &own("a")));
+        assert_eq!(locks.left_by(2), BTreeSet::from([own("b")]));
+    }
+
+    #[test]
+    fn a_lock_is_left_by_the_first_that_took_it_unless_it_was_given_back() {
+        let locks = ConnectionLocks::default();
+        let own = |name: &str| (name.to_owned(), "h".to_owned());
+        let noted =
+            [(1, "a"), (2, "a"), (1, "b"), (1, "a")].map(|(connection, name)| locks.note(connection, own(name)));
+        assert_eq!(noted, [true, false, true, true]);
+        locks.forget(&own("b"));
+        locks.forget(&("a".to_owned(), "other".to_owned()));
+        assert!(locks.left_by(2).is_empty());
+        assert_eq!(locks.left_by(1), BTreeSet::from([own("a")]));
+    }
+}

@@ -1,0 +1,254 @@
+//! Sessions: opening, freezing, closing, what is said of them, and what is kept of them.
+
+mod lineage;
+mod removal;
+mod transcript;
+mod windows;
+
+use std::sync::Arc;
+
+use herma_archive::session::SessionRow;
+
+use super::caller::Caller;
+use super::compression::CompressionService;
+use super::session::{Session, SessionTable, check_profile};
+use super::settings::SessionSettings;
+use super::snapshot::{Frozen, freeze};
+use super::spilled_outputs::SpilledOutputs;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::events::Events;
+use crate::owners::stores::Stores;
+
+/// Why a session ended that was open when the daemon was killed.
+const CRASH: &str = "crash";
+
+/// Why a session is closed when nobody says.
+const CLOSED: &str = "closed";
+
+/// The sessions of a home.
+#[derive(Debug)]
+pub(crate) struct SessionService {
+    pub table: Arc<SessionTable>,
+    pub archive: Arc<ArchiveHandle>,
+    pub stores: Arc<Stores>,
+    pub profiles: Profiles,
+    pub compression: Arc<CompressionService>,
+    pub outputs: Arc<SpilledOutputs>,
+    pub events: Events,
+}
+
+/// What a session is opened with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Opening {
+    /// The session's id.
+    pub session: String,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// The session that it came out of.
+    pub parent: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The model in use.
+    pub model: Option<String>,
+    /// The model's window in tokens, from 1.
+    pub context_length: Option<u64>,
+}
+
+impl SessionService {
+    /// Opens a session; true when it was known before.
+    pub(crate) async fn open(&self, caller: &Caller, opening: Opening) -> Outcome<(Arc<Session>, bool)> {
+        check_id(&opening.session)?;
+        names::check_all(&[
+            ("agent", opening.agent.as_ref()),
+            ("parent", opening.parent.as_ref()),
+            ("title", opening.title.as_ref()),
+            ("model", opening.model.as_ref()),
+        ])?;
+        if opening.context_length == Some(0) {
+            return Err(Error::param("context_length", "must be at least 1"));
+        }
+        let (model, context_length) = (opening.model.clone(), opening.context_length);
+        let (title, agent) = (opening.title.clone(), opening.agent.clone());
+        let (session, resumed) = match self.find(caller, &opening.session).await? {
+            Some(session) => {
+                self.archive.reopen_session(session.id.clone()).await?;
+                (session, true)
+            }
+            None => {
+                if caller.profile() != DEFAULT_PROFILE {
+                    self.profiles.create(caller.profile())?;
+                }
+                self.create(caller, opening).await?
+            }
+        };
+        let configuring = session.configuring.lock().await;
+        if resumed && (title.is_some() || agent.is_some()) {
+            self.archive.name_session(session.id.clone(), title, agent).await?;
+        }
+        if resumed && (model.is_some() || context_length.is_some()) {
+            let said = SessionSettings { model, context_length, ..SessionSettings::default() };
+            self.say(&session, said).await?;
+        }
+        drop(configuring);
+        Ok((session, resumed))
+    }
+
+    /// Adds to what was said of a session, whose `configuring` the caller holds. Answers what
+    /// was said before.
+    async fn say(&self, session: &Session, said: SessionSettings) -> Outcome<SessionSettings> {
+        let before = session.settings();
+        let after = self.settled(&before, said).await?;
+        self.save_settings(session, after).await?;
+        Ok(before)
+    }
+
+    /// What holds after something more was said: with the window that a provider named, where
+    /// none is said but the session has none yet, or has now another model or endpoint.
+    pub(crate) async fn settled(&self, before: &SessionSettings, said: SessionSettings) -> Outcome<SessionSettings> {
+        let named = said.context_length;
+        self.with_window(before, named, said.over(before.clone())).await
+    }
+
+    /// Keeps what was said of a session, here and in the archive.
+    pub(crate) async fn save_settings(&self, session: &Session, settings: SessionSettings) -> Outcome<()> {
+        self.archive.save_settings(session.id.clone(), settings.text()).await?;
+        session.set_settings(settings);
+        Ok(())
+    }
+
+    /// Freezes both stores anew, for a prompt cache that is lost anyway.
+    pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
+        let session = self.opened(caller, id).await?;
+        let _alone = session.configuring.lock().await;
+        let snapshot = freeze(&self.stores, &session.profile).await?;
+        if self.archive.is_in_use() {
+            // Kept in both places or in none, also when nobody waits for it any more.
+            let shared = Arc::clone(&session);
+            let then = move |snapshot| shared.set_snapshot(snapshot);
+            self.archive.save_snapshot(session.id.clone(), snapshot, then).await?;
+        } else {
+            session.set_snapshot(snapshot);
+        }
+        Ok(session.snapshot())
+    }
+
+    /// Closes a session.
+    pub(crate) async fn close(&self, caller: &Caller, id: &str, reason: Option<String>) -> Outcome<()> {
+        names::check_all(&[("reason", reason.as_ref())])?;
+        let session = self.opened(caller, id).await?;
+        let _quiet = session
+            .begin_compressing()
+            .ok_or_else(|| Error::Busy(format!("session {:?} is being compressed; close it afterwards", session.id)))?;
+        let _alone = session.configuring.lock().await;
+        let reason = reason.unwrap_or_else(|| CLOSED.into());
+        // Closed in both places or in none, also when nobody waits for it any more.
+        let (table, id) = (Arc::clone(&self.table), session.id.clone());
+        self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
+        self.table.forget(&session.id);
+        self.compression.forget(&session.id);
+        Ok(())
+    }
+
+    /// A session that must have been opened.
+    pub(crate) async fn opened(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+        check_id(id)?;
+        self.find(caller, id)
+            .await?
+            .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
+    }
+
+    /// The id of a session that somebody wants to know something of; it is not opened for
+    /// that.
+    pub(crate) async fn known(&self, caller: &Caller, id: &str) -> Outcome<String> {
+        check_id(id)?;
+        let profile = match self.table.get(id) {
+            Some(session) => session.profile.clone(),
+            None => self.archive.session(id.to_owned()).await?.ok_or_else(|| no_session(id))?.0.profile,
+        };
+        check_profile(id, &profile, caller.profile.as_deref())?;
+        Ok(id.to_owned())
+    }
+
+    /// A session, opened on the spot if it was not.
+    pub(crate) async fn ensure(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+        check_id(id)?;
+        match self.find(caller, id).await? {
+            Some(session) => Ok(session),
+            None => {
+                let opening = Opening { session: id.to_owned(), ..Opening::default() };
+                self.create(caller, opening).await.map(|(session, _)| session)
+            }
+        }
+    }
+
+    async fn find(&self, caller: &Caller, id: &str) -> Outcome<Option<Arc<Session>>> {
+        let session = match self.table.get(id) {
+            Some(session) => session,
+            None => match self.archive.session(id.to_owned()).await? {
+                None => return Ok(None),
+                Some(kept) => {
+                    // Its agent did not notice that the daemon was killed.
+                    if kept.0.end_reason.as_deref() == Some(CRASH) {
+                        self.archive.post_reopened(kept.0.id.clone());
+                    }
+                    self.table.insert(Session::kept(kept))
+                }
+            },
+        };
+        session.check_profile(caller.profile.as_deref())?;
+        if session.is_touched(unix_now()) {
+            self.archive.post_used(session.id.clone());
+        }
+        Ok(Some(session))
+    }
+
+    /// Freezes both stores and keeps the session. True when another connection was
+    /// faster: its snapshot counts. Without an archive it is kept as long as the daemon
+    /// runs.
+    async fn create(&self, caller: &Caller, opening: Opening) -> Outcome<(Arc<Session>, bool)> {
+        let profile = caller.profile().to_owned();
+        let snapshot = freeze(&self.stores, &profile).await?;
+        let said = SessionSettings {
+            model: opening.model,
+            context_length: opening.context_length,
+            ..SessionSettings::default()
+        };
+        let settings = self.settled(&SessionSettings::default(), said).await?;
+        let row = SessionRow {
+            id: opening.session,
+            profile,
+            agent: opening.agent,
+            parent: opening.parent,
+            title: opening.title,
+            generation: 0,
+            settings: Some(settings.text()),
+            snapshot,
+            started_at: unix_now(),
+            ended_at: None,
+            end_reason: None,
+        };
+        if !self.archive.is_in_use() {
+            tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
+            return Ok((self.table.insert(Session::kept((row, None))), false));
+        }
+        let (kept, existed) = self.archive.create_session(row).await?;
+        let session = self.table.insert(Session::kept(kept));
+        session.check_profile(caller.profile.as_deref())?;
+        Ok((session, existed))
+    }
+}
+
+fn no_session(id: &str) -> Error {
+    Error::NotFound(format!("there is no session {id:?}; session.list has those there are"))
+}
+
+fn check_id(id: &str) -> Outcome<()> {
+    if id.is_empty() {
+        return Err(Error::param("session", "an id of 1 to 1,024 chars is needed"));
+    }
+    names::check("session", id)
+}

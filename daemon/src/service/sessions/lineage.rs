@@ -1,0 +1,48 @@
+//! Sessions that go on for others: lists, tips, titles.
+
+use herma_archive::list::Shown;
+
+use super::{SessionService, no_session};
+use crate::data::error::Outcome;
+use crate::data::names;
+use crate::service::caller::Caller;
+use crate::service::session::check_profile;
+
+impl SessionService {
+    /// Sessions of the caller's profile, or of all, newest first.
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        limit: usize,
+        before: Option<f64>,
+        raw: bool,
+    ) -> Outcome<Vec<Shown>> {
+        self.archive.list_sessions(caller.profile.clone(), limit, before, raw).await
+    }
+
+    /// One session with its figures.
+    pub(crate) async fn show(&self, caller: &Caller, id: &str) -> Outcome<Shown> {
+        names::check("session", id)?;
+        let shown = self.archive.show_session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
+        check_profile(&shown.row.id, &shown.row.profile, caller.profile.as_deref())?;
+        Ok(shown)
+    }
+
+    /// The last one of those that go on for a session.
+    pub(crate) async fn tip(&self, id: String) -> Outcome<String> {
+        names::check("session", &id)?;
+        self.archive.tip(id).await
+    }
+
+    /// The session to resume for an id.
+    pub(crate) async fn resume_target(&self, id: String) -> Outcome<String> {
+        names::check("session", &id)?;
+        self.archive.resume_target(id).await
+    }
+
+    /// The title after a title.
+    pub(crate) async fn next_title(&self, title: String) -> Outcome<String> {
+        names::check("title", &title)?;
+        self.archive.next_title(title).await
+    }
+}

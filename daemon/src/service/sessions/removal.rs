@@ -1,0 +1,55 @@
+//! Removing a session for good.
+
+use std::sync::Arc;
+
+use super::SessionService;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::retention::publish_expired;
+
+/// What went with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Removed {
+    /// Its messages.
+    pub messages: u64,
+    /// Its outputs.
+    pub outputs: usize,
+    /// Bytes of both.
+    pub bytes: u64,
+}
+
+impl SessionService {
+    /// Everything that is kept of a session goes for good: in the archive, in the text index,
+    /// and its outputs.
+    pub(crate) async fn remove(self: &Arc<Self>, caller: &Caller, id: &str) -> Outcome<Removed> {
+        let id = self.known(caller, id).await?;
+        let in_use = self.table.get(&id);
+        let quiet = in_use.map(|session| {
+            let busy = || Error::Busy(format!("session {id:?} is being compressed; remove it afterwards"));
+            session.begin_compressing().ok_or_else(busy)
+        });
+        let quiet = quiet.transpose()?;
+        let service = Arc::clone(self);
+        // A task of its own: what was begun is carried out, whether the caller still waits
+        // or not.
+        let work = tokio::spawn(async move {
+            let _quiet = quiet;
+            service.remove_now(id).await
+        });
+        work.await.unwrap_or_else(|_| Err(Error::internal("session.remove")))
+    }
+
+    async fn remove_now(&self, id: String) -> Outcome<Removed> {
+        let (table, name) = (Arc::clone(&self.table), id.clone());
+        let archived = self.archive.remove_session(id.clone(), move || table.forget(&name)).await?;
+        self.compression.forget(&id);
+        let outputs = Arc::clone(&self.outputs.kept);
+        let remove = move || outputs.remove_session(&id, unix_now()).map_err(Error::from);
+        let gone = blocking("session.remove", remove).await?;
+        publish_expired(&self.events, gone.iter().filter_map(|one| one.expired.as_ref()));
+        let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
+        Ok(Removed { messages: archived.messages, outputs: gone.len(), bytes })
+    }
+}

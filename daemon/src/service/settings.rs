@@ -1,0 +1,151 @@
+//! What `context.configure` and `session.open` said of a session, and what is in force.
+
+use herma_context::{RawSettings, Settings};
+use serde_json::{Map, Value};
+
+use super::lenient;
+use crate::data::config::{Config, ContextConfig};
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::narrow;
+
+/// What holds for a session where it says nothing itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionDefaults {
+    /// The configured context.
+    pub context: ContextConfig,
+    /// Whether secrets are masked.
+    pub redact: bool,
+}
+
+impl SessionDefaults {
+    /// Those of the configuration.
+    pub(crate) const fn of(config: &Config) -> Self {
+        Self { context: config.context, redact: config.guard.redact }
+    }
+}
+
+/// Declares the settings of a session, each of which may be unsaid.
+macro_rules! session_settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        /// What was said of a session; what was not said is left to the configuration.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub(crate) struct SessionSettings {
+            $($(#[$doc])* pub $name: Option<$type>,)*
+            /// What another version of herma keeps beside these; it is kept for that one.
+            pub others: Map<String, Value>,
+        }
+
+        impl SessionSettings {
+            /// Reads what [`Self::text`] wrote, in this version or another one.
+            pub(crate) fn read(text: &str) -> Self {
+                let mut object = lenient::object("the settings of a session", text);
+                Self {
+                    $($name: lenient::take("the settings of a session", &mut object, stringify!($name)),)*
+                    others: object,
+                }
+            }
+
+            /// As JSON, to be kept.
+            pub(crate) fn text(&self) -> String {
+                let mut object = self.others.clone();
+                $(if let Some(value) = &self.$name {
+                    object.insert(stringify!($name).to_owned(), Value::from(value.clone()));
+                })*
+                Value::Object(object).to_string()
+            }
+
+            /// These, and where they say nothing what was said before.
+            #[must_use]
+            pub(crate) fn over(self, before: Self) -> Self {
+                Self { $($name: self.$name.or(before.$name),)* others: before.others }
+            }
+        }
+    };
+}
+
+session_settings! {
+    /// The model in use.
+    model: String,
+    /// Its window in tokens, from 1.
+    context_length: u64,
+    /// Fraction of the window at which to compress, above 0 and up to 1.
+    threshold: f64,
+    /// Fraction of the threshold that the tail may fill.
+    target_ratio: f64,
+    /// Messages after the system message that are never compressed.
+    protect_first_n: u64,
+    /// Latest messages that pruning leaves alone.
+    protect_last_n: u64,
+    /// The model that writes summaries, if not the one in use.
+    summary_model: String,
+    /// The provider of the model in use.
+    provider: String,
+    /// The endpoint of the model in use.
+    base_url: String,
+    /// How the endpoint is spoken to.
+    api_mode: String,
+    /// Return the input when no model can write a summary.
+    abort_on_summary_failure: bool,
+    /// Which engine.
+    engine: String,
+    /// Which summarizer; the configured chain when unsaid.
+    summarizer: String,
+    /// Mask secrets in what is summarised.
+    redact: bool,
+}
+
+impl SessionSettings {
+    /// The settings in force: what was said, over what is configured.
+    pub(crate) fn in_force(&self, defaults: &SessionDefaults) -> Outcome<Settings> {
+        let Some(context_length) = self.context_length else {
+            return Err(Error::param(
+                "context_length",
+                "the model's window is not known; give it once with context.configure or session.open",
+            ));
+        };
+        let context = &defaults.context;
+        RawSettings {
+            model: self.model.clone(),
+            context_length,
+            threshold: self.threshold.or(Some(context.threshold)),
+            target_ratio: self.target_ratio.or(Some(context.target_ratio)),
+            protect_first_n: self.protect_first_n.or(Some(context.protect_first_n)).map(narrow),
+            protect_last_n: self.protect_last_n.or(Some(context.protect_last_n)).map(narrow),
+            summary_model: self.summary_model.clone(),
+            abort_on_summary_failure: self.abort_on_summary_failure.or(Some(context.abort_on_summary_failure)),
+            redact: self.redact.or(Some(defaults.redact)),
+        }
+        .check()
+        .map_err(|error| Error::Params(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_comes_back_with_what_another_version_kept() {
+        let text = r#"{"model":"m","context_length":200000,"threshold":0.5,"redact":false,"later":{"a":1}}"#;
+        let settings = SessionSettings::read(text);
+        assert_eq!(settings.model.as_deref(), Some("m"));
+        assert_eq!((settings.context_length, settings.redact), (Some(200_000), Some(false)));
+        assert_eq!(SessionSettings::read(&settings.text()), settings);
+        assert!(settings.text().contains(r#""later":{"a":1}"#));
+    }
+
+    #[test]
+    fn one_field_that_can_t_be_read_costs_no_other() {
+        let settings = SessionSettings::read(r#"{"model":7,"context_length":1000,"threshold":"half"}"#);
+        assert_eq!((settings.model, settings.context_length, settings.threshold), (None, Some(1000), None));
+        assert_eq!(SessionSettings::read("no object"), SessionSettings::default());
+    }
+
+    #[test]
+    fn what_is_said_later_wins_and_the_rest_stays() {
+        let before = SessionSettings { model: Some("old".into()), redact: Some(true), ..SessionSettings::default() };
+        let later = SessionSettings { model: Some("new".into()), ..SessionSettings::default() };
+        let merged = later.over(before);
+        assert_eq!((merged.model.as_deref(), merged.redact), (Some("new"), Some(true)));
+    }
+}

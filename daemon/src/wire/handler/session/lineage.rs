@@ -1,0 +1,80 @@
+//! `session.list`, `session.show`, `session.tip`, `session.resume_target`,
+//! `session.next_title`.
+
+use herma_archive::list::Shown;
+use herma_protocol::session::chain::{
+    ListParams, ListResult, NextTitleParams, NextTitleResult, ResumeTargetParams, Row, SessionId, ShowParams, TipParams,
+};
+
+use super::usage;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::narrow;
+use crate::service::caller::Caller;
+use crate::service::settings::SessionSettings;
+use crate::wire::services::Services;
+
+/// Rows when the caller doesn't say.
+const DEFAULT_ROWS: u64 = 50;
+
+/// Rows that one call may ask for.
+const ROWS: u64 = 1000;
+
+pub(in crate::wire::handler) async fn list(
+    services: &Services,
+    caller: &Caller,
+    params: ListParams,
+) -> Outcome<ListResult> {
+    let limit = params.limit.unwrap_or(DEFAULT_ROWS);
+    if !(1..=ROWS).contains(&limit) {
+        return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
+    }
+    let raw = params.raw.unwrap_or(false);
+    let shown = services.sessions.list(caller, narrow(limit), params.before, raw).await?;
+    Ok(ListResult { sessions: shown.into_iter().map(row).collect() })
+}
+
+pub(in crate::wire::handler) async fn show(services: &Services, caller: &Caller, params: ShowParams) -> Outcome<Row> {
+    services.sessions.show(caller, &params.session).await.map(row)
+}
+
+pub(in crate::wire::handler) async fn tip(services: &Services, params: TipParams) -> Outcome<SessionId> {
+    Ok(SessionId { session: services.sessions.tip(params.session).await? })
+}
+
+pub(in crate::wire::handler) async fn resume_target(
+    services: &Services,
+    params: ResumeTargetParams,
+) -> Outcome<SessionId> {
+    Ok(SessionId { session: services.sessions.resume_target(params.session).await? })
+}
+
+pub(in crate::wire::handler) async fn next_title(
+    services: &Services,
+    params: NextTitleParams,
+) -> Outcome<NextTitleResult> {
+    Ok(NextTitleResult { title: services.sessions.next_title(params.title).await? })
+}
+
+fn row(shown: Shown) -> Row {
+    let Shown { row, messages, tool_calls, usage, preview, last_active, lineage_root } = shown;
+    let settings = row.settings.as_deref().map(SessionSettings::read).unwrap_or_default();
+    Row {
+        session: row.id,
+        parent: row.parent,
+        title: row.title,
+        agent: row.agent,
+        model: settings.model,
+        profile: row.profile,
+        generation: row.generation,
+        started_at: row.started_at,
+        ended_at: row.ended_at,
+        end_reason: row.end_reason,
+        messages,
+        tool_calls,
+        usage: usage::totals(&usage),
+        lineage_root,
+        preview,
+        last_active,
+        cwd: None,
+    }
+}

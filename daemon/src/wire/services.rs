@@ -1,0 +1,210 @@
+//! The root: puts the services together. Only the wire floor sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use herma_guard::Policy;
+use herma_spill::Outputs;
+use tokio::sync::watch;
+
+use super::buffers::Buffers;
+use super::idempotency::Idempotency;
+use super::in_flight::InFlight;
+use super::metrics::Metrics;
+use crate::data::clock::unix_now;
+use crate::data::config::Config;
+use crate::data::profiles::Profiles;
+use crate::owners::archive::ArchiveHandle;
+use crate::owners::events::Events;
+use crate::owners::stores::Stores;
+use crate::owners::summarizer::Summarizers;
+use crate::service::compression::{CompressionService, Health, PreparedRuns};
+use crate::service::context::ContextService;
+use crate::service::memory::MemoryService;
+use crate::service::outputs::OutputService;
+use crate::service::recall::RecallService;
+use crate::service::recall_index::{IndexNotes, IndexQueue, RecallIndexer};
+use crate::service::retention::RetentionService;
+use crate::service::session::SessionTable;
+use crate::service::session_locks::SessionLocks;
+use crate::service::sessions::SessionService;
+use crate::service::settings::SessionDefaults;
+use crate::service::spilled_outputs::SpilledOutputs;
+use crate::service::trajectories::TrajectoryService;
+
+/// What all connections share.
+#[derive(Debug)]
+pub(super) struct Services {
+    pub config: Config,
+    pub started: Instant,
+    pub connections: Connections,
+    pub events: Events,
+    pub archive: Arc<ArchiveHandle>,
+    pub stores: Arc<Stores>,
+    pub profiles: Profiles,
+    pub policy: Arc<Policy>,
+    pub memory: Arc<MemoryService>,
+    pub sessions: Arc<SessionService>,
+    pub session_locks: SessionLocks,
+    pub outputs: OutputService,
+    pub retention: RetentionService,
+    pub indexer: Arc<RecallIndexer>,
+    pub recall: RecallService,
+    pub compression: Arc<CompressionService>,
+    pub context: ContextService,
+    pub trajectories: TrajectoryService,
+}
+
+/// What belongs to the connections themselves.
+#[derive(Debug)]
+pub(super) struct Connections {
+    pub metrics: Metrics,
+    pub in_flight: InFlight,
+    pub buffers: Buffers,
+    pub idempotency: Idempotency,
+    /// How long requests may go on, once the daemon is to stop.
+    pub stop: watch::Sender<Option<Duration>>,
+    open: AtomicUsize,
+}
+
+impl Services {
+    /// The services of a daemon that starts, and what its indexer will work on.
+    pub(super) fn new(config: Config) -> (Self, IndexQueue) {
+        let private = config.home.join("herma");
+        let events = Events::default();
+        let profiles = Profiles::of(&config.home);
+        let policy = Arc::clone(&config.guard.severity);
+        let table: Arc<SessionTable> = Arc::default();
+        let (notes, queue) = IndexNotes::new();
+        let notes = Arc::new(notes);
+        let stores = Arc::new(Stores::new(&config, events.clone()));
+        let archive = Arc::new(open_archive(&config, &table, &notes));
+        let summarizers = Arc::new(Summarizers::new(&config.summarizer));
+        let kept = Arc::new(Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")));
+        let (started, started_at) = (Instant::now(), unix_now());
+        let (home, quota) = (&config.home, config.output.quota);
+        let spilled = Arc::new(SpilledOutputs::new(Arc::clone(&kept), home, quota, Arc::clone(&notes)));
+        let defaults = SessionDefaults::of(&config);
+        let compression = Arc::new(CompressionService {
+            defaults,
+            policy: Arc::clone(&policy),
+            preview_tail_size: config.output.preview_tail_size,
+            archive: Arc::clone(&archive),
+            table: Arc::clone(&table),
+            stores: Arc::clone(&stores),
+            outputs: Arc::clone(&spilled),
+            summarizers: Arc::clone(&summarizers),
+            events: events.clone(),
+            prepared: PreparedRuns::default(),
+            health: Health::default(),
+        });
+        let sessions = Arc::new(SessionService {
+            table: Arc::clone(&table),
+            archive: Arc::clone(&archive),
+            stores: Arc::clone(&stores),
+            profiles: profiles.clone(),
+            compression: Arc::clone(&compression),
+            outputs: Arc::clone(&spilled),
+            events: events.clone(),
+        });
+        let indexer = Arc::new(RecallIndexer {
+            notes: Arc::clone(&notes),
+            archive: Arc::clone(&archive),
+            outputs: kept,
+            stores: Arc::clone(&stores),
+            policy: Arc::clone(&policy),
+        });
+        let services = Self {
+            started,
+            connections: Connections::new(config.limits.in_flight),
+            memory: Arc::new(MemoryService::new(
+                Arc::clone(&stores),
+                profiles.clone(),
+                Arc::clone(&policy),
+                config.memory.approval,
+            )),
+            session_locks: SessionLocks::new(Arc::clone(&archive)),
+            outputs: OutputService {
+                spilled: Arc::clone(&spilled),
+                sessions: Arc::clone(&sessions),
+                archive: Arc::clone(&archive),
+                events: events.clone(),
+                budgets: config.output.budgets(),
+                scale_with_window: config.output.scale_with_window,
+            },
+            retention: RetentionService {
+                limits: config.output.retention(),
+                outputs: Arc::clone(&spilled),
+                sessions: table,
+                archive: Arc::clone(&archive),
+                index: notes,
+                events: events.clone(),
+                started,
+                started_at,
+            },
+            recall: RecallService {
+                archive: Arc::clone(&archive),
+                sessions: Arc::clone(&sessions),
+                outputs: spilled,
+                indexer: Arc::clone(&indexer),
+                policy: Arc::clone(&policy),
+            },
+            context: ContextService {
+                defaults,
+                sessions: Arc::clone(&sessions),
+                compression: Arc::clone(&compression),
+                archive: Arc::clone(&archive),
+            },
+            trajectories: TrajectoryService { summarizers },
+            indexer,
+            compression,
+            sessions,
+            policy,
+            profiles,
+            stores,
+            archive,
+            events,
+            config,
+        };
+        (services, queue)
+    }
+}
+
+/// The archive of the home. One that takes the place of a damaged one gets the sessions that are
+/// in use, and its index is made anew.
+fn open_archive(config: &Config, table: &Arc<SessionTable>, notes: &Arc<IndexNotes>) -> ArchiveHandle {
+    let (table, notes) = (Arc::clone(table), Arc::clone(notes));
+    ArchiveHandle::open(config.home.join("herma/archive.db"), move || {
+        notes.begin_anew();
+        table.all().iter().map(|session| session.row()).collect()
+    })
+}
+
+impl Connections {
+    fn new(in_flight: usize) -> Self {
+        Self {
+            metrics: Metrics::new(),
+            in_flight: InFlight::new(in_flight),
+            buffers: Buffers::default(),
+            idempotency: Idempotency::default(),
+            stop: watch::Sender::new(None),
+            open: AtomicUsize::new(0),
+        }
+    }
+
+    /// One more is open.
+    pub(super) fn opened(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One has ended.
+    pub(super) fn closed(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many are open.
+    pub(super) fn count(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+}

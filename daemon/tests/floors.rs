@@ -1,0 +1,254 @@
+//! Who may import whom: the floors of the daemon lead downward only, and no two modules of any
+//! room import each other.
+//!
+//! The sources are read as text: `crate::…`, `super::…` and `self::…` paths outside of tests and
+//! comments. Modules below one parent form a graph in which a subtree counts as one; it must have
+//! no circle. A parent and its own child files may know each other.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The floors, from the lowest one.
+const FLOORS: [&str; 4] = ["data", "owners", "service", "wire"];
+
+/// Of the wire's crate a lower floor may know the limits and where the socket is, no types.
+const KNOWN_BELOW: [&str; 2] = ["limits", "rendezvous"];
+
+/// A module's path without `crate`, and the paths that it imports.
+type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
+
+#[test]
+fn the_floors_of_the_daemon_lead_downward_only() {
+    let mut upward = Vec::new();
+    for (module, imports) in imports(&room("src")) {
+        let Some(floor) = floor_of(&module) else { continue };
+        for import in imports {
+            if floor_of(&import).is_some_and(|other| other > floor) {
+                upward.push(format!("{} imports {}", module.join("::"), import.join("::")));
+            }
+        }
+    }
+    assert!(upward.is_empty(), "{}", upward.join("\n"));
+}
+
+#[test]
+fn wire_types_are_known_to_the_wire_alone() {
+    let mut wrong = Vec::new();
+    for (module, file) in modules(&room("src")) {
+        if module.first().is_none_or(|floor| floor == "wire" || !FLOORS.contains(&floor.as_str())) {
+            continue;
+        }
+        let text = code_of(&file);
+        for part in text.split("herma_protocol").skip(1) {
+            let path = part.trim_start_matches("::").trim_start_matches('{');
+            if !KNOWN_BELOW.iter().any(|known| path.starts_with(known)) {
+                wrong.push(format!("{}: herma_protocol{}", module.join("::"), part.lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_two_modules_of_a_room_import_each_other() {
+    let rooms = ["src", "archive/src", "disk/src", "memory/src", "spill/src"];
+    let mut circles = Vec::new();
+    for name in rooms.into_iter().chain(["../protocol/src", "../client/src"]) {
+        let imports = imports(&room(name));
+        let parents: BTreeSet<&[String]> =
+            imports.keys().flat_map(|path| (0..path.len()).map(|n| &path[..n])).collect();
+        for parent in parents {
+            if let Some(circle) = circle_below(parent, &imports) {
+                circles.push(format!("{name}: {}: {}", parent.join("::"), circle.join(" -> ")));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
+
+fn room(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn floor_of(module: &[String]) -> Option<usize> {
+    FLOORS.iter().position(|floor| module.first().is_some_and(|first| first == floor))
+}
+
+/// A circle among the children of a module, each with all that is below it.
+fn circle_below(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
+    let child = |path: &[String]| path.strip_prefix(parent).and_then(|rest| rest.first()).cloned();
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, imported) in imports {
+        let Some(from) = child(module) else { continue };
+        let targets = imported.iter().filter_map(|import| child(import)).filter(|to| *to != from);
+        graph.entry(from.clone()).or_default().extend(targets);
+    }
+    let mut done = BTreeSet::new();
+    let mut way = Vec::new();
+    graph.keys().find_map(|start| walk(start, &graph, &mut done, &mut way))
+}
+
+fn walk(
+    at: &str,
+    graph: &BTreeMap<String, BTreeSet<String>>,
+    done: &mut BTreeSet<String>,
+    way: &mut Vec<String>,
+) -> Option<Vec<String>> {
+    if let Some(from) = way.iter().position(|seen| seen == at) {
+        let mut circle = way[from..].to_vec();
+        circle.push(at.to_owned());
+        return Some(circle);
+    }
+    if !done.insert(at.to_owned()) {
+        return None;
+    }
+    way.push(at.to_owned());
+    let found = graph.get(at)?.iter().find_map(|next| walk(next, graph, done, way));
+    way.pop();
+    found
+}
+
+/// What each module of a room imports, as far as that is a module of the room.
+fn imports(room: &Path) -> Imports {
+    let modules = modules(room);
+    let known: BTreeSet<&Vec<String>> = modules.keys().collect();
+    let mut all = Imports::new();
+    for (module, file) in &modules {
+        let found = paths(&code_of(file), module);
+        let to_modules = found.into_iter().filter_map(|path| module_of(path, &known)).filter(|path| path != module);
+        all.insert(module.clone(), to_modules.collect());
+    }
+    all
+}
+
+/// The longest beginning of a path that is a module.
+fn module_of(mut path: Vec<String>, known: &BTreeSet<&Vec<String>>) -> Option<Vec<String>> {
+    while !path.is_empty() {
+        if known.contains(&path) {
+            return Some(path);
+        }
+        path.pop();
+    }
+    None
+}
+
+/// The modules of a room by their paths, with their files; tests and programs are none.
+fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
+    let mut modules = BTreeMap::new();
+    let mut folders = vec![room.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+            if path.is_dir() {
+                if name != "bin" && name != "tests" {
+                    folders.push(path);
+                }
+            } else if let Some(stem) = name.strip_suffix(".rs").filter(|stem| !["tests", "testing"].contains(stem)) {
+                let inside = path.strip_prefix(room).unwrap().parent().unwrap();
+                let mut module: Vec<String> =
+                    inside.components().map(|part| part.as_os_str().to_str().unwrap().to_owned()).collect();
+                if stem != "lib" && stem != "main" {
+                    module.push(stem.to_owned());
+                }
+                modules.insert(module, path);
+            }
+        }
+    }
+    modules
+}
+
+/// The text of a file without its tests and comments.
+fn code_of(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that begin in this crate, in full; lists in braces give one for each item.
+fn paths(text: &str, module: &[String]) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    for (start, base) in [("crate::", 0), ("self::", module.len()), ("super::", module.len().saturating_sub(1))] {
+        for (at, _) in text.match_indices(start) {
+            let before = text[..at].chars().next_back();
+            if before.is_some_and(|char| char.is_alphanumeric() || char == '_' || char == ':') {
+                continue;
+            }
+            let (mut rest, mut base) = (&text[at + start.len()..], base);
+            while let Some(further) = rest.strip_prefix("super::") {
+                (rest, base) = (further, base.saturating_sub(1));
+            }
+            expand(module[..base.min(module.len())].to_vec(), rest, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds the paths that a text goes on with behind a prefix.
+fn expand(mut prefix: Vec<String>, text: &str, found: &mut BTreeSet<Vec<String>>) {
+    if let Some(list) = text.strip_prefix('{') {
+        let (mut depth, mut from) = (0_usize, 0);
+        for (at, char) in list.char_indices() {
+            match char {
+                '{' => depth += 1,
+                '}' if depth == 0 => return expand(prefix, list[from..at].trim(), found),
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    expand(prefix.clone(), list[from..at].trim(), found);
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        return;
+    }
+    let name: String = text.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect();
+    if name.is_empty() || name == "self" {
+        found.insert(prefix);
+        return;
+    }
+    prefix.push(name.clone());
+    match text[name.len()..].strip_prefix("::") {
+        Some(rest) => expand(prefix, rest, found),
+        None => drop(found.insert(prefix)),
+    }
+}
+
+#[test]
+fn paths_are_read_as_the_compiler_does() {
+    let module = ["service".to_owned(), "sessions".to_owned()];
+    let text = "use crate::data::{error::{Error, Outcome}, names};\nuse super::session::Session;\nuse self::windows;\n\
+                pub(in crate::wire) fn x() { crate::owners::events::Events::default(); }";
+    let found: Vec<String> = paths(text, &module).into_iter().map(|path| path.join("::")).collect();
+    assert_eq!(
+        found,
+        [
+            "data::error::Error",
+            "data::error::Outcome",
+            "data::names",
+            "owners::events::Events::default",
+            "service::session::Session",
+            "service::sessions::windows",
+            "wire",
+        ]
+    );
+}
+
+#[test]
+fn a_circle_between_subtrees_is_found_and_one_between_parent_and_child_is_none() {
+    let path = |text: &str| -> Vec<String> { text.split("::").map(str::to_owned).collect() };
+    let graph = |edges: &[(&str, &str)]| -> Imports {
+        let mut imports = Imports::new();
+        for (from, to) in edges {
+            imports.entry(path(to)).or_default();
+            imports.entry(path(from)).or_default().insert(path(to));
+        }
+        imports
+    };
+    let harmless = graph(&[("a", "a::b"), ("a::b", "a"), ("a::b", "c"), ("a::d", "c::e")]);
+    assert_eq!(circle_below(&[], &harmless), None);
+    let circle = graph(&[("a::b", "c"), ("c::e", "a::d")]);
+    assert_eq!(circle_below(&[], &circle), Some(vec!["a".to_owned(), "c".to_owned(), "a".to_owned()]));
+}
