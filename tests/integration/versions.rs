@@ -94,6 +94,30 @@ fn the_command_line_says_what_to_do_about_a_daemon_of_version_1() {
 }
 
 #[test]
+fn the_command_line_stops_a_daemon_of_version_1() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.socket().parent().unwrap()).unwrap();
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    let (socket, path) = (home.socket(), home.path().to_owned());
+    let daemon = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let mut answer = |method: &str, result: Value| {
+            let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            assert_eq!(line["method"], json!(method));
+            writeln!(stream, "{}", json!({ "jsonrpc": "2.0", "id": line["id"], "result": result })).unwrap();
+        };
+        let limits = json!({ "frame": 1, "in_flight": 1, "connections": 1, "requests": 1 });
+        let server = json!({ "server": "hermad 0.1.0", "protocol": 1, "pid": 1, "home": path, "methods": [], "limits": limits });
+        answer("hello", server);
+        std::fs::remove_file(socket).unwrap();
+        answer("shutdown", json!({}));
+    });
+    assert_eq!(Cli::new(&home).run(&["daemon", "stop"]).done(), "stopped\n");
+    daemon.join().unwrap();
+}
+
+#[test]
 fn hello_agrees_on_what_both_sides_speak() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
