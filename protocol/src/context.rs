@@ -7,7 +7,6 @@ pub mod manual;
 pub mod provider_error;
 pub mod usage;
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -23,7 +22,7 @@ pub use compress::{
 macro_rules! settings {
     ($(#[$doc:meta])* $name:ident { $($(#[$own_doc:meta])* $own:ident: $own_type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$own_doc])* pub $own: $own_type,)*
@@ -95,7 +94,7 @@ impl From<ConfigureParams> for Settings {
 }
 
 /// Params of `context.status`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusParams {
     /// The session's id.
     pub session: String,
@@ -103,7 +102,7 @@ pub struct StatusParams {
 
 /// Result of `context.status` and `context.configure`. Token fields are −1
 /// where a value is unknown.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatusResult {
     /// The engine in use.
     pub engine: String,
@@ -146,6 +145,7 @@ pub struct StatusResult {
     /// Grows by one with each in-place compression.
     pub generation: u64,
     /// Body of the last summary.
+    #[serde(default, with = "crate::attached")]
     pub previous_summary: Option<String>,
     /// The model that writes summaries, if not the one in use.
     pub summary_model: Option<String>,
@@ -172,7 +172,7 @@ pub struct StatusResult {
 }
 
 /// A summary model that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuxFailure {
     /// The model.
     pub model: String,
@@ -181,7 +181,7 @@ pub struct AuxFailure {
 }
 
 /// Whether automatic compression is allowed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Breaker {
     /// It is.
@@ -194,11 +194,11 @@ pub enum Breaker {
 }
 
 /// Params of `context.constants`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstantsParams {}
 
 /// Result of `context.constants`: what clients match on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstantsResult {
     /// What a handoff begins with.
     pub prefix: String,
@@ -219,7 +219,7 @@ pub struct ConstantsResult {
 }
 
 /// The four historical headings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Headings {
     /// What the user asked last.
     pub task: String,
@@ -232,20 +232,24 @@ pub struct Headings {
 }
 
 /// Params of `context.estimate`: `text`, or `messages` and what goes with them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EstimateParams {
     /// A text.
+    #[serde(default, with = "crate::attached")]
     pub text: Option<String>,
     /// Chat messages.
+    #[serde(default, with = "crate::attached")]
     pub messages: Option<Vec<Json>>,
     /// The system prompt sent beside them.
+    #[serde(default, with = "crate::attached")]
     pub system_prompt: Option<String>,
     /// The tools sent beside them.
+    #[serde(default, with = "crate::attached")]
     pub tools: Option<Vec<Json>>,
 }
 
 /// Result of `context.estimate`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EstimateResult {
     /// Tokens by chars/4.
     pub tokens: u64,
@@ -256,9 +260,10 @@ pub struct EstimateResult {
 }
 
 /// Params of `context.plan`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanParams {
     /// The conversation.
+    #[serde(with = "crate::attached")]
     pub messages: Vec<Json>,
     /// Whose settings to use.
     pub session: Option<String>,
@@ -267,13 +272,14 @@ pub struct PlanParams {
     /// A topic to keep most of; false for no automatic one either.
     pub focus: Option<TextOrOff>,
     /// The body of the summary before.
+    #[serde(default, with = "crate::attached")]
     pub previous_summary: Option<String>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
 }
 
 /// Result of `context.plan`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanResult {
     /// Messages that are never compressed, at the front.
     pub head_size: u64,
@@ -286,10 +292,13 @@ pub struct PlanResult {
     /// Messages that pruning changed.
     pub pruned: u64,
     /// The list after pruning.
+    #[serde(with = "crate::attached")]
     pub messages: Vec<Json>,
     /// The middle as text, as a summarizer gets it.
+    #[serde(with = "crate::attached")]
     pub serialized: String,
     /// The prompt for a model; null when there is nothing to summarise.
+    #[serde(default, with = "crate::attached")]
     pub prompt: Option<String>,
     /// The request's `max_tokens`; null with the prompt.
     pub max_tokens: Option<u64>,
@@ -298,5 +307,6 @@ pub struct PlanResult {
     /// The topic in force.
     pub focus: Option<String>,
     /// The body of the summary that this one would update.
+    #[serde(default, with = "crate::attached")]
     pub previous_summary: Option<String>,
 }

@@ -1,13 +1,12 @@
 //! Params and results of the memory methods.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 use crate::guard::Finding;
 
 /// Which of a profile's two stores is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// MEMORY.md: the agent's own notes.
@@ -17,11 +16,12 @@ pub enum Target {
 }
 
 /// Params of `memory.add`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddParams {
     /// The store.
     pub target: Target,
     /// The new entry.
+    #[serde(with = "crate::attached")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -32,13 +32,15 @@ pub struct AddParams {
 }
 
 /// Params of `memory.replace`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplaceParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
+    #[serde(with = "crate::attached")]
     pub old_text: String,
     /// What stands in its place.
+    #[serde(with = "crate::attached")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -51,11 +53,12 @@ pub struct ReplaceParams {
 }
 
 /// Params of `memory.remove`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoveParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
+    #[serde(with = "crate::attached")]
     pub old_text: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -68,7 +71,7 @@ pub struct RemoveParams {
 }
 
 /// Params of `memory.batch`: all operations or none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchParams {
     /// The store.
     pub target: Target,
@@ -87,19 +90,21 @@ pub struct BatchParams {
 }
 
 /// One step of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
     /// What to do.
     pub action: Action,
     /// For add and replace: the new text.
+    #[serde(default, with = "crate::attached")]
     pub content: Option<String>,
     /// For replace and remove: which entry.
+    #[serde(default, with = "crate::attached")]
     pub old_text: Option<String>,
 }
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Append an entry.
@@ -111,7 +116,7 @@ pub enum Action {
 }
 
 /// Params of `memory.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -121,7 +126,7 @@ pub struct ListParams {
 }
 
 /// Result of `memory.list`: null for a store that wasn't asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListResult {
     /// MEMORY.md.
     pub memory: Option<StoreView>,
@@ -133,9 +138,10 @@ pub struct ListResult {
 }
 
 /// One store, read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreView {
     /// The entries in their order.
+    #[serde(with = "crate::attached")]
     pub entries: Vec<String>,
     /// The revision that this is.
     pub revision: u64,
@@ -146,7 +152,7 @@ pub struct StoreView {
 }
 
 /// Params of `memory.tool`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolParams {
     /// The arguments that the model gave, as they came.
     pub arguments: Json,
@@ -157,11 +163,11 @@ pub struct ToolParams {
 }
 
 /// Params of `memory.schema`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaParams {}
 
 /// Result of `memory.schema`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaResult {
     /// The function schema of the `memory` tool.
     pub tool: Json,
@@ -171,7 +177,7 @@ pub struct SchemaResult {
 
 /// What a write came to. A refused write is a result, not an error, for a
 /// model reads it. Absent fields are left out on the JSON wire.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteResult {
     /// Whether the store now holds what was asked for.
     pub success: bool,
@@ -180,6 +186,7 @@ pub struct WriteResult {
     pub target: Option<Target>,
     /// All entries after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::attached")]
     pub entries: Option<Vec<String>>,
     /// `P% — C/L chars` after a success, `C/L` after an overflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,15 +202,18 @@ pub struct WriteResult {
     pub revision: Option<u64>,
     /// The entry that a replace took out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::attached")]
     pub replaced_entry: Option<String>,
     /// The entry that a remove took out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::attached")]
     pub removed_entry: Option<String>,
     /// Why the write was refused, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// All entries, when the store is too full.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "crate::attached")]
     pub current_entries: Option<Vec<String>>,
     /// How many chars must go before the same write fits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +248,7 @@ pub struct WriteResult {
 }
 
 /// Params of `memory.log`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -252,7 +262,7 @@ pub struct LogParams {
 }
 
 /// Result of `memory.log`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogResult {
     /// The changes, newest first.
     pub rows: Vec<LogRow>,
@@ -266,7 +276,7 @@ pub struct LogResult {
 }
 
 /// One change of a store, as the journal has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogRow {
     /// The store.
     pub target: Target,
@@ -282,14 +292,16 @@ pub struct LogRow {
     /// Who wrote: the agent.
     pub agent: Option<String>,
     /// All entries before it.
+    #[serde(with = "crate::attached")]
     pub before: Vec<String>,
     /// All entries after it.
+    #[serde(with = "crate::attached")]
     pub after: Vec<String>,
 }
 
 /// Params of `memory.undo`: the text before the newest revision becomes a new
 /// revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoParams {
     /// The store.
     pub target: Target,
@@ -303,7 +315,7 @@ pub struct UndoParams {
 
 /// Params of `memory.restore`: the text of an earlier revision becomes a new
 /// revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreParams {
     /// The store.
     pub target: Target,
@@ -319,18 +331,18 @@ pub struct RestoreParams {
 }
 
 /// Params of `memory.pending`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingParams {}
 
 /// Result of `memory.pending`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingResult {
     /// The writes of the profile that wait for approval, oldest first.
     pub pending: Vec<PendingWrite>,
 }
 
 /// A write that waits for a person's approval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingWrite {
     /// Its name: 8 hex digits.
     pub id: String,
@@ -351,7 +363,7 @@ pub struct PendingWrite {
 }
 
 /// Params of `memory.approve`: `ids`, or `all: true`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApproveParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -360,7 +372,7 @@ pub struct ApproveParams {
 }
 
 /// Result of `memory.approve`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApproveResult {
     /// Those that were written, and wait no more.
     pub approved: Vec<Decided>,
@@ -369,7 +381,7 @@ pub struct ApproveResult {
 }
 
 /// What an approved write came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
     /// The pending write.
     pub id: String,
@@ -378,7 +390,7 @@ pub struct Decided {
 }
 
 /// Params of `memory.reject`: `ids`, or `all: true`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -387,7 +399,7 @@ pub struct RejectParams {
 }
 
 /// Result of `memory.reject`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectResult {
     /// Those that were thrown away.
     pub rejected: Vec<String>,

@@ -2,12 +2,12 @@
 //! params, its result and the name of the client's function; everything else
 //! (codecs, dispatch, the client, the tests that walk the table) follows.
 
-use bincode::{Decode, Encode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
+use crate::prepared::Prepared;
 use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, trajectory};
 
 /// Calls `$use!` with the rows of the table. A row is
@@ -17,7 +17,7 @@ use crate::{Header, constraint, context, daemon, guard, memory, output, profile,
 /// `named`, of the session that is the `writer`, else behind those of the stores, of the `store`s,
 /// or behind `none`.
 ///
-/// Rows are only ever appended, for their order is the tag in binary frames.
+/// Rows are only ever appended: `hello` lists them in this order.
 #[macro_export]
 macro_rules! for_each_method {
     ($use:ident) => {
@@ -172,7 +172,7 @@ macro_rules! table {
         }
 
         /// A method with its params.
-        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Request {
             $(#[doc = concat!("`", $name, "`")] $variant($params),)*
@@ -196,6 +196,11 @@ macro_rules! table {
             /// # Errors
             /// A param that is missing, unknown, or of the wrong type.
             pub fn from_json(method: Method, params: Option<&RawValue>) -> Result<(Header, Self), ParamsError> {
+                Self::from_text(method, params.map_or("{}", RawValue::get))
+            }
+
+            /// Reads params that are the text of a JSON object.
+            pub(crate) fn from_text(method: Method, params: &str) -> Result<(Header, Self), ParamsError> {
                 match method {
                     $(Method::$variant => params::read(params).map(|(header, params)| (header, Self::$variant(params))),)*
                 }
@@ -203,21 +208,32 @@ macro_rules! table {
         }
 
         /// The result of a method.
-        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Reply {
             $(#[doc = concat!("of `", $name, "`")] $variant($result),)*
+            /// of any method, written before
+            Prepared(Prepared),
         }
 
         impl Reply {
-            /// Reads the result of a JSON reply; fields that this build doesn't
-            /// know are ignored.
+            /// Which method it belongs to.
+            #[must_use]
+            pub const fn method(&self) -> Method {
+                match self {
+                    $(Self::$variant(_) => Method::$variant,)*
+                    Self::Prepared(prepared) => prepared.method,
+                }
+            }
+
+            /// Reads the text of a result; fields that this build doesn't know are
+            /// ignored.
             ///
             /// # Errors
             /// A result that doesn't have the shape that the method promises.
-            pub fn from_json(method: Method, result: &RawValue) -> Result<Self, serde_json::Error> {
+            pub fn from_json(method: Method, result: &str) -> Result<Self, serde_json::Error> {
                 match method {
-                    $(Method::$variant => serde_json::from_str(result.get()).map(Self::$variant),)*
+                    $(Method::$variant => serde_json::from_str(result).map(Self::$variant),)*
                 }
             }
         }

@@ -153,6 +153,45 @@ fn titles_are_numbered_on() {
     }
 }
 
+/// A title or an agent that came with a later call was dropped, so titles were given twice.
+#[test]
+fn a_title_and_an_agent_are_taken_whenever_they_come() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    open(&mut raw, "opened", None);
+    raw.result("output.admit", &json!({ "session": "admitted", "tool": "t", "id": "1", "content": "short" }));
+    raw.result("context.configure", &json!({ "session": "configured", "context_length": 9_000 }));
+    say(&mut raw, "appended", "hello");
+    let sessions = ["opened", "admitted", "configured", "appended"];
+    let named = |raw: &mut Raw, session: &str| {
+        let row = show(raw, session);
+        let listed = raw.result("session.list", &json!({ "raw": true }))["sessions"].clone();
+        let listed = listed.as_array().unwrap().iter().find(|row| row["session"] == session).unwrap();
+        assert_eq!((&listed["title"], &listed["agent"]), (&row["title"], &row["agent"]), "{session}");
+        (row["title"].clone(), row["agent"].clone(), row["model"].clone())
+    };
+    for session in sessions {
+        raw.result("session.open", &json!({ "session": session, "title": format!("About {session}") }));
+        raw.result("session.open", &json!({ "session": session, "agent": "coder", "model": "m" }));
+        raw.result("session.open", &json!({ "session": session }));
+        let expect = (json!(format!("About {session}")), json!("coder"), json!("m"));
+        assert_eq!(named(&mut raw, session), expect);
+        let next = raw.result("session.next_title", &json!({ "title": format!("About {session}") }));
+        assert_eq!(next["title"], format!("About {session} #2"));
+    }
+    daemon.kill();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for session in sessions {
+        let expect = (json!(format!("About {session}")), json!("coder"), json!("m"));
+        assert_eq!(named(&mut raw, session), expect);
+        raw.result("session.open", &json!({ "session": session, "title": "Renamed" }));
+        assert_eq!(named(&mut raw, session), (json!("Renamed"), json!("coder"), json!("m")));
+    }
+    assert_eq!(raw.result("session.next_title", &json!({ "title": "About opened" }))["title"], "About opened");
+}
+
 #[test]
 fn the_first_reason_for_an_end_counts_until_the_session_goes_on() {
     let home = Home::new();

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 
 use herma_client::{Client, ClientError};
 use herma_protocol::context::{
-    CompressParams, Compressed, ConfigureParams, ConstantsParams, Edits, ReplyForm, StatusParams, StatusResult,
+    Breaker, CompressParams, Compressed, ConfigureParams, ConstantsParams, Edits, ReplyForm, StatusParams, StatusResult,
 };
 use herma_protocol::{ErrorKind, Json};
 use herma_tests::{Daemon, Home, eventually, python};
@@ -331,4 +331,56 @@ fn constants_are_those_of_the_contract() {
     assert_eq!(constants.metadata_key, "_compressed_summary");
     assert_eq!((constants.image_tokens, constants.image_chars, constants.min_context), (1500, 6400, 64_000));
     assert!(constants.probe_tiers.is_sorted_by(|one, next| one > next) && !constants.probe_tiers.is_empty());
+}
+
+/// A list of a few short messages became twice as long by its handoff.
+#[test]
+fn a_list_that_a_handoff_would_make_longer_comes_back() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut came_back = 0;
+    for count in (7..90).step_by(2) {
+        let input: Vec<Json> = std::iter::once(("system", "You are an agent.".to_owned()))
+            .chain((1..count).map(|at| match at % 2 {
+                1 => (
+                    "user",
+                    format!("Question number {at}, which asks for a {} and no more?", "little ".repeat(at % 7)),
+                ),
+                _ => ("assistant", format!("Answer {at}, {} as short.", "almost ".repeat(at % 5))),
+            }))
+            .map(|(role, text)| Json::from_value(&serde_json::json!({ "role": role, "content": text })).unwrap())
+            .collect();
+        let (session, input) = (format!("s{count}"), &input);
+        let mut client = daemon.client();
+        let configure =
+            ConfigureParams { session: session.clone(), context_length: Some(64_000), ..ConfigureParams::default() };
+        client.context_configure(configure).unwrap();
+        let params = CompressParams { session: session.clone(), ..params(input) };
+        let done = client.context_compress(params.clone()).unwrap().compressed().unwrap();
+        let status = client.context_status(StatusParams { session: session.clone() }).unwrap();
+        assert!(done.report.chars_after <= done.report.chars_before, "{count}: {:?}", done.report);
+        if done.report.compressed {
+            assert!(came_back > 0 && done.report.chars_after < done.report.chars_before, "{:?}", done.report);
+            continue;
+        }
+        let reason = done.report.reason.clone().unwrap();
+        let is_too_few = reason == "too few messages to compress";
+        assert!(is_too_few || reason == "the handoff would be longer than what it replaces", "{count}: {reason}");
+        came_back += usize::from(!is_too_few);
+        assert_eq!(done.messages.as_deref(), Some(input.as_slice()));
+        assert_eq!((done.report.archived.is_none(), done.report.dropped, done.report.generation), (true, 0, 0));
+        // A run that found nothing is a weak one, a list that is too short no run at all.
+        assert_eq!((status.compression_count, status.ineffective_count), (0, u64::from(!is_too_few)));
+        assert_eq!(status.breaker == Breaker::Open, !is_too_few);
+        let edits = CompressParams { reply: Some(ReplyForm::Edits), ..params.clone() };
+        let edits = client.context_compress(edits).unwrap().compressed().unwrap().edits.unwrap();
+        assert_eq!(edited(input, &edits), *input);
+        let overflow = CompressParams { overflow: Some(true), ..params.clone() };
+        let overflow = client.context_compress(overflow).unwrap().compressed().unwrap().report;
+        assert!(overflow.chars_after <= overflow.chars_before, "{overflow:?}");
+        let forced = CompressParams { force: Some(true), ..params };
+        let forced = client.context_compress(forced).unwrap().compressed().unwrap().report;
+        assert_eq!(forced.compressed, !is_too_few, "{forced:?}");
+    }
+    assert!(came_back > 2);
 }

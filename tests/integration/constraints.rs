@@ -100,3 +100,36 @@ fn handoffs_quote_the_rules_and_those_that_the_user_gave_are_found() {
     assert_eq!(texts(&mut raw), ["always run the linter before a commit"]);
     drop(daemon);
 }
+
+/// A rule showed the first and last letters of the key in it.
+#[test]
+fn a_handoff_without_a_model_has_nothing_of_a_key() {
+    let key = "BFDKMQRSXZ2345678JLNPWVHGCTYQZXW7654";
+    let words = [
+        format!("Never print ghp_{key} in a log. Please deploy with DEPLOY_TOKEN={key} now."),
+        format!("error: login failed, Authorization: Bearer {key} was refused"),
+    ];
+    // With a summarizer that is not there the record stands in for it.
+    for config in [
+        "",
+        "[summarizer]\nchain = [\"openai\"]\n[summarizer.openai]\nbase_url = \"http://127.0.0.1:9\"\nmodel = \"m\"\n",
+    ] {
+        let home = Home::configured(config);
+        let daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000, "model": "m" }));
+        add(&mut raw, &format!("Always use sk-proj-{key} for the deploy."));
+        let mut list = conversation(&words[0]);
+        list[21]["content"] = json!(words[1]);
+        let done = raw.result("context.compress", &json!({ "session": "s", "messages": list }));
+        assert_eq!(done["report"]["fallback"], !config.is_empty());
+        let messages = done["messages"].as_array().unwrap();
+        let handoff = messages.iter().find(|message| message["_compressed_summary"] == true).unwrap().to_string();
+        for part in key.as_bytes().windows(4).map(|part| std::str::from_utf8(part).unwrap()) {
+            assert!(!handoff.contains(part), "{part} in {handoff}");
+        }
+        let [rules, asked] = ["Always use [REDACTED] for the deploy", "Never print [REDACTED] in a log"];
+        assert!(handoff.contains(rules) && handoff.contains(asked), "{handoff}");
+        assert!(listed(&mut raw)[0]["text"].as_str().unwrap().contains(key), "the rule itself stays as it was given");
+    }
+}

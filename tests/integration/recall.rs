@@ -213,3 +213,28 @@ fn filters_hold_exactly() {
         assert_eq!(kind(&raw.call("recall.search", &params)), "invalid_params", "{wrong}");
     }
 }
+
+#[test]
+fn a_handoff_names_the_functions_that_give_back_what_it_replaces() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
+    let said = |at: usize| {
+        let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({ "role": role, "content": format!("{at} {}", "of the conversation ".repeat(60)) })
+    };
+    let list: Vec<Value> = (0..80).map(said).collect();
+    let done = raw.result("context.compress", &json!({ "session": "s", "messages": list }));
+    let handoff = done["messages"].as_array().unwrap().iter().find(|message| message["_compressed_summary"] == true);
+    let handoff = handoff.unwrap()["content"].as_str().unwrap().to_owned();
+    let (_, recall) = handoff.split_once("## Archived Messages\n").unwrap();
+    let tools = raw.result("recall.schema", &json!({}))["tools"].take();
+    let named: Vec<&str> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(named, ["recall_search", "recall_expand", "recall_describe"]);
+    assert!(recall.contains("recall_expand") && recall.contains("recall_search"), "{recall}");
+    let handle = done["report"]["archived"]["handle"].as_str().unwrap();
+    assert!(recall.contains(handle), "{recall}");
+    let items = raw.result("recall.expand", &json!({ "handle": handle }))["items"].take();
+    assert!(items.as_array().unwrap().iter().all(|item| list.contains(&item["message"])), "{items}");
+}

@@ -121,6 +121,16 @@ impl Archive {
         Ok(())
     }
 
+    /// Takes a session's title and agent where they are named; what is not stays as it was.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn name_session(&self, id: &str, title: Option<&str>, agent: Option<&str>) -> Result<(), ArchiveError> {
+        let query = "UPDATE session SET title = coalesce(?2, title), agent = coalesce(?3, agent) WHERE id = ?1";
+        self.connection().prepare_cached(query)?.execute(params![id, title, agent])?;
+        Ok(())
+    }
+
     /// Closes a session; the first reason stays.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ fn run(json: &str) {
     let request = best(|| drop(black_box(ready.request())));
     let body = ready.extractive_summary(None);
     let finish = best_of_prepared(prepared, |ready| {
-        let summary = Summary { body: body.clone(), sections: Vec::new() };
+        let summary = Summary { body: body.clone(), ..Summary::default() };
         drop(black_box(ready.finish(summary, note())));
     });
     let whole = floor + parse_time + prepare_time + extractive + finish;

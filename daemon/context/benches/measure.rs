@@ -109,7 +109,7 @@ impl Session {
     fn compress(&mut self) {
         let settings = Settings::of_window(WINDOW).unwrap();
         let prepared = prepare(&self.list, &settings, &self.state, &CompressRequest::default()).ok().unwrap();
-        let summary = Summary { body: prepared.extractive_summary(None), sections: Vec::new() };
+        let summary = Summary { body: prepared.extractive_summary(None), ..Summary::default() };
         let note = ArchiveNote { handle: format!("cmp_0123456789ab_{}", self.runs), messages: prepared.dropped() };
         let limit = prepared.handoff_chars();
         let done = prepared.finish(summary, note);

@@ -5,6 +5,7 @@
 //! message, the head and the last exchange; where they leave no room [`Over`] says so.
 
 mod assemble;
+mod clean;
 mod decide;
 mod exchange;
 mod fitted;
@@ -24,6 +25,7 @@ pub use layout::summary_budget;
 pub(crate) use layout::{Brief, Layout};
 pub use over::{Over, OverPart, Part};
 pub use prepared::{Prepared, Spill, prepare, prepare_and};
+pub(crate) use shorten::with_text;
 
 use crate::constraints::Update;
 use crate::{EngineState, Message};
@@ -78,6 +80,18 @@ pub struct Summary {
     /// Sections of the caller's own; one of them stands in the place of the one of its kind that
     /// herma would append.
     pub sections: Vec<Section>,
+    /// Who wrote it.
+    pub writer: Writer,
+}
+
+/// Who wrote a summary, and with that how much of a secret may be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writer {
+    /// A model. Of a long secret it was shown the ends, which may stand in the handoff.
+    #[default]
+    Model,
+    /// [`Prepared::extractive_summary`]. Nothing of a secret stands in the handoff.
+    Extractive,
 }
 
 /// One section that herma appends after a summary.

@@ -24,6 +24,13 @@ pub const PENDING_HEADING: &str = "## Historical Pending User Asks";
 /// What was left to do.
 pub const REMAINING_HEADING: &str = "## Historical Remaining Work";
 
+/// The function by which a model finds what left the list.
+pub const RECALL_SEARCH: &str = "recall_search";
+/// The one by which it gets back what stands behind a handle.
+pub const RECALL_EXPAND: &str = "recall_expand";
+/// The one by which it learns what a session's compressions took out.
+pub const RECALL_DESCRIBE: &str = "recall_describe";
+
 /// Tokens that an image counts in an estimate.
 pub const IMAGE_TOKENS: u64 = 1_500;
 /// Chars that an image counts in a budget.

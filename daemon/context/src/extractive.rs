@@ -48,7 +48,7 @@ const NOTHING: &str = "None recorded.";
 
 /// What a record is made from.
 pub struct Extract<'a> {
-    /// The turns to cover, pruned.
+    /// The turns to cover, pruned. A secret in them is removed as far as the guard still knows it.
     pub turns: &'a [Message],
     /// The same turns as they were.
     pub originals: &'a [&'a Message],
@@ -101,7 +101,7 @@ impl Extract<'_> {
         let quoter = Quoter::new(self.redaction);
         let mut found = gather(self, &quoter);
         if let Some(previous) = self.previous {
-            let quoted = quoter.masked(previous);
+            let quoted = quoter.clean(previous);
             let mut earlier = Earlier::read(&quoted);
             let said = collapse(self.said);
             earlier.asks.retain(|ask| !is_said(ask, &said));

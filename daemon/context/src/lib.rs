@@ -63,7 +63,7 @@ pub mod user_messages;
 
 pub use compress::{
     ArchiveNote, Compressed, Declined, Numbers, Over, OverPart, Part, Prepared, Removed, Section, SectionKind, Slot,
-    Spill, Summary, SummaryRequest, has_work, prepare, prepare_and,
+    Spill, Summary, SummaryRequest, Writer, has_work, prepare, prepare_and,
 };
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};

@@ -85,7 +85,7 @@ fn protected(messages: &[Message], floor_count: usize, token_budget: Option<u64>
 }
 
 /// The shorter form of a tool result, with the message and position of its call if it is known.
-fn shorter_result(message: &Message, call: Option<(&Message, usize)>) -> Option<Message> {
+pub(crate) fn shorter_result(message: &Message, call: Option<(&Message, usize)>) -> Option<Message> {
     match message.content() {
         Content::List(_) => without_images(message, SCREENSHOT),
         Content::Object(object) if object.multimodal => {

@@ -1,14 +1,28 @@
 //! The one door to the guard's redaction.
 
+mod message;
+
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use herma_guard::RedactOptions;
+use herma_guard::{RedactOptions, Shown};
+use regex::Regex;
 
-/// Whether secrets are masked.
+/// What stands for a secret of which nothing may stay.
+const REMOVED: &str = "[REDACTED]";
+
+/// GitHub's tokens, also those that are too short for the guard or were cut.
+static GITHUB_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(r"(?:gh[pousr]_|github_pat_)(?:[A-Za-z0-9_]{0,12}\.\.\.[A-Za-z0-9_]*|[A-Za-z0-9_]{4,})")
+});
+
+/// What becomes of secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redaction {
-    /// They are.
+    /// They are masked: of a long one the ends stay.
     On,
+    /// They are removed: nothing stays, of those neither that were masked before.
+    Full,
     /// The text passes as it is.
     Off,
 }
@@ -23,11 +37,27 @@ impl From<&crate::Settings> for Redaction {
 }
 
 impl Redaction {
-    /// `text` with secrets masked, if they are to be.
+    /// The same for a text that no model wrote: secrets are removed, where they are not let pass.
+    pub(crate) fn without_model(self) -> Self {
+        match self {
+            Self::On | Self::Full => Self::Full,
+            Self::Off => Self::Off,
+        }
+    }
+
+    /// `text` with its secrets masked or removed, if they are to be.
     pub(crate) fn apply(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::On => herma_guard::redact(text, RedactOptions::default()).text,
+            Self::Full => match GITHUB_TOKEN.replace_all(text, REMOVED) {
+                Cow::Borrowed(text) => removed(text),
+                Cow::Owned(text) => Cow::Owned(removed(&text).into_owned()),
+            },
             Self::Off => Cow::Borrowed(text),
         }
     }
+}
+
+fn removed(text: &str) -> Cow<'_, str> {
+    herma_guard::redact(text, RedactOptions { shown: Shown::Nothing, ..RedactOptions::default() }).text
 }

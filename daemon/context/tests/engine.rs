@@ -3,8 +3,8 @@
 
 use herma_context::{
     ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, PlanRequest, RawSettings,
-    Removed, Section, SectionKind, Settings, Slot, Summary, Today, compress, constants, constraints, handoff, pairs,
-    plan, prepare,
+    Removed, Section, SectionKind, Settings, Slot, Summary, Today, Writer, compress, constants, constraints, handoff,
+    has_work, pairs, plan, prepare,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn note() -> ArchiveNote {
 }
 
 fn summary(body: &str) -> Summary {
-    Summary { body: body.to_owned(), sections: Vec::new() }
+    Summary { body: body.to_owned(), ..Summary::default() }
 }
 
 fn compress_with(list: &[Message], settings: &Settings, state: &EngineState, body: &str) -> Compressed {
@@ -235,7 +235,7 @@ fn sections_follow_the_summary_each_under_its_heading() {
     let done = prepare(&list, &settings(1_000, 3, 20), &EngineState::default(), &CompressRequest::default())
         .ok()
         .unwrap()
-        .finish(Summary { body, sections: sections.to_vec() }, note());
+        .finish(Summary { body, sections: sections.to_vec(), ..Summary::default() }, note());
     let order = [
         "the record\nrest of it",
         "## Exact References\ntext of Anchors",
@@ -337,6 +337,39 @@ const FACTS: [&str; 5] = [
 ];
 
 #[test]
+fn every_handoff_says_how_to_get_back_what_it_replaces() {
+    for writer in [Writer::Model, Writer::Extractive] {
+        let settings = settings(40_000, 3, 20);
+        let (mut list, mut state) = (messages(&told(60)), EngineState::default());
+        let handle = |run: usize| format!("cmp_0123456789ab_{run}");
+        for run in 0..14 {
+            let prepared = prepare(&list, &settings, &state, &CompressRequest::default()).ok().unwrap();
+            let body = match writer {
+                Writer::Model => "## Goal\nto go on".to_owned(),
+                Writer::Extractive => prepared.extractive_summary(Some("status 500")),
+            };
+            let note = ArchiveNote { handle: handle(run), messages: prepared.dropped() };
+            let done = prepared.finish(Summary { body, writer, ..Summary::default() }, note);
+            let (_, recall) = done.handoff.split_once("\n## Archived Messages\n").unwrap();
+            let recall = recall.split_once("\n\n").unwrap().0;
+            assert!(recall.chars().count() <= 520, "{recall}");
+            assert!(
+                recall.contains(&format!("under the handle {}. {}", handle(run), constants::RECALL_EXPAND)),
+                "{recall}"
+            );
+            assert!(recall.contains(constants::RECALL_SEARCH), "{recall}");
+            let named = recall.split_once("Earlier ones: ").map_or("", |(_, rest)| rest.trim_end_matches('.'));
+            let earlier: Vec<&str> = named.split(", ").filter(|handle| !handle.is_empty()).collect();
+            let expect: Vec<String> = (0..run).rev().take(8).map(handle).collect();
+            assert_eq!(earlier, expect, "whole, newest first");
+            list = done.messages(&list).cloned().collect();
+            list.extend(messages(&chat(60)[1..]));
+            state = done.state;
+        }
+    }
+}
+
+#[test]
 fn facts_outlive_five_compressions_whoever_writes_the_summary() {
     for own in [true, false] {
         let settings = settings(40_000, 3, 20);
@@ -398,6 +431,7 @@ fn where_a_gain_is_required_a_short_middle_is_declined() {
     let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
     let declined = prepare(&list, &settings, &EngineState::default(), &request).err();
     assert_eq!(declined, Some(Declined::NoGain));
+    assert!(!has_work(&list, &settings, None), "nobody is to ask for such a run");
     assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }
 

@@ -54,7 +54,7 @@ fn prepared(list: &[Message], settings: &Settings, current: Option<i64>) -> Resu
 fn finished(prepared: Prepared, preview: &dyn Fn(usize, usize) -> Option<String>) -> Compressed {
     let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
     let note = ArchiveNote { handle: "cmp_1".to_owned(), messages: prepared.dropped() };
-    prepared.finish_with(Summary { body, sections: Vec::new() }, note, preview)
+    prepared.finish_with(Summary { body, ..Summary::default() }, note, preview)
 }
 
 fn new_list(done: &Compressed, list: &[Message]) -> Vec<Message> {

@@ -89,7 +89,7 @@ proptest! {
         let has_handoff = prepared.needs_summary();
         let (start, dropped) = (prepared.middle().start, prepared.dropped());
         let note = ArchiveNote { handle: "h".to_owned(), messages: dropped };
-        let done = prepared.finish(Summary { body: body.clone(), sections: vec![] }, note.clone());
+        let done = prepared.finish(Summary { body: body.clone(), ..Summary::default() }, note.clone());
         let new: Vec<Message> = done.messages(&list).cloned().collect();
 
         prop_assert!(paired(&new), "calls and results pair up");
@@ -133,7 +133,7 @@ proptest! {
 
         let again = prepare(&list, &settings, &state, &request).ok().unwrap();
         prop_assert_eq!(again.extractive_summary(None), body.clone());
-        let again = again.finish(Summary { body, sections: vec![] }, note);
+        let again = again.finish(Summary { body, ..Summary::default() }, note);
         prop_assert_eq!(again.messages(&list).map(Message::raw).collect::<Vec<_>>(), new.iter().map(Message::raw).collect::<Vec<_>>());
         prop_assert_eq!(again.state, done.state);
     }
@@ -146,7 +146,7 @@ proptest! {
             let Ok(prepared) = prepare(&list, &settings, &EngineState::default(), &request) else { return Ok(()) };
             let body = if own { body.repeat(20) } else { prepared.extractive_summary(None) };
             let note = ArchiveNote { handle: "h".to_owned(), messages: prepared.dropped() };
-            let done = prepared.finish(Summary { body, sections: vec![] }, note);
+            let done = prepared.finish(Summary { body, ..Summary::default() }, note);
             let after = tokens::estimate_messages(done.messages(&list));
             prop_assert!(after <= before, "{} to {}", before, after);
         }
@@ -163,7 +163,7 @@ proptest! {
             prop_assert!(rules.iter().any(|known| known.id == rule.id));
         }
         let body = prepared.extractive_summary(None);
-        let done = prepared.finish(Summary { body, sections: vec![] }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
+        let done = prepared.finish(Summary { body, ..Summary::default() }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
         let active = rules.iter().filter(|rule| rule.state == constraints::State::Active);
         for rule in active.take(done.numbers.constraints) {
             prop_assert!(done.numbers.constraints < rules.len() || done.handoff.contains(&rule.text));
@@ -186,7 +186,7 @@ proptest! {
             let Ok(prepared) = prepare(&list, &settings, &state, &CompressRequest::default()) else { break };
             let body = prepared.extractive_summary(Some("no model"));
             let limit = prepared.handoff_chars();
-            let done = prepared.finish(Summary { body, sections: vec![] }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
+            let done = prepared.finish(Summary { body, ..Summary::default() }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
             let new: Vec<Message> = done.messages(&list).cloned().collect();
             prop_assert!(limit <= 40_000 && done.handoff.chars().count() <= limit.max(5_000));
             list = new;

@@ -34,7 +34,7 @@ fn a_growing_session_stays_small_and_valid() {
         let body = prepared.extractive_summary(None);
         assert!(body.contains("## Historical Task Snapshot\nUser asked: '") || body.contains("Unknown:"));
         let note = ArchiveNote { handle: "cmp_1".to_owned(), messages: prepared.dropped() };
-        let done = prepared.finish(Summary { body, sections: vec![] }, note);
+        let done = prepared.finish(Summary { body, ..Summary::default() }, note);
         let new: Vec<Message> = done.messages(&list).cloned().collect();
         assert!(tokens::estimate_messages(&new) < before);
         assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);

@@ -1,6 +1,7 @@
 //! Taking the secrets out of a text.
 //!
-//! Ten passes, each over what the one before it left. A pass lists its [`Edit`]s; it jumps from
+//! One pass for each kind of secret, and before them one for what is left of secrets that were
+//! masked; each works on what the one before it left. A pass lists its [`Edit`]s; it jumps from
 //! one byte that a secret cannot do without to the next (`=`, `:`, `+`, a key's first letters)
 //! and looks at the neighbourhood by hand, so that ordinary text costs little and no text costs
 //! more than linear time.
@@ -17,7 +18,10 @@ mod jwt;
 mod key_prefix;
 mod pem;
 mod phone;
+mod remains;
 mod telegram;
+
+pub use json_field::is_secret_field;
 
 /// Tokens of fewer chars are masked whole: what [`mask`] would leave of them gives too much away.
 const SHORT_TOKEN: usize = 18;
@@ -25,11 +29,39 @@ const SHORT_TOKEN: usize = 18;
 /// What stands for a secret of which nothing is shown.
 const HIDDEN: &str = "***";
 
+/// What stands for a secret where its place is all that may be told.
+const REMOVED: &str = "[REDACTED]";
+
 /// How a text is to be redacted. The default is that of ordinary text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RedactOptions {
     /// Whether the text is the content of a source file.
     pub code: CodeFile,
+    /// How much of a secret stays.
+    pub shown: Shown,
+}
+
+/// How much of a secret stays in the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Of a long one its first and last letters, by which its owner knows it.
+    #[default]
+    Ends,
+    /// Nothing, neither of a secret nor of one that was masked before.
+    Nothing,
+}
+
+impl Shown {
+    /// What stands for a secret. A placeholder stays what it is.
+    fn of(self, secret: &str) -> String {
+        let is_placeholder =
+            secret.strip_prefix(REMOVED.trim_end_matches(']')).is_some_and(|rest| rest.trim_matches(']').is_empty());
+        match self {
+            _ if is_placeholder => secret.to_owned(),
+            Self::Ends => mask(secret),
+            Self::Nothing => REMOVED.to_owned(),
+        }
+    }
 }
 
 /// Whether a text is source code, where `API_KEY = …` and `"token": …` are mostly program, not
@@ -63,7 +95,7 @@ struct Edit {
 /// One kind of secret.
 struct Pass {
     /// Lists all edits of a text.
-    edits: fn(&str) -> Vec<Edit>,
+    edits: fn(&str, Shown) -> Vec<Edit>,
     /// Which texts it looks at.
     over: Texts,
 }
@@ -74,7 +106,8 @@ enum Texts {
     NoCode,
 }
 
-const PASSES: [Pass; 10] = [
+const PASSES: [Pass; 11] = [
+    Pass::new(remains::edits, Texts::Any),
     Pass::new(key_prefix::edits, Texts::Any),
     Pass::new(assignment::edits, Texts::NoCode),
     Pass::new(json_field::edits, Texts::NoCode),
@@ -88,7 +121,7 @@ const PASSES: [Pass; 10] = [
 ];
 
 impl Pass {
-    const fn new(edits: fn(&str) -> Vec<Edit>, over: Texts) -> Self {
+    const fn new(edits: fn(&str, Shown) -> Vec<Edit>, over: Texts) -> Self {
         Self { edits, over }
     }
 
@@ -105,7 +138,7 @@ impl Pass {
 pub fn redact(text: &str, options: RedactOptions) -> Redacted<'_> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), count: 0 };
     for pass in PASSES.iter().filter(|pass| pass.looks_at(options.code)) {
-        redacted.apply(&(pass.edits)(&redacted.text));
+        redacted.apply(&(pass.edits)(&redacted.text, options.shown));
     }
     redacted
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use herma_guard::{CodeFile, RedactOptions, mask, redact};
+use herma_guard::{CodeFile, RedactOptions, Shown, mask, redact};
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
@@ -284,7 +284,7 @@ fn ordinary_text_is_not_touched() {
 
 #[test]
 fn code_keeps_its_assignments_and_fields() {
-    let code = RedactOptions { code: CodeFile::Yes };
+    let code = RedactOptions { code: CodeFile::Yes, ..RedactOptions::default() };
     let source = "API_KEY = os.environ['X']\nx = {\"token\": \"abc\"}\n";
     let redacted = redact(source, code);
     assert_eq!((&*redacted.text, redacted.count), (source, 0));
@@ -308,4 +308,78 @@ fn every_replacement_is_counted() {
     let redacted = redact("A_TOKEN=a then +4915112345678, +1234567", RedactOptions::default());
     assert_eq!(redacted.count, 3);
     assert_eq!(redacted.text, "A_TOKEN=*** then +491****5678, +1****67");
+}
+
+#[test]
+fn where_nothing_may_be_shown_nothing_stays() {
+    let nothing = |text: &str| {
+        redact(text, RedactOptions { shown: Shown::Nothing, ..RedactOptions::default() }).text.into_owned()
+    };
+    let key = tail(40);
+    for (text, expect) in [
+        (format!("use ghp_{key}, then"), "use [REDACTED], then"),
+        (format!("SG.{key}.{key}."), "[REDACTED]."),
+        (format!("API_TOKEN=ghp_{key};"), "API_TOKEN=[REDACTED];"),
+        (format!("export A_SECRET = '{key}'"), "export A_SECRET='[REDACTED]'"),
+        (format!("{{\"password\": \"{key}\"}}"), "{\"password\": \"[REDACTED]\"}"),
+        (format!("authorization: bearer {key}"), "authorization: bearer [REDACTED]"),
+        (format!("eyJ{key}.{key}.{key} x"), "[REDACTED] x"),
+        ("call +493012345678.".to_owned(), "call [REDACTED]."),
+        (format!("123456789:{key}"), "123456789:***"),
+        (format!("redis://me:{key}@host"), "redis://me:***@host"),
+        (format!("user=me&password={key}"), "user=me&password=***"),
+    ] {
+        assert_eq!(nothing(&text), expect);
+        assert_eq!(nothing(expect), expect, "once more");
+        let masked = redact(&text, RedactOptions::default()).text.into_owned();
+        let again = nothing(&masked);
+        assert!(!again.contains("...") && !again.contains("****"), "of what was masked: {again}");
+        assert!(!key.as_bytes().windows(4).any(|part| again.contains(std::str::from_utf8(part).unwrap())), "{again}");
+    }
+    for text in
+        ["ghp_aB...wX", "sk-pro...", "+493****12", "(hf_abc...wxyz)", "AKIA01...CDEF\nnext", "Bearer aB3dEf...W7yZ, x"]
+    {
+        assert!(nothing(text).contains("[REDACTED]"), "{text}");
+        unchanged(text);
+    }
+    for text in [
+        "and so on...",
+        "wait...what",
+        "skips... then",
+        "x**** 12",
+        "5****1234",
+        "a+b****",
+        "no...ghp_",
+        "wonder...what",
+        "Really...Then",
+        "LISTEN...what",
+        "123456...7890",
+        "x1b2c3d...a1b2",
+    ] {
+        assert_eq!(nothing(text), text);
+    }
+}
+
+#[test]
+fn a_sign_before_a_name_hides_no_secret() {
+    for sign in ["", "…", "“", "→ ", "$", "é ", "(", "_"] {
+        let (text, expect) = (format!("{sign}API_TOKEN=abcdef"), format!("{sign}API_TOKEN=***"));
+        check(&text, &expect);
+    }
+    for word in ["é", "x", "日本"] {
+        unchanged(&format!("{word}API_TOKEN=abcdef"));
+    }
+}
+
+#[test]
+fn a_placeholder_is_no_secret() {
+    for text in [
+        "API_TOKEN=[REDACTED]",
+        "{\"token\": \"[REDACTED]\"}",
+        "A_SECRET='[REDACTED]', x",
+        "Authorization: Bearer [REDACTED]",
+    ] {
+        unchanged(text);
+    }
+    check("API_TOKEN=[REDACTED]x", "API_TOKEN=***");
 }

@@ -1,29 +1,43 @@
-//! The configuration in force: a raw form is read, then turned into this checked
-//! one, which has no options left.
+//! The configuration in force: one tree of sections, whose keys are declared in `config/`, one
+//! file for each section. What is read, shown and written as a template follows from that.
 
-mod raw;
+mod context;
+mod format;
+mod guard;
+mod key;
+mod limits;
+mod log;
+mod memory;
+mod output;
 mod show;
 mod summarizer;
+mod template;
 mod units;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use herma_disk::{DiskError, file};
-use herma_guard::Policy;
-use herma_memory::Target;
-use herma_protocol::limits;
-use herma_spill::Budgets;
+use herma_guard::{RedactOptions, redact};
+use toml::de::DeTable;
+use toml::{Table, Value};
 
-pub use self::show::{Setting, Source, TEMPLATE, as_file, settings};
+pub use self::context::{CompressionMode, ContextConfig, Engine};
+pub use self::guard::GuardConfig;
+use self::key::{Held, Key, Section};
+pub use self::limits::LimitsConfig;
+pub use self::log::{LogConfig, LogFormat};
+pub use self::memory::{MemoryConfig, ProfileConfig};
+pub use self::output::OutputConfig;
+pub use self::show::{Setting, Source, as_file, settings};
 pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
+pub use self::template::template;
 
 /// Largest configuration file, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// Everything that can be configured, checked.
-#[derive(Debug, Clone, PartialEq)]
+/// Everything that can be configured, checked. A key `x` of the section `s` is the field `s.x`;
+/// the default is the configuration of a home without a file, but for home and socket.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// The home, absolute.
     pub home: PathBuf,
@@ -31,16 +45,10 @@ pub struct Config {
     pub socket: PathBuf,
     /// The stores.
     pub memory: MemoryConfig,
-    /// Whether secrets are masked unless a call says otherwise.
-    pub redact: bool,
-    /// What blocks, what is only told, and what is not looked for.
-    pub policy: Arc<Policy>,
-    /// Budgets of tool outputs.
-    pub output: Budgets,
-    /// Whether those budgets follow the model's window.
-    pub scale_with_window: bool,
-    /// How long outputs stay.
-    pub retention: RetentionConfig,
+    /// Secrets and poison.
+    pub guard: GuardConfig,
+    /// Outputs of tools.
+    pub output: OutputConfig,
     /// What a session starts with.
     pub context: ContextConfig,
     /// What writes summaries.
@@ -51,120 +59,21 @@ pub struct Config {
     pub log: LogConfig,
 }
 
-/// The stores.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryConfig {
-    /// What they may hold, in profiles that have no limits of their own.
-    pub limits: StoreLimits,
-    /// Whether writes wait for a person's approval.
-    pub approval: bool,
-    /// Revisions that a journal keeps at least, from 1.
-    pub journal_revisions: usize,
-    /// Limits of single profiles.
-    pub profiles: BTreeMap<String, StoreLimits>,
-}
-
-/// Limits of a profile's stores, in chars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoreLimits {
-    /// Of MEMORY.md.
-    pub memory_limit: usize,
-    /// Of USER.md.
-    pub user_limit: usize,
-}
-
-impl MemoryConfig {
-    /// The limits of a profile's stores.
-    #[must_use]
-    pub fn limits(&self, profile: &str) -> StoreLimits {
-        self.profiles.get(profile).copied().unwrap_or(self.limits)
+impl Section for Config {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let Self { home: _, socket: _, memory, guard, output, context, summarizer, limits, log } = self;
+        let sections: [(_, &mut dyn Section); 7] = [
+            ("memory", memory),
+            ("guard", guard),
+            ("output", output),
+            ("context", context),
+            ("summarizer", summarizer),
+            ("limits", limits),
+            ("log", log),
+        ];
+        let key = |(name, section)| Key { name, comment: "", held: Held::Section(section) };
+        sections.into_iter().map(key).collect()
     }
-}
-
-impl StoreLimits {
-    /// The limit of one store.
-    #[must_use]
-    pub const fn of(self, target: Target) -> usize {
-        match target {
-            Target::Memory => self.memory_limit,
-            Target::User => self.user_limit,
-        }
-    }
-}
-
-/// How long outputs stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetentionConfig {
-    /// Seconds after which an output of a closed session goes.
-    pub ttl: u64,
-    /// Bytes that all outputs may have together.
-    pub quota: u64,
-}
-
-/// What a session starts with, unless `context.configure` says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ContextConfig {
-    /// Whether `context.check` ever says that a compression is due.
-    pub enabled: bool,
-    /// Fraction of the window at which to compress, above 0 and up to 1.
-    pub threshold: f64,
-    /// Fraction of the threshold that the tail may fill, 0.10 to 0.80.
-    pub target_ratio: f64,
-    /// Messages after the system message that are never compressed.
-    pub protect_first_n: u64,
-    /// Latest messages that pruning leaves alone.
-    pub protect_last_n: u64,
-    /// What a compression does to its session.
-    pub mode: CompressionMode,
-    /// Whether a compression gives up when no summarizer writes a summary; otherwise the
-    /// extractive one stands in.
-    pub abort_on_summary_failure: bool,
-    /// Compressions in any hour of one session that `context.check` lets through; 0 for
-    /// no limit, at most 1,000.
-    pub max_per_hour: u32,
-    /// New text between two of them, as a fraction of the window, 0 to 1.
-    pub min_new_text: f64,
-    /// Messages from which on a list is compressed however few tokens it has, for gateways that
-    /// hold many conversations; 0 for none.
-    pub hygiene_messages: usize,
-}
-
-/// What a compression does to its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompressionMode {
-    /// The same session goes on, one generation later.
-    InPlace,
-    /// The session ends, and a new one goes on.
-    Continue,
-}
-
-/// Limits of the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LimitsConfig {
-    /// Largest frame or line, in bytes.
-    pub frame: usize,
-    /// Bytes in flight of all connections.
-    pub in_flight: usize,
-    /// Connections at one time.
-    pub connections: usize,
-}
-
-/// The log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogConfig {
-    /// Which events: a level, or tracing's filter syntax.
-    pub level: String,
-    /// How they are written.
-    pub format: LogFormat,
-}
-
-/// How log lines are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
 }
 
 /// Why a configuration can't be used.
@@ -173,106 +82,77 @@ pub enum ConfigError {
     /// The file can't be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The file is no TOML, or has a key that doesn't exist.
+    /// The file is no TOML, has an unknown key, or a value that is out of its range.
     #[error("{}: {words}", path.display())]
-    Syntax {
+    Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong and where.
-        words: String,
-    },
-    /// A value is out of its range.
-    #[error("{}: `{key}` {words}", path.display())]
-    Value {
-        /// The file.
-        path: PathBuf,
-        /// Section and key.
-        key: String,
-        /// What it must be.
+        /// The line, the key and what is wrong; secrets in it are masked.
         words: String,
     },
 }
 
 impl Config {
-    /// The configuration of a home that has no file.
-    #[must_use]
-    pub fn for_home(home: PathBuf, socket: PathBuf) -> Self {
-        Self {
-            home,
-            socket,
-            memory: MemoryConfig {
-                limits: StoreLimits { memory_limit: 2200, user_limit: 1375 },
-                approval: false,
-                journal_revisions: 1000,
-                profiles: BTreeMap::new(),
-            },
-            redact: true,
-            policy: Arc::default(),
-            output: Budgets::default(),
-            scale_with_window: true,
-            retention: RetentionConfig { ttl: 7 * 24 * 3600, quota: 2 << 30 },
-            context: ContextConfig {
-                enabled: true,
-                threshold: 0.50,
-                target_ratio: 0.20,
-                protect_first_n: 3,
-                protect_last_n: 20,
-                mode: CompressionMode::InPlace,
-                abort_on_summary_failure: false,
-                max_per_hour: 6,
-                min_new_text: 0.02,
-                hygiene_messages: 0,
-            },
-            summarizer: SummarizerConfig::default(),
-            limits: LimitsConfig {
-                frame: limits::FRAME,
-                in_flight: limits::IN_FLIGHT,
-                connections: limits::CONNECTIONS,
-            },
-            log: LogConfig { level: "info".into(), format: LogFormat::Text },
-        }
-    }
-
     /// Where the file of a home is.
     #[must_use]
     pub fn file(home: &Path) -> PathBuf {
         home.join("herma").join("config.toml")
     }
 
-    /// Reads the file of the home; one that is missing changes nothing.
+    /// Reads a file, and gives its text too; one that is missing changes nothing.
     ///
     /// # Errors
     /// A file that can't be read, an unknown key, or a value out of its range.
-    pub fn load(home: PathBuf, socket: PathBuf) -> Result<Self, ConfigError> {
-        let path = Self::file(&home);
-        Ok(Self::load_from(home, socket, &path)?.0)
-    }
-
-    /// The same from another file, with the text of that, if there is one.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
     pub fn load_from(home: PathBuf, socket: PathBuf, path: &Path) -> Result<(Self, Option<String>), ConfigError> {
-        let config = Self::for_home(home, socket);
+        let config = Self { home, socket, ..Self::default() };
         match file::read_text(path, FILE_LIMIT)? {
             None => Ok((config, None)),
-            Some((text, _)) => Ok((raw::apply(config, &text, path)?, Some(text))),
+            Some((text, _)) => Ok((config.with(&text, path)?, Some(text))),
         }
+    }
+
+    /// The same with what the text of a file says.
+    fn with(mut self, text: &str, path: &Path) -> Result<Self, ConfigError> {
+        // What is wrong may quote the file, where somebody pasted a secret by mistake.
+        let content = |words: String| ConfigError::Content {
+            path: path.to_owned(),
+            words: redact(words.trim_end(), RedactOptions::default()).text.into_owned(),
+        };
+        let table: Table = text.parse().map_err(|error: toml::de::Error| content(error.to_string()))?;
+        key::read(&mut self, &Value::Table(table)).and_then(|()| self.summarizer.check()).map_err(|mistake| {
+            content(format!("line {}: `{}` {}", line(text, &mistake.path), mistake.key(), mistake.words))
+        })?;
+        Ok(self)
     }
 
     /// What a file with this text makes of the defaults, or why it can't be used.
     #[cfg(test)]
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let config = Self::for_home("/h".into(), "/h/s".into());
-        raw::apply(config, text, Path::new("config.toml")).map_err(|error| error.to_string())
+        Self::default().with(text, Path::new("config.toml")).map_err(|error| error.to_string())
     }
+}
+
+/// The line of a key, or of the innermost table round it that the file has.
+fn line(text: &str, path: &[String]) -> usize {
+    let root = DeTable::parse(text).ok();
+    let mut table = root.as_ref().map(|root| root.get_ref());
+    let mut start = 0;
+    for name in path {
+        let Some((key, said)) = table.and_then(|table| table.get_key_value(name.as_str())) else { break };
+        start = key.span().start;
+        table = said.get_ref().as_table();
+    }
+    1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count()
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+    use std::time::Duration;
+
     use herma_guard::{Scope, Treatment};
+    use herma_memory::Target;
 
     use super::*;
 
@@ -282,14 +162,14 @@ mod tests {
 
     #[test]
     fn what_is_absent_keeps_its_default() {
-        assert_eq!(read("").unwrap(), Config::for_home("/h".into(), "/h/s".into()));
+        assert_eq!(read("").unwrap(), Config::default());
         let config = read("[memory]\nmemory_limit = 3_000\n[limits]\nframe = \"1MiB\"\n[output.tool_overrides]\ngrep = 5\nlog = \"inf\"")
             .unwrap();
-        assert_eq!(config.memory.limits, StoreLimits { memory_limit: 3000, user_limit: 1375 });
+        assert_eq!((config.memory.memory_limit, config.memory.user_limit), (3000, 1375));
         assert_eq!(config.limits.frame, 1 << 20);
         assert_eq!(config.output.tool_overrides.len(), 2);
-        let retention = read("[output]\nttl = \"12h\"\nquota = \"1MiB\"").unwrap().retention;
-        assert_eq!(retention, RetentionConfig { ttl: 12 * 3600, quota: 1 << 20 });
+        let output = read("[output]\nttl = \"12h\"\nquota = \"1MiB\"").unwrap().output;
+        assert_eq!((output.ttl, output.quota), (Duration::from_hours(12), 1 << 20));
     }
 
     #[test]
@@ -307,14 +187,14 @@ mod tests {
     #[test]
     fn profiles_can_have_limits_of_their_own() {
         let memory = read("[memory]\nuser_limit = 99\n[memory.profiles.work]\nmemory_limit = 5000").unwrap().memory;
-        assert_eq!(memory.limits("work"), StoreLimits { memory_limit: 5000, user_limit: 99 });
-        assert_eq!(memory.limits("home"), StoreLimits { memory_limit: 2200, user_limit: 99 });
+        let limits = |profile: &str| Target::ALL.map(|target| memory.limit(profile, target));
+        assert_eq!((limits("work"), limits("home")), ([5000, 99], [2200, 99]));
     }
 
     #[test]
     fn severities_are_set_for_all_scopes_or_for_one() {
         let text = "[guard.severity]\nexfil_curl = \"off\"\nsend_to_url = { strict = \"warn\" }";
-        let policy = read(text).unwrap().policy;
+        let policy = read(text).unwrap().guard.severity;
         let treatment = |id: &str, scope| policy.treatment(id.parse().unwrap(), scope);
         assert_eq!(treatment("exfil_curl", Scope::All), Treatment::Off);
         assert_eq!(treatment("exfil_curl", Scope::Strict), Treatment::Off);
@@ -353,6 +233,51 @@ mod tests {
         ] {
             let error = read(text).unwrap_err();
             assert!(words.iter().all(|words| error.contains(words)), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_names_line_key_value_range_and_unit() {
+        for (text, words) in [
+            (
+                "[memory]\nmemory_limit = 0",
+                "line 2: `memory.memory_limit` must be a whole number (chars, at least 1); it is 0",
+            ),
+            (
+                "# no\n[context]\n\ntarget_ratio = 0.9",
+                "line 4: `context.target_ratio` must be a fraction (of the threshold, at least 0.1, at most 0.8); it is 0.9",
+            ),
+            (
+                "limits.frame = \"8GiB\"",
+                "line 1: `limits.frame` must be a size like \"64MiB\" or \"2GiB\" (at least 1KiB, at most 1GiB); it is \"8GiB\"",
+            ),
+            (
+                "[context]\nmode = \"continued\"",
+                "line 2: `context.mode` must be \"in_place\" or \"continue\"; it is \"continued\"",
+            ),
+            (
+                "[memory.profiles.\"a\"]\n[memory.profiles.b]\nuser_limit = \"9\"",
+                "line 3: `memory.profiles.b.user_limit` must be a whole number (chars, at least 1); it is \"9\"",
+            ),
+            (
+                "[output.tool_overrides]\n\"a.b\" = \"info\"",
+                "line 2: `output.tool_overrides.\"a.b\"` must be a whole number (chars) or \"inf\"; it is \"info\"",
+            ),
+            (
+                "[guard.severity]\nexfil_curl = { anywhere = \"warn\" }",
+                "line 2: `guard.severity.exfil_curl.anywhere` is no scope: all, context, strict",
+            ),
+            ("guard = true", "line 1: `guard` must be a table; it is true"),
+            (
+                "\n[lgo]\n",
+                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, context, summarizer, limits, log",
+            ),
+            (
+                "[summarizer.openai]\nmodel = \"m\"",
+                "line 1: `summarizer.openai.base_url` is needed, and must be a URL like \"http://127.0.0.1:11434/v1\" (http or https)",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), format!("config.toml: {words}"));
         }
     }
 }

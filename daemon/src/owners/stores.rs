@@ -49,7 +49,7 @@ impl Stores {
             profiles: Profiles::of(&config.home),
             journals: config.home.join("herma/journal"),
             config: config.memory.clone(),
-            policy: Arc::clone(&config.policy),
+            policy: Arc::clone(&config.guard.severity),
             events,
             served,
             watch: Arc::new(Watch::new(move |path| hint(&watched, path))),
@@ -134,7 +134,7 @@ impl Stores {
 
     /// Chars that a store may have.
     pub(crate) fn limit(&self, profile: &str, target: Target) -> usize {
-        self.config.limits(profile).of(target)
+        self.config.limit(profile, target)
     }
 }
 

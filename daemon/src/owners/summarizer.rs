@@ -92,8 +92,7 @@ impl Failure {
 #[derive(Debug)]
 pub(crate) struct Summarizers {
     config: SummarizerConfig,
-    openai: Option<Endpoint>,
-    anthropic: Option<Endpoint>,
+    endpoints: Vec<(Kind, Endpoint)>,
     command: Option<Command>,
     masker: Arc<SecretMasker>,
 }
@@ -109,14 +108,12 @@ impl Summarizers {
             let text = variable(endpoint.api_key_env.as_deref()?)?;
             Secret::new(text.trim())
         };
-        let keyed = |endpoint: &Option<EndpointConfig>| endpoint.clone().map(|config| (key(&config), config));
-        let (openai, anthropic) = (keyed(&config.openai), keyed(&config.anthropic));
-        let keys = [&openai, &anthropic].into_iter().flatten().filter_map(|(key, _)| key.clone());
-        let masker = Arc::new(SecretMasker::over(keys.collect()));
-        let endpoint = |(key, config)| Endpoint::new(config, key, Arc::clone(&masker));
+        let configured = Kind::ALL.into_iter().filter_map(|kind| Some((kind, config.endpoint(kind)?)));
+        let keyed: Vec<_> = configured.map(|(kind, endpoint)| (kind, key(endpoint), endpoint.clone())).collect();
+        let masker = Arc::new(SecretMasker::over(keyed.iter().filter_map(|(_, key, _)| key.clone()).collect()));
+        let endpoint = |(kind, key, config)| (kind, Endpoint::new(config, key, Arc::clone(&masker)));
         Self {
-            openai: openai.map(endpoint),
-            anthropic: anthropic.map(endpoint),
+            endpoints: keyed.into_iter().map(endpoint).collect(),
             command: config.command.clone().map(|config| Command::new(config, Arc::clone(&masker))),
             masker: Arc::clone(&masker),
             config: config.clone(),
@@ -156,10 +153,8 @@ impl Summarizers {
     /// The window of the model behind a summarizer, in tokens, where the configuration tells it.
     pub(crate) fn context_length(&self, kind: Kind) -> Option<u64> {
         match kind {
-            Kind::Extractive | Kind::Client => None,
-            Kind::OpenAi => self.config.openai.as_ref()?.context_length,
-            Kind::Anthropic => self.config.anthropic.as_ref()?.context_length,
             Kind::Command => self.config.command.as_ref()?.context_length,
+            other => self.config.endpoint(other)?.context_length,
         }
     }
 
@@ -170,13 +165,15 @@ impl Summarizers {
     }
 
     fn model_of(&self, kind: Kind, own: Option<&str>, main: &Main) -> String {
-        let endpoint = match kind {
-            Kind::Extractive | Kind::Client => None,
-            Kind::OpenAi => self.openai.as_ref(),
-            Kind::Anthropic => self.anthropic.as_ref(),
-            Kind::Command => return self.command.as_ref().map(Command::name).unwrap_or_default(),
-        };
-        endpoint.and_then(|endpoint| endpoint.model(own, main)).unwrap_or_default()
+        match kind {
+            Kind::Command => self.command.as_ref().map(Command::name),
+            other => self.endpoint(other).and_then(|endpoint| endpoint.model(own, main)),
+        }
+        .unwrap_or_default()
+    }
+
+    fn endpoint(&self, kind: Kind) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|(of, _)| *of == kind).map(|(_, endpoint)| endpoint)
     }
 
     /// Has a summary written. Dropping the future ends the call: the connection is closed, a
@@ -187,29 +184,22 @@ impl Summarizers {
     /// here, and answer [`FailureKind::NoProvider`].
     pub(crate) async fn write(&self, kind: Kind, call: Call<'_>) -> Result<Written, Failure> {
         let model = self.model_of(kind, call.model, call.main);
-        let written = match kind {
-            Kind::OpenAi => match &self.openai {
-                Some(endpoint) => endpoint.within_total(openai::write(endpoint, call)).await,
-                None => Err(no_table(kind)),
-            },
-            Kind::Anthropic => match &self.anthropic {
-                Some(endpoint) => endpoint.within_total(anthropic::write(endpoint, call)).await,
-                None => Err(no_table(kind)),
-            },
-            Kind::Command => match &self.command {
-                Some(command) => command.write(call.prompt).await,
-                None => Err(no_table(kind)),
-            },
+        let written = self.ask(kind, call).await;
+        written.map_err(|failure| Failure { text: self.masker.line(&failure.text), model, ..failure })
+    }
+
+    async fn ask(&self, kind: Kind, call: Call<'_>) -> Result<Written, Failure> {
+        let no_table = || Failure::no_provider(format_args!("there is no table [summarizer.{}]", kind.name()));
+        let endpoint = || self.endpoint(kind).ok_or_else(no_table);
+        match kind {
+            Kind::OpenAi => endpoint()?.within_total(openai::write(endpoint()?, call)).await,
+            Kind::Anthropic => endpoint()?.within_total(anthropic::write(endpoint()?, call)).await,
+            Kind::Command => self.command.as_ref().ok_or_else(no_table)?.write(call.prompt).await,
             Kind::Extractive | Kind::Client => {
                 Err(Failure::no_provider(format_args!("{:?} asks nobody outside the daemon", kind.name())))
             }
-        };
-        written.map_err(|failure| Failure { text: self.masker.line(&failure.text), model, ..failure })
+        }
     }
-}
-
-fn no_table(kind: Kind) -> Failure {
-    Failure::no_provider(format_args!("there is no table [summarizer.{}]", kind.name()))
 }
 
 #[cfg(test)]

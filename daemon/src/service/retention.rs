@@ -12,7 +12,6 @@ use super::recall_index::IndexNotes;
 use super::session::SessionTable;
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
-use crate::data::config::RetentionConfig;
 use crate::data::error::{Error, Outcome};
 use crate::data::event::Event;
 use crate::owners::archive::ArchiveHandle;
@@ -28,7 +27,7 @@ const FIRST: Duration = Duration::from_mins(1);
 /// Clears away outputs.
 #[derive(Debug)]
 pub(crate) struct RetentionService {
-    pub config: RetentionConfig,
+    pub limits: Retention,
     pub outputs: Arc<SpilledOutputs>,
     pub sessions: Arc<SessionTable>,
     pub archive: Arc<ArchiveHandle>,
@@ -82,7 +81,7 @@ impl RetentionService {
             }
         };
         let (outputs, sessions) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.sessions));
-        let retention = Retention { ttl_seconds: seconds(self.config.ttl), quota_bytes: self.config.quota };
+        let retention = self.limits;
         let clock = self.clock(&outputs);
         let collected = blocking("output.gc", move || {
             let session = |id: &str| match &endings {
@@ -133,9 +132,4 @@ pub(crate) fn publish_expired<'a>(events: &Events, expired: impl IntoIterator<It
     for gone in expired {
         events.publish(Event::OutputExpired(Arc::new(gone.clone())));
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of seconds that a person wrote")]
-const fn seconds(seconds: u64) -> f64 {
-    seconds as f64
 }

@@ -7,13 +7,13 @@ mod windows;
 
 use std::sync::Arc;
 
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 
 use super::caller::Caller;
 use super::compression::CompressionService;
 use super::session::{Session, SessionTable, check_profile};
 use super::settings::SessionSettings;
-use super::snapshot::freeze;
+use super::snapshot::{Frozen, freeze};
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
@@ -72,6 +72,7 @@ impl SessionService {
             return Err(Error::param("context_length", "must be at least 1"));
         }
         let (model, context_length) = (opening.model.clone(), opening.context_length);
+        let (title, agent) = (opening.title.clone(), opening.agent.clone());
         let (session, resumed) = match self.find(caller, &opening.session).await? {
             Some(session) => {
                 self.archive.reopen_session(session.id.clone()).await?;
@@ -85,6 +86,9 @@ impl SessionService {
             }
         };
         let configuring = session.configuring.lock().await;
+        if resumed && (title.is_some() || agent.is_some()) {
+            self.archive.name_session(session.id.clone(), title, agent).await?;
+        }
         if resumed && (model.is_some() || context_length.is_some()) {
             let said = SessionSettings { model, context_length, ..SessionSettings::default() };
             self.say(&session, said).await?;
@@ -117,7 +121,7 @@ impl SessionService {
     }
 
     /// Freezes both stores anew, for a prompt cache that is lost anyway.
-    pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<SnapshotRow>> {
+    pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
         let session = self.opened(caller, id).await?;
         let _alone = session.configuring.lock().await;
         let snapshot = freeze(&self.stores, &session.profile).await?;

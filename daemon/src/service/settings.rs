@@ -20,7 +20,7 @@ pub(crate) struct SessionDefaults {
 impl SessionDefaults {
     /// Those of the configuration.
     pub(crate) const fn of(config: &Config) -> Self {
-        Self { context: config.context, redact: config.redact }
+        Self { context: config.context, redact: config.guard.redact }
     }
 }
 

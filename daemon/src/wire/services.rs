@@ -74,7 +74,7 @@ impl Services {
         let private = config.home.join("herma");
         let events = Events::default();
         let profiles = Profiles::of(&config.home);
-        let policy = Arc::clone(&config.policy);
+        let policy = Arc::clone(&config.guard.severity);
         let table: Arc<SessionTable> = Arc::default();
         let (notes, queue) = IndexNotes::new();
         let notes = Arc::new(notes);
@@ -83,7 +83,7 @@ impl Services {
         let summarizers = Arc::new(Summarizers::new(&config.summarizer));
         let kept = Arc::new(Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")));
         let (started, started_at) = (Instant::now(), unix_now());
-        let (home, quota) = (&config.home, config.retention.quota);
+        let (home, quota) = (&config.home, config.output.quota);
         let spilled = Arc::new(SpilledOutputs::new(Arc::clone(&kept), home, quota, Arc::clone(&notes)));
         let defaults = SessionDefaults::of(&config);
         let compression = Arc::new(CompressionService {
@@ -130,11 +130,11 @@ impl Services {
                 sessions: Arc::clone(&sessions),
                 archive: Arc::clone(&archive),
                 events: events.clone(),
-                budgets: config.output.clone(),
-                scale_with_window: config.scale_with_window,
+                budgets: config.output.budgets(),
+                scale_with_window: config.output.scale_with_window,
             },
             retention: RetentionService {
-                config: config.retention,
+                limits: config.output.retention(),
                 outputs: Arc::clone(&spilled),
                 sessions: table,
                 archive: Arc::clone(&archive),

@@ -1,14 +1,14 @@
 //! `context.cache_control`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `context.cache_control`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheControlParams {
     /// The conversation.
+    #[serde(with = "crate::attached")]
     pub messages: Vec<Json>,
     /// How long the cache is to live; `5m` when absent.
     pub ttl: Option<Ttl>,
@@ -17,7 +17,7 @@ pub struct CacheControlParams {
 }
 
 /// How long a prompt cache lives.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ttl {
     /// Five minutes.
     #[default]
@@ -29,8 +29,9 @@ pub enum Ttl {
 }
 
 /// Result of `context.cache_control`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheControlResult {
     /// The conversation with its marks.
+    #[serde(with = "crate::attached")]
     pub messages: Vec<Json>,
 }

@@ -1,28 +1,30 @@
 //! `context.check` and `context.reset`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `context.check`: `tokens`, or `messages` and what goes with them; without
 /// either the last prompt counts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckParams {
     /// The session's id.
     pub session: String,
     /// Tokens of the prompt, as the caller knows them.
     pub tokens: Option<u64>,
     /// Chat messages.
+    #[serde(default, with = "crate::attached")]
     pub messages: Option<Vec<Json>>,
     /// The system prompt sent beside them.
+    #[serde(default, with = "crate::attached")]
     pub system_prompt: Option<String>,
     /// The tools sent beside them.
+    #[serde(default, with = "crate::attached")]
     pub tools: Option<Vec<Json>>,
 }
 
 /// Result of `context.check`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// Whether to compress before the next call.
     pub compress: bool,
@@ -41,7 +43,7 @@ pub struct CheckResult {
 }
 
 /// What decided about a compression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckReason {
     /// The prompt is small enough.
@@ -61,7 +63,7 @@ pub enum CheckReason {
 }
 
 /// Params of `context.reset`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResetParams {
     /// The session's id.
     pub session: String,

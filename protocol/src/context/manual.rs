@@ -1,27 +1,32 @@
 //! `context.manual`: what a command of a person needs.
 
-use bincode::{Decode, Encode};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Json;
 
 /// Params of `context.manual`: those of one of its four questions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManualParams {
     /// The arguments of the command, to be parsed.
+    #[serde(default, with = "crate::attached")]
     pub text: Option<String>,
     /// A conversation to be split.
+    #[serde(default, with = "crate::attached")]
     pub history: Option<Vec<Json>>,
     /// Exchanges that stay, with `history`.
     pub keep: Option<u64>,
     /// The compressed part of a conversation to be joined.
+    #[serde(default, with = "crate::attached")]
     pub head: Option<Vec<Json>>,
     /// The part that stayed.
+    #[serde(default, with = "crate::attached")]
     pub tail: Option<Vec<Json>>,
     /// The conversation before, to be told about.
+    #[serde(default, with = "crate::attached")]
     pub before: Option<Vec<Json>>,
     /// The conversation after.
+    #[serde(default, with = "crate::attached")]
     pub after: Option<Vec<Json>>,
     /// Tokens before.
     pub tokens_before: Option<u64>,
@@ -30,7 +35,7 @@ pub struct ManualParams {
 }
 
 /// Result of `context.manual`: the answer to the question that was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum ManualResult {
     /// To `text`.
@@ -45,13 +50,16 @@ pub enum ManualResult {
     /// To `history` and `keep`.
     Split {
         /// What is to be compressed.
+        #[serde(with = "crate::attached")]
         head: Vec<Json>,
         /// What stays.
+        #[serde(with = "crate::attached")]
         tail: Vec<Json>,
     },
     /// To `head` and `tail`.
     Rejoined {
         /// Both as one valid list.
+        #[serde(with = "crate::attached")]
         messages: Vec<Json>,
     },
     /// To `before` and `after`.
@@ -74,8 +82,11 @@ impl<'de> Deserialize<'de> for ManualResult {
             partial: Option<bool>,
             keep: Option<u64>,
             focus: Option<String>,
+            #[serde(default, with = "crate::attached")]
             head: Option<Vec<Json>>,
+            #[serde(default, with = "crate::attached")]
             tail: Option<Vec<Json>>,
+            #[serde(default, with = "crate::attached")]
             messages: Option<Vec<Json>>,
             noop: Option<bool>,
             headline: Option<String>,

@@ -1,12 +1,12 @@
 //! `context.classify_error`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `context.classify_error`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassifyErrorParams {
     /// What the provider said.
+    #[serde(with = "crate::attached")]
     pub text: String,
     /// The HTTP status.
     pub status: Option<u16>,
@@ -18,7 +18,7 @@ pub struct ClassifyErrorParams {
 }
 
 /// Result of `context.classify_error`. Sizes are in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassifyErrorResult {
     /// What was wrong.
     pub kind: ErrorClass,
@@ -33,7 +33,7 @@ pub struct ClassifyErrorResult {
 }
 
 /// What a provider's error is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// The prompt does not fit the window.

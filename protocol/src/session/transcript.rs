@@ -1,12 +1,11 @@
 //! `session.append` and `session.remove`: what a session said, kept and removed.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `session.append`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppendParams {
     /// The session's id.
     pub session: String,
@@ -16,25 +15,26 @@ pub struct AppendParams {
     /// `conflict`; messages that are there already are passed over.
     pub position: u64,
     /// The messages, exactly as the agent has them.
+    #[serde(with = "crate::attached")]
     pub messages: Vec<Json>,
 }
 
 /// Result of `session.append`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppendResult {
     /// Position of the next message.
     pub position: u64,
 }
 
 /// Params of `session.remove`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoveParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Result of `session.remove`: what is gone for good.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoveResult {
     /// Messages.
     pub messages: u64,

@@ -2,11 +2,10 @@
 //!
 //! The sums are made here, for daemon and command line alike.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// What came of one trajectory. Sizes are in tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Tokens before.
     pub original_tokens: u64,
@@ -37,7 +36,7 @@ pub struct Row {
 }
 
 /// Turns that a summary replaced; -1, -1 and 0 when none were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// The first one.
     pub start_idx: i64,
@@ -153,7 +152,7 @@ impl Totals {
 }
 
 /// All trajectories together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
     /// How many of each kind.
     pub summary: Summary,
@@ -170,7 +169,7 @@ pub struct Aggregate {
 }
 
 /// How many trajectories of each kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// All of them.
     pub total_trajectories: u64,
@@ -187,7 +186,7 @@ pub struct Summary {
 }
 
 /// Tokens of all trajectories.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tokens {
     /// Before.
     pub total_before: u64,
@@ -200,7 +199,7 @@ pub struct Tokens {
 }
 
 /// Turns of all trajectories.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turns {
     /// Before.
     pub total_before: u64,
@@ -211,7 +210,7 @@ pub struct Turns {
 }
 
 /// Averages over the trajectories that were compressed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Averages {
     /// To four decimals; 1 of none.
     pub avg_compression_ratio: f64,
@@ -222,7 +221,7 @@ pub struct Averages {
 }
 
 /// Calls of models.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summarization {
     /// All of them.
     pub total_api_calls: u64,
@@ -233,7 +232,7 @@ pub struct Summarization {
 }
 
 /// When it was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Processing {
     /// In Unix seconds.
     pub start_time: f64,

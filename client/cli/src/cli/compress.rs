@@ -38,10 +38,10 @@ pub(super) struct Arguments {
     /// What to keep most of
     #[arg(long, value_name = "TOPIC")]
     focus: Option<String>,
-    /// What writes the summary: extractive, openai, anthropic or command; the configured ones when left out
+    /// What writes the summary: a name that summarizer.chain may have, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     summarizer: Option<String>,
-    /// Ask a summarizer again that failed a moment ago
+    /// Ask a summarizer again that failed a moment ago, and compress even what gets longer by it
     #[arg(long, conflicts_with = "plan")]
     force: bool,
     /// Go on in a new session, whose parent is this one

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     /// A tokenizer.json to count tokens with; without it they are estimated by script
     #[arg(long, value_name = "PATH")]
     tokenizer: Option<PathBuf>,
-    /// What writes the summaries: extractive, openai, anthropic or command; the configured ones when left out
+    /// What writes the summaries: a name that summarizer.chain may have, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME")]
     summarizer: Option<String>,
     /// Trajectories that are worked on at one time; processing.num_workers (4) when left out

@@ -35,6 +35,30 @@ fn the_first_reason_to_end_stays_until_it_is_opened_again() {
 }
 
 #[test]
+fn a_title_and_an_agent_are_taken_where_they_are_named() {
+    let (_folder, archive) = archive();
+    for id in ["s", "t"] {
+        archive.create_session(&session(id)).unwrap();
+    }
+    let named = |id: &str| {
+        let row = archive.reader().session(id).unwrap().unwrap();
+        (row.title, row.agent)
+    };
+    let before = named("t");
+    for (title, agent, expect) in [
+        (Some("work"), None, (Some("work"), before.1.as_deref())),
+        (None, Some("b"), (Some("work"), Some("b"))),
+        (None, None, (Some("work"), Some("b"))),
+        (Some("rest"), Some("c"), (Some("rest"), Some("c"))),
+    ] {
+        archive.name_session("s", title, agent).unwrap();
+        assert_eq!(named("s"), (expect.0.map(str::to_owned), expect.1.map(str::to_owned)), "{title:?} {agent:?}");
+    }
+    assert_eq!(named("t"), before);
+    assert_eq!(archive.reader().next_title("rest").unwrap(), "rest #2");
+}
+
+#[test]
 fn a_snapshot_can_be_taken_anew() {
     let (_folder, archive) = archive();
     archive.create_session(&session("s")).unwrap();

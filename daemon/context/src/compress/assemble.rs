@@ -75,8 +75,9 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
     let note = material.note;
     let (mut body, mut text, mut appended) = (String::new(), String::new(), Sections::default());
     if prepared.needs_summary() {
-        body = handoff::defused(&prepared.redaction.apply(handoff::strip(&material.summary.body)));
-        appended = self::appended(prepared, &body, &material.summary.sections, note);
+        let redaction = prepared.redaction(material.summary.writer);
+        body = handoff::defused(&redaction.apply(handoff::strip(&material.summary.body)));
+        appended = self::appended(prepared, &body, material.summary, note);
         body = bounded(body, prepared.body_limit(&appended));
         text = handoff_text(&body, &appended);
     }
@@ -156,7 +157,7 @@ pub(super) fn finish(
         constraints: appended.constraints,
         anchors: appended.anchors,
     };
-    let constraints = prepared.material.rules;
+    let constraints = prepared.rules;
     let mut state = prepared.state;
     state.compression_count += 1;
     state.dropped = numbers.dropped;
@@ -173,12 +174,14 @@ pub(super) fn finish(
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.
-fn appended(prepared: &Prepared, body: &str, own: &[Section], note: &ArchiveNote) -> Sections {
-    let mut appended = prepared.appended(note, Record::Written(body.chars().count()));
-    for own in own {
+fn appended(prepared: &Prepared, body: &str, summary: &Summary, note: &ArchiveNote) -> Sections {
+    let mut appended = prepared.appended(summary.writer, note, Record::Written(body.chars().count()));
+    let redaction = prepared.redaction(summary.writer);
+    for own in &summary.sections {
+        let own = Section { kind: own.kind, text: redaction.apply(&own.text).into_owned() };
         match appended.list.iter_mut().find(|section| section.kind == own.kind) {
-            Some(section) => *section = own.clone(),
-            None => appended.list.push(own.clone()),
+            Some(section) => *section = own,
+            None => appended.list.push(own),
         }
     }
     appended.list.retain(|section| !section.text.trim().is_empty());

@@ -171,10 +171,11 @@ pub(super) fn kept_tokens(layout: &Layout) -> u64 {
     stays.map(tokens_of).sum::<u64>() + super::pressed::NOTE_TOKENS
 }
 
-/// Whether a compression of the list would change it. `current_tokens` as in a request for one.
+/// Whether a compression of the list that has to gain something would change it. `current_tokens`
+/// as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
-    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Any, prompt };
+    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
     decide(messages, &case).is_ok()
 }
 

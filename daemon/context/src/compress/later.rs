@@ -61,7 +61,7 @@ mod tests {
 
     fn finished(prepared: Prepared) -> Compressed {
         let note = ArchiveNote { handle: "h".into(), messages: prepared.dropped() };
-        prepared.finish(Summary { body: "what was done".into(), sections: Vec::new() }, note)
+        prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
     }
 
     #[test]

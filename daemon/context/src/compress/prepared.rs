@@ -1,14 +1,17 @@
 //! The first phase: what would be summarised, and what a summarizer needs for it.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use super::clean::{self, Clean};
 use super::decide::{Case, Decided, Target, chars_within, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::sections::{self, Material, Record, Sections, Sources};
 use super::shorten::PREVIEW_CHARS;
-use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, assemble};
-use crate::constraints::Update;
+use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, Writer, assemble};
+use crate::constraints::{Constraint, Update};
 use crate::extractive::{Extract, Reason};
 use crate::message::Message;
 use crate::redaction::Redaction;
@@ -42,7 +45,12 @@ pub struct Prepared {
     pub(super) summary_model: Option<String>,
     pub(super) today: Option<Today>,
     reserved_chars: usize,
-    pub(super) material: Material,
+    /// The session's rules, brought up to date.
+    pub(super) rules: Update,
+    /// What a handoff shows beside the summary of a model, once that was asked for.
+    masked: OnceLock<Material>,
+    /// The same beside a record without a model, and the turns that it is made from.
+    clean: OnceLock<(Clean, Material)>,
     /// Chars that the whole handoff may take.
     pub(super) limit: usize,
     pub(super) gain: Gain,
@@ -100,32 +108,11 @@ pub fn prepare_and(
     if has_handoff {
         tell(layout.dropped_range());
     }
-    let originals = originals(messages, &layout, &brief);
-    let sources = Sources {
-        messages,
-        turns: &originals,
-        carried: &brief.carried,
-        known: &request.constraints,
-        now: request.now,
-        redaction,
-    };
-    let material = sources.gather();
-    let mut limit = 0;
-    if has_handoff {
-        let least = match (request.gain, target) {
-            (Gain::Any, None) => MIN_HANDOFF_CHARS.saturating_add(material.said_chars()),
-            _ => 0,
-        };
-        limit = budget_chars(&brief);
-        limit = match target {
-            Some(target) => chars_within(target.handoff, &brief.turns, limit).unwrap_or(limit),
-            None => limit.min(gain_chars(&layout).max(least)),
-        };
-    }
+    let rules = sections::rules(messages, &brief.carried, &request.constraints, request.now);
     let mut state = state.clone();
     state.begin_run();
     let own_model = settings.summary_model.as_ref();
-    Ok(Prepared {
+    let mut prepared = Prepared {
         input: messages.to_vec(),
         layout,
         brief,
@@ -135,13 +122,17 @@ pub fn prepare_and(
         summary_model: own_model.filter(|model| !model.is_empty()).cloned(),
         today: request.today.clone(),
         reserved_chars: 0,
-        material,
-        limit,
+        rules,
+        masked: OnceLock::new(),
+        clean: OnceLock::new(),
+        limit: 0,
         gain: request.gain,
         has_handoff,
         goal,
         target,
-    })
+    };
+    prepared.limit = if has_handoff { prepared.limit() } else { 0 };
+    Ok(prepared)
 }
 
 /// What a memory provider adds, as it goes into a prompt.
@@ -171,6 +162,55 @@ fn originals<'a>(input: &'a [Message], layout: &Layout, brief: &'a Brief) -> Vec
 }
 
 impl Prepared {
+    /// Chars that the whole handoff may take.
+    fn limit(&self) -> usize {
+        let most = budget_chars(&self.brief);
+        match (self.target, self.gain) {
+            (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
+            (None, Gain::Required) => most.min(gain_chars(&self.layout)),
+            (None, Gain::Any) => {
+                let least = MIN_HANDOFF_CHARS.saturating_add(self.material(Writer::Model).said_chars());
+                most.min(gain_chars(&self.layout).max(least))
+            }
+        }
+    }
+
+    /// What a handoff shows beside a summary of that writer. It is gathered when it is first asked
+    /// for.
+    fn material(&self, writer: Writer) -> &Material {
+        match writer {
+            Writer::Model => self.masked.get_or_init(|| {
+                let turns = originals(&self.input, &self.layout, &self.brief);
+                self.gathered(&clean::messages(&turns, self.redaction), self.redaction)
+            }),
+            Writer::Extractive => &self.clean().1,
+        }
+    }
+
+    fn clean(&self) -> &(Clean, Material) {
+        self.clean.get_or_init(|| {
+            let redaction = self.redaction.without_model();
+            let turns = originals(&self.input, &self.layout, &self.brief);
+            let clean = Clean::of(&self.input, &self.layout, &self.brief, &turns, redaction);
+            let material = self.gathered(&clean.originals, redaction);
+            (clean, material)
+        })
+    }
+
+    /// From turns without their secrets: cut first, a secret would be known no more.
+    fn gathered(&self, turns: &[Message], redaction: Redaction) -> Material {
+        let turns: Vec<&Message> = turns.iter().collect();
+        Sources { turns: &turns, carried: &self.brief.carried, redaction }.gather()
+    }
+
+    /// What becomes of secrets in a handoff around a summary of that writer.
+    pub(super) fn redaction(&self, writer: Writer) -> Redaction {
+        match writer {
+            Writer::Model => self.redaction,
+            Writer::Extractive => self.redaction.without_model(),
+        }
+    }
+
     /// What to ask a model.
     pub fn request(&self) -> SummaryRequest {
         let serialized = serialize::serialize(&self.brief.turns, self.redaction);
@@ -184,32 +224,41 @@ impl Prepared {
 
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
-        let kept = self.layout.tail;
-        let appended = self.appended(&self.expected_note(), Record::Coming);
+        let (clean, _) = self.clean();
+        let redaction = self.redaction(Writer::Extractive);
+        let tail = self.layout.pruned.get(self.layout.tail..).unwrap_or(&[]);
+        let tail: Vec<Message> = tail.iter().map(|message| redaction.message(message)).collect();
+        let appended = self.appended(Writer::Extractive, &self.expected_note(), Record::Coming);
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == super::SectionKind::UserMessages);
         Extract {
-            turns: &self.brief.turns,
-            originals: &originals(&self.input, &self.layout, &self.brief),
-            tail: self.layout.pruned.get(kept..).unwrap_or(&[]),
+            turns: &clean.turns,
+            originals: &clean.originals.iter().collect::<Vec<_>>(),
+            tail: &tail,
             previous: self.brief.previous.as_deref(),
             budget_tokens: self.brief.handoff_tokens,
             reserved_chars: self.reserved_chars + appended.chars() + beyond,
             said: said.map_or("", |section| &section.text),
             dropped: self.dropped(),
             reason: failure.map_or(Reason::Chosen, Reason::Failed),
-            redaction: self.redaction,
+            redaction,
         }
         .write()
     }
 
-    /// What [`Self::finish`] appends to a summary of so many chars, in order.
+    /// What [`Self::finish`] appends to a model's summary of so many chars, in order.
     pub fn sections(&self, note: &ArchiveNote, body_chars: usize) -> Vec<Section> {
-        self.appended(note, Record::Written(body_chars)).list
+        self.appended(Writer::Model, note, Record::Written(body_chars)).list
     }
 
-    pub(super) fn appended(&self, note: &ArchiveNote, record: Record) -> Sections {
-        self.material.sections(self.limit, record, self.reserved_chars, note, self.redaction)
+    pub(super) fn appended(&self, writer: Writer, note: &ArchiveNote, record: Record) -> Sections {
+        let redaction = self.redaction(writer);
+        let shown = self.rules.constraints.iter().map(|rule| match redaction.apply(&rule.text) {
+            Cow::Borrowed(_) => rule.clone(),
+            Cow::Owned(text) => Constraint { text, ..rule.clone() },
+        });
+        let rules: Vec<Constraint> = shown.collect();
+        self.material(writer).sections(self.limit, record, self.reserved_chars, note, &rules)
     }
 
     /// A note as long as any that will come.
@@ -219,7 +268,7 @@ impl Prepared {
 
     /// The session's rules, brought up to date by the messages.
     pub fn constraints(&self) -> &Update {
-        &self.material.rules
+        &self.rules
     }
 
     /// Chars that the whole handoff may take, prefix and end marker included.

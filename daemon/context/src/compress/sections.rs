@@ -1,9 +1,11 @@
 //! What herma appends to a summary, whoever wrote it: anchors, the user's words, rules, and where
 //! the replaced messages are.
 
+use std::collections::HashSet;
+
 use super::{ArchiveNote, Section, SectionKind};
 use crate::anchors::{self, Anchor};
-use crate::constants::{END_MARKER, PREFIX};
+use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
 use crate::message::Message;
 use crate::redaction::Redaction;
@@ -21,13 +23,13 @@ const FLOOR_SHARE: usize = 15;
 /// Room that is left to the record, in chars, before the shares are taken; half the room at most.
 const RECORD_CHARS: usize = 2_000;
 /// Room for the line that says where the messages are, its heading included, in chars.
-const RECALL_CHARS: usize = 420;
+const RECALL_CHARS: usize = 520;
 /// Handles of earlier compressions that are named, the newest ones.
 const MAX_HANDLES: usize = 8;
 /// What stands before the handle.
 const HANDLE_WORDS: &str = "under the handle ";
 /// What stands before earlier handles.
-const EARLIER_WORDS: &str = "Earlier ones: ";
+const EARLIER_WORDS: &str = " Earlier ones: ";
 
 /// The record that the sections stand behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,62 +40,59 @@ pub(crate) enum Record {
     Written(usize),
 }
 
-/// What the sections are made from.
+/// What the sections but that of the rules are made from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Material {
     anchors: Vec<Anchor>,
     said: Said,
-    /// The session's rules, brought up to date.
-    pub(crate) rules: Update,
     /// Handles of earlier compressions, newest first.
     handles: Vec<String>,
 }
 
 /// What the material is gathered from.
 pub(crate) struct Sources<'a> {
-    /// The whole list.
-    pub(crate) messages: &'a [Message],
-    /// The turns that the summary covers, unpruned.
+    /// The turns that the summary covers, unpruned and without their secrets.
     pub(crate) turns: &'a [&'a Message],
     /// The sections of the handoff before.
     pub(crate) carried: &'a [Section],
-    /// The rules that the caller knows.
-    pub(crate) known: &'a [Constraint],
-    /// The time, in Unix seconds.
-    pub(crate) now: f64,
     pub(crate) redaction: Redaction,
 }
 
 impl Sources<'_> {
     pub(crate) fn gather(&self) -> Material {
         let carried =
-            |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| &section.text);
-        let anchors = anchors::parse(carried(SectionKind::Anchors));
-        let said = user_messages::parse(carried(SectionKind::UserMessages));
-        let (anchors, (said, rules)) = rayon::join(
-            || anchors::gather(self.turns, &anchors, self.redaction),
-            || {
-                let said = user_messages::gather(self.turns, said, self.redaction);
-                (said, self.rules(carried(SectionKind::Constraints)))
-            },
+            |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
+        // What was masked once would be masked shorter.
+        let clean = |kind| match self.redaction {
+            Redaction::Full => self.redaction.apply(carried(kind)),
+            Redaction::On | Redaction::Off => carried(kind).into(),
+        };
+        let (anchors, said) = (clean(SectionKind::Anchors), clean(SectionKind::UserMessages));
+        let (anchors, said) = rayon::join(
+            || anchors::gather(self.turns, &anchors::parse(&anchors), self.redaction),
+            || user_messages::gather(self.turns, user_messages::parse(&said), Redaction::Off),
         );
-        Material { anchors, said, rules, handles: handles(carried(SectionKind::Recall)) }
+        Material { anchors, said, handles: handles(carried(SectionKind::Recall)) }
     }
+}
 
-    /// The caller's rules, those of the handoff that the caller does not know, and what the
-    /// messages change.
-    fn rules(&self, listed: &str) -> Update {
-        let masked: Vec<String> =
-            self.known.iter().map(|rule| constraints::id(&self.redaction.apply(&rule.text))).collect();
-        let mut known = self.known.to_vec();
-        for rule in constraints::parse(listed, self.now) {
-            if !masked.contains(&rule.id) && !known.iter().any(|known| known.id == rule.id) {
-                known.push(rule);
-            }
+/// The caller's rules, those that a handoff in the list has and the caller does not know, and what
+/// the messages change. `now` is in Unix seconds.
+pub(crate) fn rules(messages: &[Message], carried: &[Section], known: &[Constraint], now: f64) -> Update {
+    let listed = carried.iter().find(|section| section.kind == SectionKind::Constraints);
+    // A handoff has them with their secrets masked or removed.
+    let forms = |rule: &Constraint| {
+        [Redaction::On, Redaction::Full].map(|redaction| constraints::id(&redaction.apply(&rule.text)))
+    };
+    let shown: HashSet<String> = known.iter().flat_map(forms).collect();
+    let mut all = known.to_vec();
+    for rule in constraints::parse(listed.map_or("", |section| &section.text), now) {
+        if !shown.contains(&rule.id) && !all.iter().any(|known| known.id == rule.id) {
+            all.push(rule);
         }
-        let update = constraints::update(&known, self.messages, self.now);
-        Update { changed: update.constraints != self.known, ..update }
     }
+    let update = constraints::update(&all, messages, now);
+    Update { changed: update.constraints != known, ..update }
 }
 
 /// The sections of a handoff and what is in them.
@@ -131,34 +130,32 @@ pub(crate) fn frame_chars() -> usize {
 
 impl Material {
     /// The sections of a handoff of at most `limit` chars, of which the record and what the caller
-    /// reserved take theirs.
+    /// reserved take theirs. The rules are as the handoff may show them.
     pub(crate) fn sections(
         &self,
         limit: usize,
         record: Record,
         reserved: usize,
         note: &ArchiveNote,
-        redaction: Redaction,
+        rules: &[Constraint],
     ) -> Sections {
         let recall = self.recall(note);
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
-        let rules =
-            constraints::render(&self.rules.constraints, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
-        let rules_text = redaction.apply(&rules.text).into_owned();
-        let room = Room::of(limit, base, record, reserved + taken(&rules_text, SectionKind::Constraints));
+        let rules = constraints::render(rules, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
+        let room = Room::of(limit, base, record, reserved + taken(&rules.text, SectionKind::Constraints));
         let words =
             |chars| user_messages::render(&self.said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
         let user = words(room.user);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages));
-        let elsewhere = format!("{}\n{rules_text}", user.text);
+        let elsewhere = format!("{}\n{}", user.text, rules.text);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
         // What the anchors leave is the user's again.
         let user = words(room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors))));
         let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);
-        sections.push(SectionKind::Constraints, rules_text);
+        sections.push(SectionKind::Constraints, rules.text);
         sections.push(SectionKind::Recall, recall);
         sections
     }
@@ -173,18 +170,23 @@ impl Material {
             return String::new();
         }
         let mut text = format!(
-            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}.",
+            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}. \
+             {RECALL_EXPAND} with a handle gives them back, {RECALL_SEARCH} finds what was said in them.",
             note.messages, note.handle
         );
-        let earlier: Vec<&str> =
-            self.handles.iter().map(String::as_str).filter(|handle| *handle != note.handle).take(MAX_HANDLES).collect();
-        if !earlier.is_empty() {
-            text.push_str(&format!(" {EARLIER_WORDS}{}.", earlier.join(", ")));
+        let mut before = EARLIER_WORDS;
+        for handle in self.handles.iter().filter(|handle| **handle != note.handle).take(MAX_HANDLES) {
+            let more = text.chars().count() + before.len() + handle.chars().count() + " .".len();
+            if more > RECALL_CHARS {
+                break;
+            }
+            text.push_str(&format!("{before}{handle}"));
+            before = ", ";
         }
-        match text.chars().count() <= RECALL_CHARS {
-            true => text,
-            false => crate::text::head(&text, RECALL_CHARS).to_owned(),
+        if before != EARLIER_WORDS {
+            text.push('.');
         }
+        text
     }
 }
 

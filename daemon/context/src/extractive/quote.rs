@@ -1,9 +1,6 @@
-//! Texts as they are quoted in a record: masked, on one line, not too long.
+//! Texts as they are quoted in a record: without secrets, on one line, not too long.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head, longer_than, tail};
@@ -19,37 +16,26 @@ const QUOTE_TAIL: usize = 160;
 /// Chars at each end of a huge text that are looked at; far more than is ever shown.
 const LOOK_CHARS: usize = 8_000;
 
-/// GitHub tokens, also those that were masked to their ends already.
-static GITHUB_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pattern(r"(?:gh[pousr]_|github_pat_)(?:[A-Za-z0-9_]{0,12}\.\.\.[A-Za-z0-9_]*|[A-Za-z0-9_]{4,})")
-});
-
 /// Makes quotations.
 pub(super) struct Quoter(Redaction);
 
 impl Quoter {
     pub(super) fn new(redaction: Redaction) -> Self {
-        Self(redaction)
+        Self(redaction.without_model())
     }
 
-    /// The text with secrets masked.
-    pub(super) fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.0 == Redaction::Off {
-            return Cow::Borrowed(text);
-        }
-        match GITHUB_TOKEN.replace_all(text, "[REDACTED]") {
-            Cow::Borrowed(text) => self.0.apply(text),
-            Cow::Owned(text) => Cow::Owned(self.0.apply(&text).into_owned()),
-        }
+    /// The text without its secrets.
+    pub(super) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.0.apply(text)
     }
 
     fn one_line(&self, text: &str) -> String {
         match longer_than(text, 2 * LOOK_CHARS) {
             true => {
                 let ends = format!("{} ... {}", head(text, LOOK_CHARS), tail(text, LOOK_CHARS));
-                collapse(&self.masked(&ends))
+                collapse(&self.clean(&ends))
             }
-            false => collapse(&self.masked(text)),
+            false => collapse(&self.clean(text)),
         }
     }
 

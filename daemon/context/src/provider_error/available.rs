@@ -13,7 +13,8 @@ const CHARS_PER_TOKEN: u64 = 3;
 
 /// A regular expression that is compiled when it is first used; `N` is a number.
 macro_rules! shape {
-    ($name:ident, $source:literal) => {
+    ($(#[$about:meta])* $name:ident, $source:literal) => {
+        $(#[$about])*
         static $name: LazyLock<Regex> = LazyLock::new(|| pattern(&$source.replace('N', "[0-9][0-9,_]*")));
     };
 }
@@ -23,21 +24,31 @@ shape!(SPELLED, r"available\s+tokens[:\s]+N");
 shape!(LAST, r"=\s*N\s*$");
 shape!(WINDOW, r"maximum context length is\s+N");
 shape!(TEXT_INPUT, r"N\s+of\s+text\s+input");
-shape!(TOOL_INPUT, r"N\s+of\s+tool\s+input");
+shape!(ANY_INPUT, r"N\s+of\s+\w+\s+input");
 shape!(PROMPT_CHARS, r"prompt\s+contains\s+(?:at\s+least\s+)?N\s+character");
 shape!(DIFFERENCE, r">\s*N\s*-\s*N\s*\)");
 shape!(INPUTS, r"max_new_tokens\W*must\s+be\s*<=\s*N\W+given:\s*N");
 
-/// Caps of a model's answers, whatever the prompt: Anthropic, OpenAI, Groq, DeepSeek and Qwen.
+shape!(
+    /// The end of a range that the answer's tokens stay below.
+    EXCLUSIVE, r"tokens\D{1,40}[0-9,_]*\D{1,60}range\s+is\s+from\s+[0-9]+\s*\(inclusive\)\s+to\s+N\s*\(exclusive\)"
+);
+
+/// Caps of a model's answers, whatever the prompt. In each the cap is the last number; `P` is the
+/// parameter that was too large, `N` a number.
 static OF_THE_MODEL: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
-        r"\bmax_(?:output_|completion_)?tokens\s*:\s*[0-9][0-9,_]*\s*>\s*N\s*,\s*which\s+is\s+the\s+maximum",
+        r"\bP\s*:\s*N\s*>\s*N\s*,\s*which\s+is\s+the\s+maximum",
         r"supports\s+at\s+most\s+N\s+(?:completion|output)\s+tokens",
-        r"\bmax_(?:output_|completion_)?tokens\W*must\s+be\s+less\s+than\s+or\s+equal\s+to\W*N",
-        r"range\s+of\s+max_(?:output_|completion_)?tokens\s+(?:is|should\s+be)\s*\[\s*1\s*,\s*N",
+        r"\bP\W*(?:must|should)\s+be\s+(?:less\s+than\s+or\s+equal\s+to|at\s+most|no\s+(?:more|greater)\s+than)\W*N",
+        r"\bP\W*=\s*N\s*cannot\s+be\s+greater\s+than\D{1,60}N",
+        r"\bP\D{1,40}\[\s*[01]\s*,\s*N",
+        r"\bP\D{1,100}expected\s+a\s+value\s*<=\s*N",
+        r"maximum\s+tokens\s+(?:you\s+)?requested\s+exceeds?\s+(?:\w+\s+){0,3}limit\s+of\s+N",
     ]
     .iter()
-    .map(|shape| pattern(&shape.replace('N', "[0-9][0-9,_]*")))
+    .map(|shape| shape.replace('P', r"max_(?:output_|completion_)?tokens").replace('N', "[0-9][0-9,_]*"))
+    .map(|shape| pattern(&shape))
     .collect()
 });
 
@@ -90,14 +101,18 @@ pub(super) fn of_a_sum(text: &str) -> Option<u64> {
 
 /// The most tokens that any answer of the model may have.
 pub(super) fn of_the_model(text: &str) -> Option<u64> {
-    OF_THE_MODEL.iter().find_map(|shape| positive(last_number(shape.find(text)?.as_str())))
+    let of = |shape: &Regex| last_number(shape.find(text)?.as_str());
+    let below = of(&EXCLUSIVE).and_then(|beyond| beyond.checked_sub(1));
+    positive(below).or_else(|| OF_THE_MODEL.iter().find_map(|shape| positive(of(shape))))
 }
 
 fn beside_the_input(text: &str) -> Option<u64> {
     if !text.contains("in the output") {
         return None;
     }
-    let used = first(&TEXT_INPUT, text)?.checked_add(first(&TOOL_INPUT, text).unwrap_or(0))?;
+    first(&TEXT_INPUT, text)?;
+    let mut inputs = ANY_INPUT.find_iter(text).filter_map(|found| first_number(found.as_str()));
+    let used = inputs.try_fold(0, u64::checked_add)?;
     positive(first(&WINDOW, text)?.checked_sub(used))
 }
 

@@ -21,25 +21,29 @@ const GROUP: usize = ",000".len();
 /// Chars of a unit behind a number that are looked at.
 const UNIT: usize = 12;
 
-/// Where a window is named, in the order in which a match is believed. The first five are those
-/// that agents of the Hermes family go by; the others are wordings of providers that those miss.
-/// In each the window is the last number of the match. `N` is a number.
+/// Where a window is named, in the order in which a match is believed. In each the window is the
+/// last number of the match. `N` is a number.
 static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
+        // A context that is said to be too small, before whatever follows from that for the input.
+        r"context\s*(?:length|size|window|limit)\s*(?:is|of|:)?\s*(?:only|just|limited\s+to|up\s+to|at\s+most)\s*N",
+        // Those that agents of the Hermes family go by.
         r"(?:max(?:imum)?|limit)\s*(?:context\s*)?(?:length|size|window)?\s*(?:is|of|:)?\s*N",
         r"context\s*(?:length|size|window)\s*(?:is|of|:)?\s*N",
         r"N\s*(?:token)?\s*(?:context|limit)",
         r">\s*N\s*(?:max|limit|token)",
         r"N\s*max(?:imum)?\b",
-        // llama.cpp, SGLang, LM Studio.
-        r"context\s+(?:length|size|window)\s+(?:of\s+only\s+|\()N",
-        r#"\bn_ctx["'`]*\s*[:=(]\s*N"#,
-        // Gemini, vLLM, xAI.
-        r"max(?:imum)?\s+(?:number\s+of\s+(?:input\s+)?tokens(?:\s+allowed)?|(?:model|prompt|input)\s+(?:length|size))\s*(?:is|of|:)?\s*\(?N",
-        r"only\s+supports\s+up\s+to\s+N",
-        // TGI, Together; Qwen; Cohere.
+        // The same as engines and their settings call it.
+        r"context\s+(?:length|size|window)\s+(?:limit\s*)?\(N",
+        r#"\b(?:n_ctx|max_(?:model_len|seq_len|num_tokens|total_tokens))["'`]*\s*[:=(]\s*N"#,
+        r"max(?:imum)?\s+(?:(?:allowed|supported|total)\s+)*(?:model|sequence)\s+(?:length|size)\s*(?:is|of|:)?\s*(?:only|just)?\s*\(?N",
+        r"limit\s+(?:for|of)\s+(?:this|the)\s+model\s+is\s+N",
         r"max_new_tokens\W*must\s+be\s*<=\s*N",
+        // What the input alone may have, where nothing else is known of the window.
+        r"max(?:imum)?\s+(?:allowed\s+)?(?:number\s+of\s+(?:input\s+)?tokens(?:\s+allowed)?|(?:prompt|input)\s+(?:length|size|tokens)|allowed\s+(?:length|size))\s*(?:is|of|:)?\s*\(?N",
+        r"only\s+supports\s+up\s+to\s+N",
         r"range\s+of\s+input\s+length\s+should\s+be\s*\[\s*1\s*,\s*N",
+        r"(?:inputs?|prompt)\W+must\s+have\s+(?:less|fewer)\s+than\s+N",
         r"tokens\s+in\s+the\s+prompt\s+cannot\s+exceed\s+N",
     ]
     .iter()

@@ -45,17 +45,17 @@ static REFUSALS: LazyLock<Regex> = LazyLock::new(|| {
 /// Sentences that say that the prompt is too long.
 static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
     any_of(&[
-        r"(?:prompt|input|request|conversation|message)s? (?:is|are|was) too (?:long|large)",
-        r"(?:prompt|input) too (?:long|large)",
-        r"(?:payload|entity|content) too large",
+        r"(?:prompt|input|request|conversation|message|content)s?(?: (?:prompt|tokens?|text|content|length|body|messages?)){0,2} (?:(?:is|are|was|were) )?too (?:long|large|big)",
+        r"(?:payload|entity) too large",
+        r"(?:payload|body|request) size exceed",
         r"prompt (?:exceeds|exceeded)",
         r"too many (?:input |prompt )?tokens",
-        r"input tokens exceed",
-        r"input token count (?:of )?\(?[0-9,_]* ?\)? ?exceeds",
+        r"(?:prompt|input|requested|messages?)(?: (?:tokens?|length|size|count)){1,2}(?: of)? ?\(?[0-9,_]*(?: tokens)?\)? ?exceed",
         r"exceed(?:s|ed|ing)? (?:\w+ |'s |\w+'s ){0,3}context",
+        r"exceed(?:s|ed|ing)? (?:the )?max(?:imum)? (?:message|input|prompt|sequence) (?:tokens|length|size)",
         r"(?:greater|longer|larger) than (?:\w+ |\w+'s ){0,3}context",
         r"longer than the maximum model length",
-        r"context (?:length|size|window) (?:\w+ ){0,3}exceed(?:s|ed)",
+        r"context (?:length|size|window|limit) (?:\w+ ){0,3}(?:exceed(?:s|ed)|reached)",
         r"context[_ ]overflow",
         r"context the overflows",
         r"(?:maximum|max) context (?:length|size|window)",
@@ -64,6 +64,7 @@ static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
         r"range of input length",
         r"token limit exceeded|exceed(?:s|ed) (?:the |model |max(?:imum)? ){0,3}token limit",
         r"n_keep (?:\([0-9]+\) )?>= n_ctx",
+        r"(?:prompt|输入|上下文|消息)\S{0,4} ?(?:超长|过长)",
     ])
 });
 
@@ -76,7 +77,7 @@ static PROMPT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", 
 
 /// The parameter for the length of the answer.
 static ANSWER: LazyLock<Regex> =
-    LazyLock::new(|| any_of(&[r"max_(?:output_|completion_|new_)?tokens", r"(?:output|completion) tokens"]));
+    LazyLock::new(|| any_of(&[r"max_?(?:output_?|completion_?|new_?)?tokens", r"(?:output|completion) tokens"]));
 
 /// What goes with a prompt and with nothing else.
 static INPUT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", "input", "messages"]));

@@ -162,7 +162,7 @@ impl Case {
             let place = "/home/someone/.hermes/herma/outputs/a-session-with-a-long-name/call_0123456789abcdef.txt";
             is_kept.then(|| format!("<persisted-output>\n{place}\n{}\n{shown}</persisted-output>", "w".repeat(250)))
         };
-        let done = prepared.finish_with(Summary { body, sections: Vec::new() }, note, &preview);
+        let done = prepared.finish_with(Summary { body, ..Summary::default() }, note, &preview);
         assert!(self.list.iter().zip(&before).all(|(message, raw)| message.raw() == raw), "the input is as it was");
         Some(done)
     }

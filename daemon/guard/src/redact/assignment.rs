@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::{memchr_iter, memchr2};
 
-use super::{Edit, byte_before, disjoint, mask, run_start};
+use super::{Edit, Shown, byte_before, disjoint, run_start};
 
 /// A variable whose name contains one of these holds a secret.
 const SECRET_NAMES: [&str; 8] = ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
@@ -22,22 +22,22 @@ const BLANKS: [char; 2] = [' ', '\t'];
 /// What may follow an unquoted value without being part of it.
 const CLOSERS: [char; 9] = ['"', '\'', '`', ',', ';', ')', ']', '}', '>'];
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
-    disjoint(memchr_iter(b'=', text.as_bytes()), |equals| assignment(text, equals))
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+    disjoint(memchr_iter(b'=', text.as_bytes()), |equals| assignment(text, equals, shown))
 }
 
 /// The assignment round the `=` at byte `equals`, masked, without the blanks round the `=`.
-fn assignment(text: &str, equals: usize) -> Option<Edit> {
+fn assignment(text: &str, equals: usize, shown: Shown) -> Option<Edit> {
     let name_end = text[..equals].trim_end_matches(BLANKS).len();
     let name_start = run_start(text, name_end, is_upper_name_byte);
     let name = &text[name_start..name_end];
     if name.is_empty() || !SECRET_NAME.is_match(name) {
         return None;
     }
-    let before = byte_before(text, name_start);
-    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+    if text[..name_start].chars().next_back().is_some_and(char::is_alphanumeric) {
         return None;
     }
+    let before = byte_before(text, name_start);
     let after = &text[equals + 1..];
     if after.starts_with(['=', '>']) {
         return None;
@@ -45,7 +45,7 @@ fn assignment(text: &str, equals: usize) -> Option<Edit> {
     let value_start = text.len() - after.trim_start_matches(BLANKS).len();
     let (quote, value) = value(&text[value_start..], before)?;
     let value_end = value_start + value.len() + 2 * quote.len();
-    Some(Edit { range: name_start..value_end, with: format!("{name}={quote}{}{quote}", mask(value)) })
+    Some(Edit { range: name_start..value_end, with: format!("{name}={quote}{}{quote}", shown.of(value)) })
 }
 
 /// The quote (or nothing) and the value that `rest` begins with. An open quote counts as part of

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::{Edit, mask};
+use super::{Edit, Shown};
 
 /// What may stand round the header's name and value where it is part of a program or of JSON.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
@@ -14,13 +14,13 @@ static HEADER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(["authorization"]).expect("a word fits into an automaton")
 });
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     let headers = HEADER.find_iter(text);
-    headers.filter_map(|name| token(text, name.end())).collect()
+    headers.filter_map(|name| token(text, name.end(), shown)).collect()
 }
 
 /// The token of the header whose name ends at `from`.
-fn token(text: &str, from: usize) -> Option<Edit> {
+fn token(text: &str, from: usize, shown: Shown) -> Option<Edit> {
     let rest = &text[from..];
     let rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -32,5 +32,5 @@ fn token(text: &str, from: usize) -> Option<Edit> {
     }
     let token = credentials.split(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next()?;
     let start = text.len() - credentials.len();
-    (!token.is_empty()).then(|| Edit { range: start..start + token.len(), with: mask(token) })
+    (!token.is_empty()).then(|| Edit { range: start..start + token.len(), with: shown.of(token) })
 }

@@ -2,7 +2,7 @@
 
 use memchr::{memmem, memrchr};
 
-use super::{Edit, HIDDEN, disjoint};
+use super::{Edit, HIDDEN, Shown, disjoint};
 
 /// The schemes, blind to case. Web URLs are not among them.
 const SCHEMES: [&str; 7] = ["postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "amqp"];
@@ -11,7 +11,7 @@ const SCHEMES: [&str; 7] = ["postgres", "postgresql", "mysql", "mongodb", "mongo
 /// schemes linear; a longer password is not recognised.
 const LONGEST_USER_INFO: usize = 512;
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     disjoint(memmem::find_iter(text.as_bytes(), "://"), |at| {
         if !ends_with_scheme(&text.as_bytes()[..at]) {
             return None;

@@ -1,6 +1,6 @@
 //! Pass 9: a text that is as a whole a form body, `user=me&password=…`.
 
-use super::{Edit, HIDDEN};
+use super::{Edit, HIDDEN, Shown};
 
 /// The fields whose values are hidden, blind to case.
 const SECRET_FIELDS: [&str; 16] = [
@@ -22,7 +22,7 @@ const SECRET_FIELDS: [&str; 16] = [
     "x-amz-signature",
 ];
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     let body = text.trim();
     if body.contains(char::is_whitespace) || !body.contains('&') {
         return Vec::new();

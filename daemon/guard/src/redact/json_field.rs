@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use super::{Edit, disjoint, mask, run_start};
+use super::{Edit, Shown, disjoint, run_start};
 
 /// The secret fields, blind to case; `api_key` may also be written as one word.
 const SECRET_FIELDS: [&str; 13] = [
@@ -21,20 +21,19 @@ const SECRET_FIELDS: [&str; 13] = [
     "key_material",
 ];
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
-    disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon))
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+    disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon, shown))
 }
 
 /// The secret field round the `:` at byte `colon`. JSON within a string of JSON has its quotes
 /// escaped.
-fn field(text: &str, colon: usize) -> Option<Edit> {
+fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
     let before = text[..colon].trim_end().strip_suffix('"')?;
     let (before, quote) = before.strip_suffix('\\').map_or((before, "\""), |before| (before, "\\\""));
     let name_end = before.len();
     let name_start = run_start(text, name_end, is_field_byte);
     let name = &text[name_start..name_end];
-    let is_secret = SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field));
-    if !is_secret || !text[..name_start].ends_with(quote) {
+    if !is_secret_field(name) || !text[..name_start].ends_with(quote) {
         return None;
     }
     let rest = text[colon + 1..].trim_start().strip_prefix(quote)?;
@@ -44,8 +43,13 @@ fn field(text: &str, colon: usize) -> Option<Edit> {
     let value = &rest[..end?];
     (!value.is_empty()).then(|| Edit {
         range: name_start - quote.len()..value_start + value.len() + quote.len(),
-        with: format!("{quote}{name}{quote}: {quote}{}{quote}", mask(value)),
+        with: format!("{quote}{name}{quote}: {quote}{}{quote}", shown.of(value)),
     })
+}
+
+/// Whether a string field of that name holds a secret.
+pub fn is_secret_field(name: &str) -> bool {
+    SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field))
 }
 
 /// The first quote of `rest` that no backslash escapes.

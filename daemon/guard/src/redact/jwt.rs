@@ -2,10 +2,10 @@
 
 use memchr::memmem;
 
-use super::{Edit, byte_before, disjoint, is_key_byte, mask, run_end};
+use super::{Edit, Shown, byte_before, disjoint, is_key_byte, run_end};
 
 /// `{"` in base64, which every token's header begins with.
-const OPENING: &str = "eyJ";
+pub(super) const OPENING: &str = "eyJ";
 
 /// The first part has at least so many letters after [`OPENING`].
 const LEAST_HEADER: usize = 10;
@@ -16,13 +16,13 @@ const LEAST_PART: usize = 4;
 /// At most so many parts follow the header.
 const MOST_PARTS: usize = 2;
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     disjoint(memmem::find_iter(text.as_bytes(), OPENING), |start| {
         if byte_before(text, start).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
             return None;
         }
         let end = token_end(text, start + OPENING.len())?;
-        Some(Edit { range: start..end, with: mask(&text[start..end]) })
+        Some(Edit { range: start..end, with: shown.of(&text[start..end]) })
     })
 }
 

@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Edit, byte_before, is_key_byte, mask, run_end};
+use super::{Edit, Shown, byte_before, is_key_byte, run_end};
 
 /// What follows a prefix in a real key. The run always goes as far as key letters go.
 #[derive(Clone, Copy)]
-enum Tail {
+pub(super) enum Tail {
     /// At least so many key letters.
     Run(usize),
     /// The same, but identifiers begin like this too: a rest of lower-case words is none.
@@ -22,7 +22,7 @@ enum Tail {
 }
 
 /// The prefixes; one that begins with another stands before it.
-const PREFIXES: [(&str, Tail); 43] = [
+pub(super) const PREFIXES: [(&str, Tail); 43] = [
     ("sk-proj-", Tail::Run(10)),
     ("sk-ant-", Tail::Run(10)),
     ("sk_live_", Tail::Run(10)),
@@ -79,7 +79,7 @@ static AUTOMATON: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("the prefixes fit into an automaton")
 });
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut done = 0;
     for found in AUTOMATON.find_iter(text) {
@@ -89,7 +89,7 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
         }
         let (_, tail) = PREFIXES[found.pattern().as_usize()];
         if let Some(end) = tail.end(text, found.end()) {
-            edits.push(Edit { range: start..end, with: mask(&text[start..end]) });
+            edits.push(Edit { range: start..end, with: shown.of(&text[start..end]) });
             done = end;
         }
     }

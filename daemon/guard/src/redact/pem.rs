@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Edit, run_end};
+use super::{Edit, Shown, run_end};
 
 /// What stands for a whole block.
 const REDACTED: &str = "[REDACTED PRIVATE KEY]";
@@ -12,7 +12,7 @@ const END: &str = "-----END";
 const KIND: &str = "PRIVATE KEY";
 const DASHES: &str = "-----";
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut done = 0;
     while let Some((start, header_end)) = armour_line(text, done, BEGIN) {

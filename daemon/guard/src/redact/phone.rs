@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use memchr::memchr_iter;
 
-use super::{Edit, byte_before, run_end};
+use super::{Edit, REMOVED, Shown, byte_before, run_end};
 
 /// How many digits a number has, that of the country included.
 const DIGITS: RangeInclusive<usize> = 7..=15;
@@ -13,13 +13,13 @@ const DIGITS: RangeInclusive<usize> = 7..=15;
 /// keep four.
 const SHORT_NUMBER: usize = 8;
 
-pub(super) fn edits(text: &str) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     memchr_iter(b'+', text.as_bytes())
         .filter_map(|plus| {
             let end = run_end(text, plus + 1, |byte| byte.is_ascii_digit());
             let number = &text[plus..end];
             (DIGITS.contains(&(number.len() - 1)) && stands_alone(text, plus, end))
-                .then(|| Edit { range: plus..end, with: mask_number(number) })
+                .then(|| Edit { range: plus..end, with: mask_number(number, shown) })
         })
         .collect()
 }
@@ -34,7 +34,10 @@ fn stands_alone(text: &str, plus: usize, end: usize) -> bool {
         && !after.is_some_and(char::is_alphanumeric)
 }
 
-fn mask_number(number: &str) -> String {
+fn mask_number(number: &str, shown: Shown) -> String {
+    if shown == Shown::Nothing {
+        return REMOVED.to_owned();
+    }
     let kept = if number.len() <= SHORT_NUMBER { 2 } else { 4 };
     let (head, tail) = (&number[..kept], &number[number.len() - kept..]);
     format!("{head}****{tail}")

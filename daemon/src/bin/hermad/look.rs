@@ -23,7 +23,7 @@ pub(crate) fn overridden(mut config: Config, arguments: &Arguments) -> (Config, 
     let mut set = Vec::new();
     if let Some(switch) = std::env::var_os(REDACT) {
         let off = ["false", "0", "no", "off"];
-        config.redact = !off.contains(&switch.to_string_lossy().trim().to_lowercase().as_str());
+        config.guard.redact = !off.contains(&switch.to_string_lossy().trim().to_lowercase().as_str());
         set.push(("guard.redact", Source::Environment(REDACT)));
     }
     if let Some(level) = &arguments.log {
@@ -75,7 +75,7 @@ pub(crate) fn show(
 pub(crate) fn init(path: &Path) -> anyhow::Result<()> {
     let parent = path.parent().context("the path of the configuration has no folder")?;
     folder::create_private(parent)?;
-    match file::create(path, config::TEMPLATE.as_bytes(), TEMPORARY)? {
+    match file::create(path, config::template().as_bytes(), TEMPORARY)? {
         Created::New => writeln!(std::io::stdout(), "{}", path.display()).context("standard output"),
         Created::Exists => anyhow::bail!("{}: there is one already, and it is left as it is", path.display()),
     }

@@ -1,59 +1,77 @@
-//! What writes summaries: the checked form of `[summarizer]`.
+//! `[summarizer]`: what writes summaries.
 
 use std::time::Duration;
 
-use reqwest::Url;
+use toml::Value;
+use url::Url;
 
+use super::format::{Format, Optional, bytes, time, whole};
+use super::key::{self, Mistake, section};
 use crate::data::summarizer_kind::Kind;
 
-/// What writes summaries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SummarizerConfig {
-    /// The summarizers in the order in which they are tried: at least one, none twice, each
-    /// with its table.
-    pub chain: Vec<Kind>,
-    /// An endpoint for chat completions.
-    pub openai: Option<EndpointConfig>,
-    /// An endpoint for Anthropic's messages.
-    pub anthropic: Option<EndpointConfig>,
-    /// A program.
-    pub command: Option<CommandConfig>,
+section! {
+    /// What writes summaries.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SummarizerConfig {
+        /// Tried in this order, each with the table that it needs.
+        pub chain: Vec<Kind> = vec![Kind::Extractive], chain();
+        /// Any endpoint for chat completions.
+        pub openai: Option<EndpointConfig> = None, Optional(EndpointConfig::example(LOCAL, "OPENAI_API_KEY"));
+        /// An endpoint for Anthropic's messages.
+        pub anthropic: Option<EndpointConfig> = None,
+            Optional(EndpointConfig::example("https://api.anthropic.com", "ANTHROPIC_API_KEY"));
+        /// A program: the prompt on its standard input, the summary on its standard output.
+        pub command: Option<CommandConfig> = None,
+            Optional(CommandConfig { context_length: WINDOW, ..CommandConfig::default() });
+    }
 }
 
-/// A model behind HTTP.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EndpointConfig {
-    /// What paths are appended to: http or https, without user, query and fragment.
-    pub base_url: Url,
-    /// Which model is asked for.
-    pub model: ModelChoice,
-    /// The environment variable that holds the key. None: no key is sent.
-    pub api_key_env: Option<String>,
-    /// The model's window, in tokens, where it is known.
-    pub context_length: Option<u64>,
-    /// Longest time until a connection stands, its TLS included.
-    pub connect_timeout: Duration,
-    /// Longest time without a byte of the answer's body; also the longest time from the start of
-    /// a call to the end of the answer's headers.
-    pub read_timeout: Duration,
-    /// Longest time for the whole call.
-    pub total_timeout: Duration,
-    /// Largest answer, in bytes.
-    pub max_response: usize,
+section! {
+    /// A model behind HTTP.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct EndpointConfig {
+        /// What paths are appended to.
+        pub base_url: Url = url(LOCAL), base_url().required();
+        /// Which model is asked for.
+        pub model: ModelChoice = ModelChoice::Auto, model();
+        /// The variable that holds the key; absent: no key is sent.
+        pub api_key_env: Option<String> = None, variable().optional();
+        /// The model's window, where it is known.
+        pub context_length: Option<u64> = None, whole(1.., "tokens").optional();
+        /// Until a connection stands, TLS included.
+        pub connect_timeout: Duration = Duration::from_secs(5), timeout();
+        /// To the end of the headers, and then between any two bytes.
+        pub read_timeout: Duration = Duration::from_secs(60), timeout();
+        /// For the whole call.
+        pub total_timeout: Duration = TOTAL, timeout();
+        /// Largest answer, in bytes.
+        pub max_response: usize = 1 << 20, response();
+    }
 }
 
-/// A program that reads a prompt and prints a summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandConfig {
-    /// Program and arguments, at least the program. No shell sees them.
-    pub argv: Vec<String>,
-    /// The window of the model behind it, in tokens, where it is known.
-    pub context_length: Option<u64>,
-    /// Longest time that it may run.
-    pub timeout: Duration,
-    /// Largest summary, in bytes.
-    pub max_response: usize,
+section! {
+    /// A program that reads a prompt and prints a summary.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct CommandConfig {
+        /// No shell sees it.
+        pub argv: Vec<String> = vec!["llm".to_owned()], arguments().required();
+        /// The window of the model behind it, where it is known.
+        pub context_length: Option<u64> = None, whole(1.., "tokens").optional();
+        /// How long it may run.
+        pub timeout: Duration = TOTAL, timeout();
+        /// Largest summary, in bytes.
+        pub max_response: usize = 1 << 20, response();
+    }
 }
+
+/// Where a model on this machine is served.
+const LOCAL: &str = "http://127.0.0.1:11434/v1";
+
+/// A window for examples, in tokens.
+const WINDOW: Option<u64> = Some(128_000);
+
+/// For a whole call, and for a program.
+const TOTAL: Duration = Duration::from_secs(180);
 
 /// Which model an endpoint is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,20 +97,136 @@ impl ModelChoice {
     }
 }
 
-impl Default for SummarizerConfig {
-    fn default() -> Self {
-        Self { chain: vec![Kind::Extractive], openai: None, anthropic: None, command: None }
-    }
-}
-
 impl SummarizerConfig {
+    /// The endpoint of a summarizer that has one.
+    pub(crate) const fn endpoint(&self, kind: Kind) -> Option<&EndpointConfig> {
+        match kind {
+            Kind::OpenAi => self.openai.as_ref(),
+            Kind::Anthropic => self.anthropic.as_ref(),
+            Kind::Extractive | Kind::Command | Kind::Client => None,
+        }
+    }
+
     /// Whether a summarizer has all that it needs from the file.
     pub(crate) const fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::Extractive | Kind::Client => true,
-            Kind::OpenAi => self.openai.is_some(),
-            Kind::Anthropic => self.anthropic.is_some(),
+            Kind::OpenAi | Kind::Anthropic => self.endpoint(kind).is_some(),
             Kind::Command => self.command.is_some(),
         }
     }
+
+    /// Whether each of the chain has its table.
+    pub(super) fn check(&self) -> Result<(), Mistake> {
+        self.chain.iter().find(|kind| !self.has(**kind)).map_or(Ok(()), |kind| {
+            let name = kind.name();
+            let words = format!("has {name:?}, which needs a table [summarizer.{name}]");
+            Err(Mistake::new(words).at("chain").at("summarizer"))
+        })
+    }
 }
+
+impl EndpointConfig {
+    fn example(base_url: &'static str, variable: &str) -> Self {
+        Self {
+            base_url: url(base_url),
+            api_key_env: Some(variable.to_owned()),
+            context_length: WINDOW,
+            ..Self::default()
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "only for the URLs of this file, which the tests read")]
+fn url(text: &'static str) -> Url {
+    Url::parse(text).expect("a URL")
+}
+
+fn timeout() -> Format<Duration> {
+    time(Duration::from_millis(1)..=Duration::from_hours(24))
+}
+
+fn response() -> Format<usize> {
+    bytes(1 << 10..=64 << 20)
+}
+
+/// Names of summarizers: at least one, none twice.
+fn chain() -> Format<Vec<Kind>> {
+    let read = |said: &Value| {
+        let mut kinds = Vec::new();
+        for name in said.as_array().into_iter().flatten() {
+            let text = name.as_str().unwrap_or_default();
+            let kind = Kind::parse(text).ok_or_else(|| {
+                let near = key::nearest(text, Kind::ALL.into_iter().map(Kind::name)).unwrap_or_default();
+                Mistake::new(format!("has {name}, which is no summarizer; did you mean {near:?}?"))
+            })?;
+            if kinds.contains(&kind) {
+                return Err(Mistake::new(format!("has {name} twice")));
+            }
+            kinds.push(kind);
+        }
+        if kinds.is_empty() { Err(Mistake::new("must name at least one summarizer")) } else { Ok(kinds) }
+    };
+    let show = |held: &Vec<Kind>| held.iter().map(|kind| kind.name()).collect::<Vec<_>>();
+    Format::with_mistakes("", Kind::ALL.map(Kind::name).join(", "), read, show)
+}
+
+/// A URL that paths can be appended to. Mistakes don't repeat it, for it may hold a key.
+fn base_url() -> Format<Url> {
+    const FORM: &str = "a URL like \"http://127.0.0.1:11434/v1\"";
+    let read = |said: &Value| {
+        let url = said.as_str().and_then(|text| Url::parse(text.trim()).ok());
+        let url = url.ok_or_else(|| Mistake::new(format!("must be {FORM}")))?;
+        let words = if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            "must begin with http:// or https://"
+        } else if !url.username().is_empty() || url.password().is_some() {
+            "must have no user or password in it; a key goes into the variable that api_key_env names"
+        } else if url.query().is_some() || url.fragment().is_some() {
+            "must have no `?` or `#` in it: paths are appended to it"
+        } else {
+            return Ok(url);
+        };
+        Err(Mistake::new(words))
+    };
+    Format::with_mistakes(FORM, "http or https".to_owned(), read, |held| held.as_str().to_owned())
+}
+
+/// The name of a model, or how it is chosen.
+fn model() -> Format<ModelChoice> {
+    let show = |held: &ModelChoice| match held {
+        ModelChoice::Auto => "auto".to_owned(),
+        ModelChoice::Main => "main".to_owned(),
+        ModelChoice::Named(name) => name.clone(),
+    };
+    Format::new("", "a name, \"auto\" or \"main\"", |said| ModelChoice::parse(said.as_str()?), show)
+}
+
+/// The name of an environment variable. Mistakes don't repeat it, for it may be the key.
+fn variable() -> Format<String> {
+    const FORM: &str = "the name of an environment variable, never the key itself";
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let is_name =
+        move |name: &&str| !name.is_empty() && !name.starts_with(char::is_numeric) && name.chars().all(is_plain);
+    let read = move |said: &Value| {
+        let name = said.as_str().filter(is_name).map(str::to_owned);
+        name.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+    };
+    Format::with_mistakes(FORM, String::new(), read, String::clone)
+}
+
+/// A program and its arguments. These may be keys: they are never shown, nor repeated.
+fn arguments() -> Format<Vec<String>> {
+    const RANGE: &str = "a program and its arguments, like [\"llm\", \"-m\", \"some-model\"]";
+    let argument = |said: &Value| said.as_str().filter(|text| !text.contains('\0')).map(str::to_owned);
+    let read = move |said: &Value| {
+        let argv = said.as_array().and_then(|argv| argv.iter().map(argument).collect::<Option<Vec<_>>>());
+        let argv = argv.filter(|argv| argv.first().is_some_and(|program| !program.is_empty()));
+        argv.ok_or_else(|| Mistake::new(format!("must be {RANGE}")))
+    };
+    let hidden = |held: &Vec<String>| (held.len() > 1).then(|| "…".to_owned());
+    let show = move |held: &Vec<String>| held.iter().take(1).cloned().chain(hidden(held)).collect::<Vec<_>>();
+    Format::with_mistakes("", RANGE.to_owned(), read, show)
+}
+
+#[cfg(test)]
+mod tests;

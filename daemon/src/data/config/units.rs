@@ -1,62 +1,45 @@
 //! Sizes and durations with units.
 
-use std::time::Duration;
-
-/// Reads `64MiB`, `2GiB`, `512KiB` or a plain number of bytes.
-pub(super) fn bytes(text: &str) -> Option<u64> {
-    let (number, unit) = split(text)?;
-    let unit: u64 = match unit {
-        "" | "B" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return None,
-    };
-    number.checked_mul(unit)
+/// Units, the largest first.
+pub(super) struct Units {
+    /// Each with how many of the smallest it is.
+    all: &'static [(&'static str, u64)],
+    /// The unit of nothing.
+    zero: &'static str,
 }
 
-/// Reads `7d`, `12h`, `30m` or `90s`, in seconds.
-pub(super) fn seconds(text: &str) -> Option<u64> {
-    let (number, unit) = split(text)?;
-    let unit: u64 = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        "d" => 24 * 3600,
-        _ => return None,
-    };
-    number.checked_mul(unit)
-}
+/// `64MiB`, `2GiB`, `512KiB` or a plain number of bytes.
+pub(super) const BYTES: Units =
+    Units { all: &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1), ("", 1)], zero: "B" };
 
-/// Reads what [`seconds`] reads, and `300ms`.
-pub(super) fn duration(text: &str) -> Option<Duration> {
-    match split(text)? {
-        (number, "ms") => Some(Duration::from_millis(number)),
-        _ => seconds(text).map(Duration::from_secs),
+/// `7d`, `12h`, `30m`, `90s` or `300ms`, in milliseconds.
+pub(super) const MILLISECONDS: Units =
+    Units { all: &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)], zero: "s" };
+
+impl Units {
+    /// Reads a number and a unit.
+    pub(super) fn read(&self, text: &str) -> Option<u64> {
+        let text = text.trim();
+        let digits = text.find(|char: char| !char.is_ascii_digit() && char != '_').unwrap_or(text.len());
+        let number: u64 = text[..digits].replace('_', "").parse().ok()?;
+        let (_, size) = self.all.iter().find(|(unit, _)| *unit == text[digits..].trim())?;
+        number.checked_mul(*size)
+    }
+
+    /// As [`Self::read`] reads it, in the largest unit that leaves no rest.
+    pub(super) fn show(&self, count: u64) -> String {
+        match self.all.iter().find(|(_, size)| count > 0 && count.is_multiple_of(*size)) {
+            Some((unit, size)) => format!("{}{unit}", count / size),
+            None => format!("0{}", self.zero),
+        }
     }
 }
 
-/// Bytes as [`bytes`] reads them, in the largest unit that leaves no rest.
-pub(super) fn show_bytes(count: u64) -> String {
-    show(count, &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)], "B")
-}
-
-/// Seconds as [`seconds`] reads them, likewise.
-pub(super) fn show_seconds(count: u64) -> String {
-    show(count, &[("d", 24 * 3600), ("h", 3600), ("m", 60)], "s")
-}
-
-fn show(count: u64, units: &[(&str, u64)], smallest: &str) -> String {
-    match units.iter().find(|(_, size)| count > 0 && count.is_multiple_of(*size)) {
-        Some((unit, size)) => format!("{}{unit}", count / size),
-        None => format!("{count}{smallest}"),
-    }
-}
-
-fn split(text: &str) -> Option<(u64, &str)> {
-    let text = text.trim();
-    let digits = text.find(|char: char| !char.is_ascii_digit() && char != '_').unwrap_or(text.len());
-    Some((text[..digits].replace('_', "").parse().ok()?, text[digits..].trim()))
+/// A number with a mark between its thousands.
+pub(super) fn grouped(number: i64, mark: char) -> String {
+    let digits = number.to_string();
+    let gap = |at: usize| (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(mark);
+    digits.chars().enumerate().flat_map(|(at, digit)| gap(at).into_iter().chain([digit])).collect()
 }
 
 #[cfg(test)]
@@ -74,7 +57,7 @@ mod tests {
             ("-1", None),
             ("99999999999GiB", None),
         ] {
-            assert_eq!(bytes(text), size, "{text}");
+            assert_eq!(BYTES.read(text), size, "{text}");
         }
     }
 
@@ -82,40 +65,38 @@ mod tests {
     fn what_is_shown_is_read_again() {
         for (size, text) in [(0, "0B"), (1000, "1000B"), (2 << 30, "2GiB"), (1536 << 20, "1536MiB"), (1 << 10, "1KiB")]
         {
-            assert_eq!((show_bytes(size).as_str(), bytes(text)), (text, Some(size)));
+            assert_eq!((BYTES.show(size).as_str(), BYTES.read(text)), (text, Some(size)));
         }
-        for (time, text) in [(0, "0s"), (90, "90s"), (180, "3m"), (604_800, "7d"), (7200, "2h")] {
-            assert_eq!((show_seconds(time).as_str(), seconds(text)), (text, Some(time)));
+        for (millis, text) in
+            [(0, "0s"), (1500, "1500ms"), (90_000, "90s"), (180_000, "3m"), (604_800_000, "7d"), (7_200_000, "2h")]
+        {
+            assert_eq!((MILLISECONDS.show(millis).as_str(), MILLISECONDS.read(text)), (text, Some(millis)));
         }
     }
 
     #[test]
     fn durations_name_their_unit() {
-        for (text, expected) in [
-            ("7d", Some(604_800)),
-            ("12 h", Some(43_200)),
-            ("30m", Some(1800)),
+        for (text, millis) in [
+            ("7d", Some(604_800_000)),
+            ("12 h", Some(43_200_000)),
+            ("30m", Some(1_800_000)),
             ("0s", Some(0)),
+            ("300ms", Some(300)),
+            ("1_500 ms", Some(1500)),
             ("7", None),
             ("d", None),
+            ("ms", None),
             ("1.5d", None),
             ("99999999999999999d", None),
         ] {
-            assert_eq!(seconds(text), expected, "{text}");
+            assert_eq!(MILLISECONDS.read(text), millis, "{text}");
         }
     }
 
     #[test]
-    fn short_durations_count_in_milliseconds() {
-        for (text, expected) in [
-            ("300ms", Some(Duration::from_millis(300))),
-            ("1_500 ms", Some(Duration::from_millis(1500))),
-            ("5s", Some(Duration::from_secs(5))),
-            ("3m", Some(Duration::from_secs(180))),
-            ("5", None),
-            ("ms", None),
-        ] {
-            assert_eq!(duration(text), expected, "{text}");
+    fn thousands_are_told_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number, ','), text);
         }
     }
 }

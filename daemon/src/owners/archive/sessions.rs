@@ -50,6 +50,11 @@ impl ArchiveHandle {
         self.post_if_in_use(move |archive| archive.touch(&id, unix_now()));
     }
 
+    /// Keeps the title and the agent of a session, as far as they are given.
+    pub(crate) async fn name_session(&self, id: String, title: Option<String>, agent: Option<String>) -> Outcome<()> {
+        self.write_if_in_use(move |archive| archive.name_session(&id, title.as_deref(), agent.as_deref())).await
+    }
+
     /// Keeps what was said of a session.
     pub(crate) async fn save_settings(&self, id: String, settings: String) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.save_settings(&id, &settings)).await

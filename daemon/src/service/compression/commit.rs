@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::session::SessionRow;
-use herma_context::{ArchiveNote, Compressed, EngineState, Message, Summary};
+use herma_context::{ArchiveNote, Compressed, EngineState, Message, Summary, Writer};
 use herma_spill::name;
 use tokio::sync::OwnedMutexGuard;
 
@@ -68,7 +68,9 @@ pub(super) async fn commit(
         let note = ArchiveNote { handle: named, messages: prepared.dropped() };
         let previews = Previews::keep(&shared, &origin, prepared.spills());
         let preview = |at, chars| previews.of(at, chars);
-        let compressed = prepared.finish_with(Summary { body, sections: Vec::new() }, note, &preview);
+        let writer = if by == Kind::Extractive { Writer::Extractive } else { Writer::Model };
+        let summary = Summary { body, writer, ..Summary::default() };
+        let compressed = prepared.finish_with(summary, note, &preview);
         Ok((Arc::new(compressed), input, constraints))
     })
     .await?;

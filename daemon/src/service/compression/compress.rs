@@ -35,7 +35,7 @@ pub(crate) struct Asked {
     pub focus: Focus,
     /// The date in the prompt.
     pub today: Option<Today>,
-    /// Summarizers that failed a moment ago are asked all the same.
+    /// Summarizers that failed a moment ago are asked all the same, and the list may become longer.
     pub force: bool,
     /// The provider refused this list as too long.
     pub overflow: bool,
@@ -113,7 +113,9 @@ impl CompressionService {
             current_tokens: asked.current_tokens,
             constraints: self.rules(session).await?,
             now: unix_now(),
-            gain: Gain::Any,
+            // A list that a handoff would make longer comes back, unless its caller insists. One that
+            // was refused, or is over the threshold, becomes shorter or comes back in any case.
+            gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
         };

@@ -1,6 +1,6 @@
 //! Whether a session should be compressed before its next call.
 
-use herma_context::{Message, Settings, boundary, tokens};
+use herma_context::{Message, Settings, boundary, pressure, tokens};
 
 use super::ContextService;
 use crate::data::clock::unix_now;
@@ -48,8 +48,8 @@ impl ContextService {
     pub(crate) async fn check_estimated(&self, caller: &Caller, id: &str, weight: Weight) -> Outcome<Due> {
         let session = self.sessions.ensure(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?;
-        let used = settings.clone();
-        let estimate = blocking("context.check", move || Ok(estimate(weight, &used))).await?;
+        let (used, most) = (settings.clone(), self.defaults.context.hygiene_messages);
+        let estimate = blocking("context.check", move || Ok(estimate(weight, &used, most))).await?;
         let Estimate { own, rough, has_content, messages } = estimate;
         let tokens = session.record().counting.estimated(own);
         let due = self.decided(&session, &settings, Prompt::Estimated { tokens, rough, has_content, messages });
@@ -64,20 +64,22 @@ impl ContextService {
     }
 }
 
-fn estimate(weight: Weight, settings: &Settings) -> Estimate {
+/// `long` is the number of messages from which a list is compressed whatever its tokens; 0 for none.
+fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
     let Weight { messages, system_prompt, tools } = weight;
     let messages = parse(messages);
     let own_tools = tools.as_deref().map_or(0, tokens::own_estimate_text);
     let own = tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(&system_prompt) + own_tools;
     let rough = tokens::estimate_request(Some(&system_prompt), &messages, tools.as_deref());
-    let has_content = has_content(&messages, settings, own.max(rough));
+    let has_content = has_content(&messages, settings, own.max(rough), long);
     Estimate { own, rough, has_content, messages: messages.len() }
 }
 
 /// Whether a compression would change anything. A list over the threshold can become smaller with
 /// nothing between its head and its tail, too.
-fn has_content(messages: &[Message], settings: &Settings, tokens: u64) -> bool {
-    match tokens >= settings.budgets().threshold_tokens {
+fn has_content(messages: &[Message], settings: &Settings, tokens: u64, long: usize) -> bool {
+    let is_long = long > 0 && pressure::hygiene(tokens, messages.len(), settings.context_length, long).is_some();
+    match is_long || tokens >= settings.budgets().threshold_tokens {
         true => herma_context::has_work(messages, settings, i64::try_from(tokens).ok()),
         false => boundary::has_content(messages, settings),
     }

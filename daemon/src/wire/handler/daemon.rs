@@ -27,8 +27,7 @@ pub(super) fn hello(services: &Services, params: &HelloParams) -> Outcome<HelloR
     }
     let protocol = params.protocol.unwrap_or(version::PROTOCOL);
     if protocol < version::OLDEST {
-        let words = format!("this daemon speaks versions {} to {}", version::OLDEST, version::PROTOCOL);
-        return Err(Error::param("protocol", words));
+        return Err(Error::param("protocol", version::mismatch(protocol, version::PROTOCOL)));
     }
     let configured = &services.config.limits;
     Ok(HelloResult {
@@ -96,7 +95,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         requests: services.connections.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,
-        outputs: OutputCounts { files, bytes: spilled, quota: services.config.retention.quota },
+        outputs: OutputCounts { files, bytes: spilled, quota: services.config.output.quota },
         archive: ArchiveStatus { state: services.archive.state(), bytes: services.archive.bytes() },
         summarizer: summarizer(services),
     })

@@ -31,7 +31,7 @@ fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
 }
 
 pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {
-    let by_default = services.config.redact;
+    let by_default = services.config.guard.redact;
     blocking("guard.redact", move || Ok(redact_now(params, by_default))).await
 }
 
@@ -40,7 +40,7 @@ fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {
     match params.text {
         Some(text) if wanted => {
             let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };
-            let redacted = herma_guard::redact(&text, RedactOptions { code });
+            let redacted = herma_guard::redact(&text, RedactOptions { code, ..RedactOptions::default() });
             let count = wide(redacted.count);
             RedactResult { text: Some(redacted.text.into_owned()), count }
         }

@@ -59,12 +59,10 @@ pub(super) fn summarizers(configured: &Configured, findings: &mut Vec<Finding>) 
     let chain = configured.value("summarizer.chain").and_then(Value::as_array);
     for name in chain.into_iter().flatten().filter_map(Value::as_str) {
         let value = |key: &str| configured.value(&format!("summarizer.{name}.{key}"));
-        findings.push(match name {
-            "openai" | "anthropic" => {
-                endpoint(name, value("base_url").and_then(Value::as_str).unwrap_or_default(), value("api_key_env"))
-            }
-            "command" => program(value("argv").and_then(|argv| argv[0].as_str()).unwrap_or_default()),
-            _ => Finding::ok("summarizer", format!("{name} needs nothing")),
+        findings.push(match (value("base_url"), value("argv")) {
+            (Some(url), _) => endpoint(name, url.as_str().unwrap_or_default(), value("api_key_env")),
+            (None, Some(argv)) => program(argv[0].as_str().unwrap_or_default()),
+            (None, None) => Finding::ok("summarizer", format!("{name} needs nothing")),
         });
     }
 }

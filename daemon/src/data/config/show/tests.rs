@@ -6,40 +6,6 @@ fn shown(text: &str, overridden: &[(&str, Source)]) -> Vec<Setting> {
     settings(&Config::read(text).unwrap(), Some(text), overridden)
 }
 
-/// The template with its defaults in force, but for what is only an example.
-fn uncommented() -> String {
-    let lines = TEMPLATE.split("\n#[summarizer.openai]").next().unwrap().lines();
-    let examples = ["#[memory.profiles", "#memory_limit = 4000", "#c2_heartbeat", "#send_to_url", "#web_search"];
-    let is_example = |line: &str| line.starts_with("# ") || examples.iter().any(|example| line.starts_with(example));
-    let head = lines.filter(|line| !is_example(line)).map(|line| line.strip_prefix('#').unwrap_or(line));
-    let tail = TEMPLATE.split("\n[limits]").nth(1).unwrap().lines();
-    let tail = tail.map(|line| line.strip_prefix('#').unwrap_or(line));
-    head.chain(["[limits]"]).chain(tail).collect::<Vec<_>>().join("\n")
-}
-
-#[test]
-fn the_template_changes_nothing_and_names_every_key() {
-    let defaults = Config::read("").unwrap();
-    assert_eq!(Config::read(TEMPLATE).unwrap(), defaults);
-    let text = uncommented();
-    assert_eq!(Config::read(&text).unwrap(), defaults, "{text}");
-    for Setting { key, source, .. } in shown(&text, &[]) {
-        assert_eq!(source, Source::File, "{key} is not in the template");
-    }
-}
-
-#[test]
-fn the_examples_of_the_template_can_be_used() {
-    let text: String = TEMPLATE
-        .lines()
-        .filter(|line| !line.starts_with("# "))
-        .map(|line| line.strip_prefix('#').unwrap_or(line).to_owned() + "\n")
-        .collect();
-    // Two keys are there as a default and as an example of another table.
-    let config = Config::read(&text).unwrap();
-    assert!(config.summarizer.openai.is_some() && config.summarizer.command.is_some());
-}
-
 #[test]
 fn every_value_says_where_it_came_from() {
     let text = "[memory]\nuser_limit = 99\n[memory.profiles.work]\nmemory_limit = 5\n\

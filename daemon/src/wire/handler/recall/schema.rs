@@ -1,5 +1,6 @@
 //! `recall.schema`: how a model may call the three.
 
+use herma_context::constants::{RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH};
 use herma_protocol::Json;
 use herma_protocol::recall::SchemaResult;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ pub(in crate::wire::handler) fn schema() -> Outcome<SchemaResult> {
 
 fn search() -> Value {
     json!({
-        "name": "recall_search",
+        "name": RECALL_SEARCH,
         "description": "Find text that is not in your context any more: messages that a compression took out, tool \
             outputs that were too long, and earlier versions of your memories. Use it before you say that you don't \
             know what was said or seen earlier. Give the words you expect in the text; all of them must occur, and \
@@ -37,7 +38,7 @@ fn search() -> Value {
 
 fn expand() -> Value {
     json!({
-        "name": "recall_expand",
+        "name": RECALL_EXPAND,
         "description": "Get the exact text behind a handle, with what stood around it. Takes the handle of a hit of \
             recall_search, of a spilled output, or the one that a handoff summary names for the messages it stands for. \
             When the answer has `next`, expanding that goes on.",
@@ -55,7 +56,7 @@ fn expand() -> Value {
 
 fn describe() -> Value {
     json!({
-        "name": "recall_describe",
+        "name": RECALL_DESCRIBE,
         "description": "List what the compressions of a session took out of its context: when, how much, under which \
             handle, and the summary that took its place.",
         "parameters": {

@@ -1,0 +1,66 @@
+//! What an earlier redaction left of keys, web tokens and telephone numbers: `ghp_aB...wXyZ`,
+//! `+493****1234`. It is taken out where nothing of a secret may stay. What is left of other
+//! secrets is found by what stands before it, as the secrets themselves are.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::{Edit, REMOVED, Shown, byte_before, is_key_byte, jwt, key_prefix, run_end, run_start};
+
+/// Letters of a key before the dots.
+const HEAD: usize = 6;
+
+/// Letters of a key behind them, and digits of a number behind the stars; a text that was cut has
+/// fewer.
+const TAIL: usize = 4;
+
+/// Digits of a number before the stars.
+const DIGITS: usize = 3;
+
+pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+    if shown == Shown::Ends {
+        return Vec::new();
+    }
+    let mut ranges: Vec<Range<usize>> =
+        memmem::find_iter(text.as_bytes(), "...").filter_map(|dots| key(text, dots)).collect();
+    ranges.extend(memmem::find_iter(text.as_bytes(), "****").filter_map(|stars| number(text, stars)));
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|later, earlier| later.start < earlier.end);
+    ranges.into_iter().map(|range| Edit { range, with: REMOVED.to_owned() }).collect()
+}
+
+/// The masked key round the dots: one with a known prefix, or any that no words look like.
+fn key(text: &str, dots: usize) -> Option<Range<usize>> {
+    let start = dots.checked_sub(HEAD)?;
+    let head = text.get(start..dots)?;
+    let tail_start = dots + "...".len();
+    let end = run_end(text, tail_start, |byte| is_key_byte(byte) || byte == b'=');
+    let tail = text.get(tail_start..end)?;
+    let begins = |prefix: &str| head.starts_with(prefix) || prefix.starts_with(head);
+    let is_known = begins(jwt::OPENING) || key_prefix::PREFIXES.iter().any(|(prefix, _)| begins(prefix));
+    let fits = match is_known {
+        true => tail.len() <= TAIL,
+        false => tail.len() == TAIL && head.bytes().all(is_key_byte) && (is_odd(head) || is_odd(tail)),
+    };
+    (fits && !byte_before(text, start).is_some_and(is_key_byte)).then_some(start..end)
+}
+
+/// Whether no word of a text looks like this: a digit, or a capital behind another letter, beside
+/// letters.
+fn is_odd(part: &str) -> bool {
+    let has_letter = part.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let has_digit = part.bytes().any(|byte| byte.is_ascii_digit());
+    let is_mixed = part.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+        && part.bytes().any(|byte| byte.is_ascii_lowercase());
+    has_letter && (has_digit || is_mixed)
+}
+
+/// The masked number round the stars.
+fn number(text: &str, stars: usize) -> Option<Range<usize>> {
+    let digits = run_start(text, stars, |byte| byte.is_ascii_digit());
+    let start = digits.checked_sub(1).filter(|_| byte_before(text, digits) == Some(b'+'))?;
+    let end = run_end(text, stars + "****".len(), |byte| byte.is_ascii_digit());
+    let fits = (1..=DIGITS).contains(&(stars - digits)) && end - stars <= "****".len() + TAIL;
+    fits.then_some(start..end)
+}

@@ -1,0 +1,57 @@
+//! `[context]`: when and how conversations get shorter.
+
+use std::ops::Bound::{Excluded, Included};
+
+use super::format::{fraction, switch, whole, word};
+use super::key::section;
+
+section! {
+    /// What a session starts with, unless `context.configure` says otherwise.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ContextConfig {
+        /// Whether `context.check` ever says that a compression is due.
+        pub enabled: bool = true, switch();
+        /// What compresses.
+        pub engine: Engine = Engine::Compressor, word(&[("compressor", Engine::Compressor)]);
+        /// The size at which a compression is due.
+        pub threshold: f64 = 0.50, fraction((Excluded(0.0), Included(1.0)), "of the window");
+        /// What the tail may fill.
+        pub target_ratio: f64 = 0.20, fraction(0.10..=0.80, "of the threshold");
+        /// Never compressed after the system message.
+        pub protect_first_n: u64 = 3, whole(0.., "messages");
+        /// Latest ones, which pruning leaves alone.
+        pub protect_last_n: u64 = 20, whole(0.., "messages");
+        /// What goes on after a compression: the session, or a new one.
+        pub mode: CompressionMode = CompressionMode::InPlace,
+            word(&[("in_place", CompressionMode::InPlace), ("continue", CompressionMode::Continue)]);
+        /// Whether a list comes back as it is when no model can write a summary.
+        ///
+        /// Otherwise the extractive summary stands in.
+        pub abort_on_summary_failure: bool = false, switch();
+        /// Automatic ones of a session; 0: any number.
+        pub max_per_hour: u32 = 6, whole(0..=MAX_PER_HOUR, "compressions an hour");
+        /// New text between two of them.
+        pub min_new_text: f64 = 0.02, fraction(0.0..=1.0, "of the window");
+        /// For gateways, 400 say: lists as long as that are compressed too; 0: none.
+        pub hygiene_messages: usize = 0, whole(0.., "messages");
+    }
+}
+
+/// The largest rate limit: a breaker remembers so many runs.
+const MAX_PER_HOUR: i64 = 1_000;
+
+/// What compresses; this version has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// herma's own.
+    Compressor,
+}
+
+/// What a compression does to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompressionMode {
+    /// The same session goes on, one generation later.
+    InPlace,
+    /// The session ends, and a new one goes on.
+    Continue,
+}

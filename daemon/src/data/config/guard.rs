@@ -1,0 +1,61 @@
+//! `[guard]`: secrets and poison.
+
+use std::sync::Arc;
+
+use herma_guard::{FindingId, Policy, Scope, Treatment};
+use toml::Value;
+
+use super::format::{Format, Named, switch, word};
+use super::key::{self, Mistake, section};
+
+section! {
+    /// Secrets and poison.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GuardConfig {
+        /// Whether secrets are masked; HERMES_REDACT_SECRETS=false turns it off too.
+        ///
+        /// A call can say otherwise.
+        pub redact: bool = true, switch();
+        /// By finding: "block", "warn" or "off"; or that by scope: all, context, strict.
+        pub severity: Arc<Policy> = Arc::default(),
+            Named { read: severity, depth: 1, example: "c2_heartbeat = \"warn\"\nsend_to_url = { strict = \"warn\" }" };
+    }
+}
+
+fn treatment() -> Format<Treatment> {
+    word(&[("block", Treatment::Block), ("warn", Treatment::Warn), ("off", Treatment::Off)])
+}
+
+const SCOPES: [(&str, Scope); 3] = [("all", Scope::All), ("context", Scope::Context), ("strict", Scope::Strict)];
+
+/// What differs from "everything blocks".
+fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
+    let mut policy = Policy::default();
+    for (name, said) in key::table(said)? {
+        finding(&mut policy, name, said).map_err(|mistake| mistake.at(name))?;
+    }
+    Ok(Arc::new(policy))
+}
+
+/// Lays one treatment for all scopes, or one for each, over the policy.
+fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), Mistake> {
+    let id: FindingId = name.parse().map_err(|_| {
+        let near = key::nearest(name, FindingId::all().map(FindingId::as_str)).unwrap_or_default();
+        Mistake::new(format!("is the name of no finding; did you mean {near}?"))
+    })?;
+    let Some(by_scope) = said.as_table() else {
+        let treatment = treatment().read(said).map_err(|mistake| {
+            Mistake::new(format!("{}, and no treatments by scope, as in {{ strict = \"warn\" }}", mistake.words))
+        })?;
+        policy.set(id, &SCOPES.map(|(_, scope)| scope), treatment);
+        return Ok(());
+    };
+    for (name, said) in by_scope {
+        let (_, scope) = SCOPES
+            .into_iter()
+            .find(|(scope, _)| scope == name)
+            .ok_or_else(|| Mistake::new("is no scope: all, context, strict").at(name))?;
+        policy.set(id, &[scope], treatment().read(said).map_err(|mistake| mistake.at(name))?);
+    }
+    Ok(())
+}
