@@ -36,6 +36,8 @@ mod prepared;
 pub mod profile;
 pub mod recall;
 pub mod rendezvous;
+#[cfg(test)]
+mod schema;
 pub mod session;
 pub mod trajectory;
 mod unescape;
