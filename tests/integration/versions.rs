@@ -108,7 +108,8 @@ fn the_command_line_stops_a_daemon_of_version_1() {
             writeln!(stream, "{}", json!({ "jsonrpc": "2.0", "id": line["id"], "result": result })).unwrap();
         };
         let limits = json!({ "frame": 1, "in_flight": 1, "connections": 1, "requests": 1 });
-        let server = json!({ "server": "hermad 0.1.0", "protocol": 1, "pid": 1, "home": path, "methods": [], "limits": limits });
+        let server =
+            json!({ "server": "hermad 0.1.0", "protocol": 1, "pid": 1, "home": path, "methods": [], "limits": limits });
         answer("hello", server);
         std::fs::remove_file(socket).unwrap();
         answer("shutdown", json!({}));
