@@ -243,9 +243,11 @@ fn mismatch(daemon: u32) -> RpcError {
 }
 
 macro_rules! functions {
-    ($($variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         impl Client {
             $(
+                $(#[doc = $doc])+
+                ///
                 #[doc = concat!("Calls `", $name, "`.")]
                 ///
                 /// # Errors

@@ -1,6 +1,7 @@
 //! Large texts and lists that travel beside the JSON of a binary frame, as they are: a
-//! field with `#[serde(with = "crate::attached")]` is an integer there, the number of its
-//! attachment, where it is longer than [`LARGE`]. No other field can be one.
+//! field that names [`serialize`] and [`deserialize`] is an integer there, the number of its
+//! attachment, where it is longer than [`LARGE`]. No other field can be one. (A `with` would do,
+//! but the schema of such a field could not be derived.)
 //!
 //! Which frame is being written or read is known to the thread, for serde passes nothing
 //! on: only the binary codec opens such a scope, and nothing in it waits. Outside of one
@@ -12,7 +13,7 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::binary::envelope::{self, Form};
+use crate::envelope::{self, Form};
 use crate::{Json, limits};
 
 /// Texts and lists of more bytes are attached: from about half of that on, escaping takes

@@ -1,16 +1,17 @@
-//! The binary codec: an [`envelope`] around the JSON of the other codec. What is large in
+//! The binary codec: an envelope (`envelope.rs`) around the JSON of the other codec. What is large in
 //! that JSON travels beside it, unescaped (see `attached.rs`); one that is most of its frame
 //! is not copied when it is read.
 
-pub(crate) mod envelope;
 mod parts;
 
 use std::cell::Cell;
 
-use envelope::{Head, Kind};
 use parts::Parts;
 
+pub use crate::envelope::BinaryError;
+
 use crate::attached;
+use crate::envelope::{self, Head, Kind};
 use crate::json_text::check_depth;
 use crate::method::unknown_method;
 use crate::{ErrorKind, Header, Incoming, Method, Notification, Reply, Request, RpcError, Topic, params};
@@ -23,11 +24,6 @@ pub struct ClientFrame {
     /// The request, or what is wrong with it.
     pub request: Result<(Header, Request), RpcError>,
 }
-
-/// A frame that is not what it should be. Its words don't repeat its bytes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a frame of this protocol: {0}")]
-pub struct BinaryError(String);
 
 /// Writes a request of a client as a frame, prefix included.
 ///

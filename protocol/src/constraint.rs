@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// Params of `constraint.add`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddParams {
     /// The session's id.
     pub session: String,
     /// The rule, in the user's words.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// How long it holds; `standing` when absent.
     pub scope: Option<Scope>,
@@ -17,6 +18,7 @@ pub struct AddParams {
 
 /// How long a constraint holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintScope"))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Until it is removed or revoked.
@@ -28,6 +30,7 @@ pub enum Scope {
 
 /// Result of `constraint.add`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddResult {
     /// Names the constraint within its session.
     pub id: String,
@@ -35,6 +38,7 @@ pub struct AddResult {
 
 /// Params of `constraint.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// The session's id.
     pub session: String,
@@ -42,6 +46,7 @@ pub struct ListParams {
 
 /// Result of `constraint.list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// Those in force, oldest first.
     pub constraints: Vec<Constraint>,
@@ -49,11 +54,12 @@ pub struct ListResult {
 
 /// A rule of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Constraint {
     /// Names it within its session.
     pub id: String,
     /// The user's words.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// How long it holds.
     pub scope: Scope,
@@ -65,6 +71,7 @@ pub struct Constraint {
 
 /// Where a constraint comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintSource"))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Somebody called `constraint.add`.
@@ -75,6 +82,7 @@ pub enum Source {
 
 /// Params of `constraint.remove`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// The session's id.
     pub session: String,
@@ -84,4 +92,5 @@ pub struct RemoveParams {
 
 /// Result of `constraint.remove`: nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {}

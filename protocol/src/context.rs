@@ -21,8 +21,9 @@ pub use compress::{
 /// Declares a params struct that has the fields of `context.configure`.
 macro_rules! settings {
     ($(#[$doc:meta])* $name:ident { $($(#[$own_doc:meta])* $own:ident: $own_type:ty,)* }) => {
-        $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        $(#[$doc])*
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$own_doc])* pub $own: $own_type,)*
@@ -69,6 +70,7 @@ settings! {
 
 settings! {
     /// The `config` of `context.plan`, for a list that belongs to no session.
+    #[cfg_attr(test, schemars(rename = "ContextSettings"))]
     Settings {}
 }
 
@@ -95,6 +97,7 @@ impl From<ConfigureParams> for Settings {
 
 /// Params of `context.status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusParams {
     /// The session's id.
     pub session: String,
@@ -103,6 +106,7 @@ pub struct StatusParams {
 /// Result of `context.status` and `context.configure`. Token fields are −1
 /// where a value is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusResult {
     /// The engine in use.
     pub engine: String,
@@ -145,7 +149,7 @@ pub struct StatusResult {
     /// Grows by one with each in-place compression.
     pub generation: u64,
     /// Body of the last summary.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
     /// The model that writes summaries, if not the one in use.
     pub summary_model: Option<String>,
@@ -173,6 +177,7 @@ pub struct StatusResult {
 
 /// A summary model that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuxFailure {
     /// The model.
     pub model: String,
@@ -182,6 +187,7 @@ pub struct AuxFailure {
 
 /// Whether automatic compression is allowed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Breaker {
     /// It is.
@@ -195,10 +201,12 @@ pub enum Breaker {
 
 /// Params of `context.constants`: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsParams {}
 
 /// Result of `context.constants`: what clients match on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsResult {
     /// What a handoff begins with.
     pub prefix: String,
@@ -220,6 +228,7 @@ pub struct ConstantsResult {
 
 /// The four historical headings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Headings {
     /// What the user asked last.
     pub task: String,
@@ -233,23 +242,25 @@ pub struct Headings {
 
 /// Params of `context.estimate`: `text`, or `messages` and what goes with them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateParams {
     /// A text.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// Chat messages.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// The system prompt sent beside them.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub system_prompt: Option<String>,
     /// The tools sent beside them.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tools: Option<Vec<Json>>,
 }
 
 /// Result of `context.estimate`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateResult {
     /// Tokens by chars/4.
     pub tokens: u64,
@@ -261,9 +272,10 @@ pub struct EstimateResult {
 
 /// Params of `context.plan`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanParams {
     /// The conversation.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// Whose settings to use.
     pub session: Option<String>,
@@ -272,7 +284,7 @@ pub struct PlanParams {
     /// A topic to keep most of; false for no automatic one either.
     pub focus: Option<TextOrOff>,
     /// The body of the summary before.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
@@ -280,6 +292,7 @@ pub struct PlanParams {
 
 /// Result of `context.plan`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanResult {
     /// Messages that are never compressed, at the front.
     pub head_size: u64,
@@ -292,13 +305,13 @@ pub struct PlanResult {
     /// Messages that pruning changed.
     pub pruned: u64,
     /// The list after pruning.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// The middle as text, as a summarizer gets it.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub serialized: String,
     /// The prompt for a model; null when there is nothing to summarise.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub prompt: Option<String>,
     /// The request's `max_tokens`; null with the prompt.
     pub max_tokens: Option<u64>,
@@ -307,6 +320,6 @@ pub struct PlanResult {
     /// The topic in force.
     pub focus: Option<String>,
     /// The body of the summary that this one would update.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
 }

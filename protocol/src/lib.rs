@@ -17,6 +17,7 @@ pub mod binary;
 pub mod constraint;
 pub mod context;
 pub mod daemon;
+mod envelope;
 pub mod error;
 pub mod frame;
 pub mod guard;
@@ -35,6 +36,8 @@ mod prepared;
 pub mod profile;
 pub mod recall;
 pub mod rendezvous;
+#[cfg(test)]
+mod schema;
 pub mod session;
 pub mod trajectory;
 mod unescape;

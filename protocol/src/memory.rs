@@ -7,6 +7,7 @@ use crate::guard::Finding;
 
 /// Which of a profile's two stores is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// MEMORY.md: the agent's own notes.
@@ -17,11 +18,12 @@ pub enum Target {
 
 /// Params of `memory.add`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddParams {
     /// The store.
     pub target: Target,
     /// The new entry.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -33,14 +35,15 @@ pub struct AddParams {
 
 /// Params of `memory.replace`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplaceParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
     /// What stands in its place.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -54,11 +57,12 @@ pub struct ReplaceParams {
 
 /// Params of `memory.remove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -72,6 +76,7 @@ pub struct RemoveParams {
 
 /// Params of `memory.batch`: all operations or none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BatchParams {
     /// The store.
     pub target: Target,
@@ -91,20 +96,22 @@ pub struct BatchParams {
 
 /// One step of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
     /// What to do.
     pub action: Action,
     /// For add and replace: the new text.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: Option<String>,
     /// For replace and remove: which entry.
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: Option<String>,
 }
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Append an entry.
@@ -117,6 +124,7 @@ pub enum Action {
 
 /// Params of `memory.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -127,6 +135,7 @@ pub struct ListParams {
 
 /// Result of `memory.list`: null for a store that wasn't asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// MEMORY.md.
     pub memory: Option<StoreView>,
@@ -139,9 +148,10 @@ pub struct ListResult {
 
 /// One store, read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreView {
     /// The entries in their order.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Vec<String>,
     /// The revision that this is.
     pub revision: u64,
@@ -153,6 +163,7 @@ pub struct StoreView {
 
 /// Params of `memory.tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolParams {
     /// The arguments that the model gave, as they came.
     pub arguments: Json,
@@ -164,10 +175,12 @@ pub struct ToolParams {
 
 /// Params of `memory.schema`: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaParams {}
 
 /// Result of `memory.schema`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
     /// The function schema of the `memory` tool.
     pub tool: Json,
@@ -178,6 +191,7 @@ pub struct SchemaResult {
 /// What a write came to. A refused write is a result, not an error, for a
 /// model reads it. Absent fields are left out on the JSON wire.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WriteResult {
     /// Whether the store now holds what was asked for.
     pub success: bool,
@@ -186,7 +200,7 @@ pub struct WriteResult {
     pub target: Option<Target>,
     /// All entries after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Option<Vec<String>>,
     /// `P% — C/L chars` after a success, `C/L` after an overflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,18 +216,18 @@ pub struct WriteResult {
     pub revision: Option<u64>,
     /// The entry that a replace took out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub replaced_entry: Option<String>,
     /// The entry that a remove took out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub removed_entry: Option<String>,
     /// Why the write was refused, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// All entries, when the store is too full.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(default, with = "crate::attached")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub current_entries: Option<Vec<String>>,
     /// How many chars must go before the same write fits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,6 +263,7 @@ pub struct WriteResult {
 
 /// Params of `memory.log`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -263,6 +278,7 @@ pub struct LogParams {
 
 /// Result of `memory.log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogResult {
     /// The changes, newest first.
     pub rows: Vec<LogRow>,
@@ -277,6 +293,7 @@ pub struct LogResult {
 
 /// One change of a store, as the journal has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogRow {
     /// The store.
     pub target: Target,
@@ -292,16 +309,17 @@ pub struct LogRow {
     /// Who wrote: the agent.
     pub agent: Option<String>,
     /// All entries before it.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Vec<String>,
     /// All entries after it.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Vec<String>,
 }
 
 /// Params of `memory.undo`: the text before the newest revision becomes a new
 /// revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoParams {
     /// The store.
     pub target: Target,
@@ -316,6 +334,7 @@ pub struct UndoParams {
 /// Params of `memory.restore`: the text of an earlier revision becomes a new
 /// revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RestoreParams {
     /// The store.
     pub target: Target,
@@ -332,10 +351,12 @@ pub struct RestoreParams {
 
 /// Params of `memory.pending`: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingParams {}
 
 /// Result of `memory.pending`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingResult {
     /// The writes of the profile that wait for approval, oldest first.
     pub pending: Vec<PendingWrite>,
@@ -343,6 +364,7 @@ pub struct PendingResult {
 
 /// A write that waits for a person's approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingWrite {
     /// Its name: 8 hex digits.
     pub id: String,
@@ -364,6 +386,7 @@ pub struct PendingWrite {
 
 /// Params of `memory.approve`: `ids`, or `all: true`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -373,6 +396,7 @@ pub struct ApproveParams {
 
 /// Result of `memory.approve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveResult {
     /// Those that were written, and wait no more.
     pub approved: Vec<Decided>,
@@ -382,6 +406,7 @@ pub struct ApproveResult {
 
 /// What an approved write came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decided {
     /// The pending write.
     pub id: String,
@@ -391,6 +416,7 @@ pub struct Decided {
 
 /// Params of `memory.reject`: `ids`, or `all: true`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -400,6 +426,7 @@ pub struct RejectParams {
 
 /// Result of `memory.reject`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectResult {
     /// Those that were thrown away.
     pub rejected: Vec<String>,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Params of `profile.create`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CreateParams {
     /// 1 to 64 letters, digits, `_` and `-`.
     pub name: String,
@@ -11,6 +12,7 @@ pub struct CreateParams {
 
 /// Result of `profile.create`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CreateResult {
     /// False when the profile was there before.
     pub created: bool,
@@ -18,10 +20,12 @@ pub struct CreateResult {
 
 /// Params of `profile.list`: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {}
 
 /// Result of `profile.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// The profiles of the home, `default` first, the others by name.
     pub profiles: Vec<Profile>,
@@ -29,6 +33,7 @@ pub struct ListResult {
 
 /// A named pair of stores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Profile {
     /// Its name.
     pub name: String,

@@ -6,6 +6,7 @@ use crate::Json;
 
 /// Params of `recall.search`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
     /// What is looked for: any text. All its words must be there; words in double
     /// quotes must follow each other.
@@ -24,6 +25,7 @@ pub struct SearchParams {
 
 /// What a hit is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallKind"))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A message of a session.
@@ -36,6 +38,7 @@ pub enum Kind {
 
 /// Result of `recall.search`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchResult {
     /// The hits, best first.
     pub hits: Vec<Hit>,
@@ -47,6 +50,7 @@ pub struct SearchResult {
 
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallHit"))]
 pub struct Hit {
     /// Leads to it in `recall.expand`.
     pub handle: String,
@@ -70,6 +74,7 @@ pub struct Hit {
 
 /// Params of `recall.expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandParams {
     /// Of a hit, of a compression, or of an output.
     pub handle: String,
@@ -81,6 +86,7 @@ pub struct ExpandParams {
 
 /// Result of `recall.expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandResult {
     /// What was found and what is around it, in its order.
     pub items: Vec<Item>,
@@ -92,13 +98,14 @@ pub struct ExpandResult {
 
 /// A message, a part of an output, or an entry of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallItem"))]
 pub struct Item {
     /// Names it.
     pub handle: String,
     /// Who said it.
     pub role: Option<String>,
     /// Its text.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The whole message, byte for byte.
     pub message: Option<Json>,
@@ -106,6 +113,7 @@ pub struct Item {
 
 /// Params of `recall.describe`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeParams {
     /// The session's id.
     pub session: String,
@@ -113,6 +121,7 @@ pub struct DescribeParams {
 
 /// Result of `recall.describe`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeResult {
     /// What each compression took out, oldest first.
     pub compressions: Vec<Compression>,
@@ -120,6 +129,7 @@ pub struct DescribeResult {
 
 /// A compression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compression {
     /// The session's generation after it.
     pub generation: u64,
@@ -132,16 +142,18 @@ pub struct Compression {
     /// Their chars.
     pub chars: u64,
     /// The summary that took their place.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: String,
 }
 
 /// Params of `recall.schema`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaParams {}
 
 /// Result of `recall.schema`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
     /// The function schemas that let a model search, expand and describe.
     pub tools: Vec<Json>,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::BinaryError;
-use super::envelope::{self, Envelope, Form, Head, Kind};
 use crate::attached::Attachment;
+use crate::envelope::{self, Envelope, Form, Head, Kind};
 
 /// What a payload holds.
 #[derive(Debug)]

@@ -6,9 +6,10 @@ use crate::Json;
 
 /// Params of `context.cache_control`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheControlParams {
     /// The conversation.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// How long the cache is to live; `5m` when absent.
     pub ttl: Option<Ttl>,
@@ -18,6 +19,7 @@ pub struct CacheControlParams {
 
 /// How long a prompt cache lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CacheTtl"))]
 pub enum Ttl {
     /// Five minutes.
     #[default]
@@ -30,8 +32,9 @@ pub enum Ttl {
 
 /// Result of `context.cache_control`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheControlResult {
     /// The conversation with its marks.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
 }

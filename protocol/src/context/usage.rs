@@ -6,6 +6,7 @@ use crate::Json;
 
 /// Params of `context.record_usage`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordUsageParams {
     /// The session that called the model.
     pub session: Option<String>,
@@ -21,6 +22,7 @@ pub struct RecordUsageParams {
 
 /// Result of `context.record_usage`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordUsageResult {
     /// The same for every provider.
     pub usage: Buckets,
@@ -34,6 +36,7 @@ pub struct RecordUsageResult {
 
 /// Tokens of one call of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Buckets {
     /// Sent and not cached.
     pub input: u64,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Params of `output.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// Only of this session.
     pub session: Option<String>,
@@ -13,6 +14,7 @@ pub struct ListParams {
 
 /// Result of `output.list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// The outputs, newest first.
     pub outputs: Vec<Row>,
@@ -20,6 +22,7 @@ pub struct ListResult {
 
 /// An output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputRow"))]
 pub struct Row {
     /// Names it.
     pub handle: String,
@@ -49,6 +52,7 @@ pub struct Row {
 
 /// Whether an output is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputState"))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It is.
@@ -59,6 +63,7 @@ pub enum State {
 
 /// Why an output went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Gone"))]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
     /// It was older than `output.ttl`.
@@ -71,6 +76,7 @@ pub enum Reason {
 
 /// Params of `output.remove`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// Names the output.
     pub handle: String,
@@ -78,6 +84,7 @@ pub struct RemoveParams {
 
 /// Result of `output.remove`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {
     /// Its bytes.
     pub bytes: u64,
@@ -85,6 +92,7 @@ pub struct RemoveResult {
 
 /// Params of `output.gc`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcParams {
     /// Only say what would go.
     pub dry_run: Option<bool>,
@@ -92,6 +100,7 @@ pub struct GcParams {
 
 /// Result of `output.gc`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcResult {
     /// What went, or would go.
     pub expired: Vec<Expired>,
@@ -105,6 +114,7 @@ pub struct GcResult {
 
 /// An output that went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ExpiredOutput"))]
 pub struct Expired {
     /// Names it.
     pub handle: String,

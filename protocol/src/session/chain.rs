@@ -7,6 +7,7 @@ use super::usage::Totals;
 
 /// A session as `session.show` and `session.list` give it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SessionRow"))]
 pub struct Row {
     /// Its id.
     pub session: String,
@@ -47,6 +48,7 @@ pub struct Row {
 
 /// Params of `session.show`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShowParams {
     /// The session's id.
     pub session: String,
@@ -54,6 +56,7 @@ pub struct ShowParams {
 
 /// Params of `session.list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// Rows at most; 50 when absent, up to 1,000.
     pub limit: Option<u64>,
@@ -67,6 +70,7 @@ pub struct ListParams {
 
 /// Result of `session.list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// The sessions, newest root first.
     pub sessions: Vec<Row>,
@@ -74,6 +78,7 @@ pub struct ListResult {
 
 /// Params of `session.tip`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TipParams {
     /// The session's id.
     pub session: String,
@@ -81,6 +86,7 @@ pub struct TipParams {
 
 /// Result of `session.tip` and `session.resume_target`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SessionId {
     /// The session's id.
     pub session: String,
@@ -88,6 +94,7 @@ pub struct SessionId {
 
 /// Params of `session.resume_target`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResumeTargetParams {
     /// The session's id.
     pub session: String,
@@ -95,6 +102,7 @@ pub struct ResumeTargetParams {
 
 /// Params of `session.next_title`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextTitleParams {
     /// The title of the session that is continued.
     pub title: String,
@@ -102,6 +110,7 @@ pub struct NextTitleParams {
 
 /// Result of `session.next_title`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextTitleResult {
     /// The title of the continuation.
     pub title: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Params of `session.lock`. The session need not have been opened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockParams {
     /// The session's id.
     pub session: String,
@@ -16,6 +17,7 @@ pub struct LockParams {
 
 /// Params of `session.unlock`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnlockParams {
     /// The session's id.
     pub session: String,
@@ -25,6 +27,7 @@ pub struct UnlockParams {
 
 /// Result of `session.lock` and `session.unlock`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockResult {
     /// Whether it was taken or released.
     pub ok: bool,
@@ -32,6 +35,7 @@ pub struct LockResult {
 
 /// Params of `session.lock_holder`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockHolderParams {
     /// The session's id.
     pub session: String,
@@ -39,6 +43,7 @@ pub struct LockHolderParams {
 
 /// Result of `session.lock_holder`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockHolderResult {
     /// Who has it; null when nobody does.
     pub holder: Option<String>,

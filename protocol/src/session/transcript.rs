@@ -6,6 +6,7 @@ use crate::Json;
 
 /// Params of `session.append`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AppendParams {
     /// The session's id.
     pub session: String,
@@ -15,12 +16,13 @@ pub struct AppendParams {
     /// `conflict`; messages that are there already are passed over.
     pub position: u64,
     /// The messages, exactly as the agent has them.
-    #[serde(with = "crate::attached")]
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
 }
 
 /// Result of `session.append`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AppendResult {
     /// Position of the next message.
     pub position: u64,
@@ -28,6 +30,7 @@ pub struct AppendResult {
 
 /// Params of `session.remove`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// The session's id.
     pub session: String,
@@ -35,6 +38,7 @@ pub struct RemoveParams {
 
 /// Result of `session.remove`: what is gone for good.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {
     /// Messages.
     pub messages: u64,

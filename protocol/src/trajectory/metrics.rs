@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What came of one trajectory. Sizes are in tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryMetrics"))]
 pub struct Row {
     /// Tokens before.
     pub original_tokens: u64,
@@ -37,6 +38,7 @@ pub struct Row {
 
 /// Turns that a summary replaced; -1, -1 and 0 when none were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryRegion"))]
 pub struct Region {
     /// The first one.
     pub start_idx: i64,
@@ -153,6 +155,7 @@ impl Totals {
 
 /// All trajectories together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAggregate"))]
 pub struct Aggregate {
     /// How many of each kind.
     pub summary: Summary,
@@ -170,6 +173,7 @@ pub struct Aggregate {
 
 /// How many trajectories of each kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummary"))]
 pub struct Summary {
     /// All of them.
     pub total_trajectories: u64,
@@ -187,6 +191,7 @@ pub struct Summary {
 
 /// Tokens of all trajectories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTokens"))]
 pub struct Tokens {
     /// Before.
     pub total_before: u64,
@@ -200,6 +205,7 @@ pub struct Tokens {
 
 /// Turns of all trajectories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTurns"))]
 pub struct Turns {
     /// Before.
     pub total_before: u64,
@@ -211,6 +217,7 @@ pub struct Turns {
 
 /// Averages over the trajectories that were compressed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAverages"))]
 pub struct Averages {
     /// To four decimals; 1 of none.
     pub avg_compression_ratio: f64,
@@ -222,6 +229,7 @@ pub struct Averages {
 
 /// Calls of models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummarization"))]
 pub struct Summarization {
     /// All of them.
     pub total_api_calls: u64,
@@ -233,6 +241,7 @@ pub struct Summarization {
 
 /// When it was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryProcessing"))]
 pub struct Processing {
     /// In Unix seconds.
     pub start_time: f64,

@@ -10,8 +10,12 @@ use bincode::config::{Configuration, Limit, LittleEndian, Varint, standard};
 use bincode::error::DecodeError;
 use bincode::{BorrowDecode, Encode};
 
-use super::BinaryError;
 use crate::limits;
+
+/// A frame that is not what it should be. Its words don't repeat its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a frame of this protocol: {0}")]
+pub struct BinaryError(pub(crate) String);
 
 /// Bytes of a frame's length prefix.
 const PREFIX: usize = 4;
