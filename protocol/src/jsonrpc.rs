@@ -94,13 +94,24 @@ fn read_batch(text: &str) -> Line {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
+    jsonrpc: Option<Name<'a>>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
+    method: Option<Name<'a>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+}
+
+/// A string that is only copied where it has escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Name<'_> {
+    fn get(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Unlike an `Option`, tells a null from an absent member.
@@ -144,10 +155,10 @@ fn is_id(text: &str) -> bool {
 }
 
 fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> {
-    if envelope.jsonrpc.as_deref() != Some("2.0") {
+    if envelope.jsonrpc.as_ref().map(Name::get) != Some("2.0") {
         return Err(RpcError::new(ErrorKind::InvalidRequest, "`jsonrpc` must be \"2.0\""));
     }
-    let Some(name) = envelope.method.as_deref() else {
+    let Some(name) = envelope.method.as_ref().map(Name::get) else {
         return Err(RpcError::new(ErrorKind::InvalidRequest, "`method` is missing"));
     };
     let Some(method) = Method::from_name(name) else {

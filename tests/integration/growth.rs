@@ -2,8 +2,9 @@
 //! so, and which fields may travel beside their JSON is settled.
 
 use herma_protocol::binary::{self, ClientFrame};
+use herma_protocol::daemon::{PingParams, PingResult};
 use herma_protocol::jsonrpc::{self, Item, Line};
-use herma_protocol::{ErrorKind, Incoming, Method, Reply, RpcError};
+use herma_protocol::{ErrorKind, Header, Incoming, Method, Reply, Request, RpcError};
 use herma_tests::{Daemon, Envelope, Form, Home, Kind};
 use serde_json::{Value, json};
 
@@ -133,6 +134,22 @@ fn a_daemon_reads_a_frame_that_was_written_without_its_code_and_is_read_so() {
     let error = raw.read_envelope();
     assert_eq!((error.id, error.kind, error.method.as_str()), (43, Kind::Error, ""));
     assert!(error.body.contains("unknown_method") && error.body.contains("output.read"), "{}", error.body);
+}
+
+#[test]
+fn the_frames_in_the_docs_are_those_of_a_ping_and_its_answer() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/protocol.md")).unwrap();
+    let is_frame = |line: &&str| line.len() > 8 && line.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
+    let frames: Vec<Vec<u8>> = page.lines().filter(is_frame).map(from_hex).collect();
+    let request = Request::Ping(PingParams {});
+    let mut answer = Vec::new();
+    binary::append_reply(7, &Ok(Reply::Ping(PingResult {})), &mut answer).unwrap();
+    assert_eq!(frames, [binary::write_request(7, &Header::default(), &request).unwrap(), answer]);
+}
+
+fn from_hex(digits: &str) -> Vec<u8> {
+    let digits = digits.replace(' ', "");
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
 /// A result as today's client reads it, from a line and from a frame.
