@@ -41,6 +41,14 @@ impl PathLocks {
         Some(PathLock { path_locks: self, handle })
     }
 
+    /// Does something while nobody works on a file of this folder, nor begins to; `None` where
+    /// somebody does.
+    pub(crate) fn while_free<T>(&self, folder: &str, work: impl FnOnce() -> T) -> Option<T> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_busy = held.values().any(|held| held == folder);
+        (!is_busy).then(work)
+    }
+
     /// Whether somebody works on a file of this folder.
     pub(crate) fn is_busy(&self, folder: &str) -> bool {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).values().any(|held| held == folder)

@@ -194,11 +194,11 @@ impl Outputs {
     /// Removes the folder of a session if it is empty and nobody is about to make a file
     /// there; who does so at this very moment makes it again.
     pub(super) fn remove_folder(&self, folder: &str) -> Result<(), DiskError> {
-        if self.path_locks.is_busy(folder) {
-            return Ok(());
-        }
-        self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
-        folder::remove_empty(&self.root.join(folder)).map(drop)
+        let remove = || {
+            self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
+            folder::remove_empty(&self.root.join(folder)).map(drop)
+        };
+        self.path_locks.while_free(folder, remove).unwrap_or(Ok(()))
     }
 
     /// Removes all outputs of a session, and forgets that they were there: also those that

@@ -122,7 +122,6 @@ impl Outputs {
         measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Kept, DiskError> {
         let (session, id) = (name::safe(origin.session), name::safe(origin.id));
-        self.make_folder(&session)?;
         let mut hash = None;
         for attempt in 0..3 {
             let mut hash = || hash.get_or_insert_with(|| hex(&measured().facts.sha256)).clone();
@@ -134,6 +133,8 @@ impl Outputs {
             let file = format!("{session}/{name}");
             let (handle, path) = (Handle::of(&file), self.root.join(&file));
             let _lock = self.path_locks.wait(handle, &session);
+            // Behind the lock, for a folder without locks may be removed at any time.
+            self.make_folder(&session)?;
             let is_there = match Regular::open(&path)? {
                 Some(there) => {
                     if !there.holds(text.as_bytes())? {

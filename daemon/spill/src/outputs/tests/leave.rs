@@ -102,6 +102,30 @@ fn empty_folders_of_sessions_go() {
     keep(&outputs, "s", "1", "text");
 }
 
+/// A folder that a collection found empty was removed between the steps of making it, and the
+/// output that was being kept was not.
+#[test]
+fn an_output_is_kept_while_its_empty_folder_is_being_removed() {
+    let home = Home::new();
+    let (outputs, _) = home.open();
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                outputs.remove_folder("s").unwrap();
+            }
+        });
+        let failure = (0..400).find_map(|number| {
+            let (id, text) = (number.to_string(), format!("text {number}"));
+            let origin = Origin { session: "s", profile: "default", tool: "terminal", id: &id };
+            let kept = outputs.keep(&origin, &text, &Facts::of(&text), NOW);
+            kept.and_then(|kept| outputs.remove(&kept.handle.to_string(), NOW).map_err(|_| unreachable!())).err()
+        });
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(failure.is_none(), "{failure:?}");
+    });
+}
+
 #[test]
 fn after_a_stop_a_sweep_and_a_collection_do_nothing_more() {
     let home = Home::new();
