@@ -108,10 +108,10 @@ fn empty_folders_of_sessions_go() {
 fn an_output_is_kept_while_its_empty_folder_is_being_removed() {
     let home = Home::new();
     let (outputs, _) = home.open();
-    let is_done = std::sync::atomic::AtomicBool::new(false);
+    let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+            while !is_done.load(Ordering::Relaxed) {
                 outputs.remove_folder("s").unwrap();
             }
         });
@@ -121,7 +121,7 @@ fn an_output_is_kept_while_its_empty_folder_is_being_removed() {
             let kept = outputs.keep(&origin, &text, &Facts::of(&text), NOW);
             kept.and_then(|kept| outputs.remove(&kept.handle.to_string(), NOW).map_err(|_| unreachable!())).err()
         });
-        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        is_done.store(true, Ordering::Relaxed);
         assert!(failure.is_none(), "{failure:?}");
     });
 }
