@@ -33,7 +33,6 @@ pub mod recall;
 pub mod rendezvous;
 pub mod session;
 pub mod trajectory;
-mod unescape;
 pub mod value;
 pub mod version;
 

@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::Json;
-use crate::unescape::unescape;
 
 /// A size in chars, or no limit at all: an integer or the string `"inf"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -118,7 +117,7 @@ impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {
-            Some(b'"') => unescape(raw).map(Self::Text).map_err(de::Error::custom),
+            Some(b'"') => herma_json::unescape(raw).map(Self::Text).map_err(de::Error::custom),
             Some(b'[') => serde_json::from_str(raw).map(Self::Parts).map_err(de::Error::custom),
             Some(b'n') => Ok(Self::Text(String::new())),
             _ => Err(de::Error::custom("invalid type: expected a string or a list of parts")),
