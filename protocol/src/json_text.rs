@@ -1,5 +1,6 @@
 //! JSON values that travel as they are.
 
+use herma_json::TooDeep;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -78,47 +79,7 @@ pub enum JsonTextError {
 /// # Errors
 /// [`JsonTextError::Depth`] with the place of the first bracket too many.
 pub fn check_depth(text: &[u8]) -> Result<(), JsonTextError> {
-    // Most texts have not as many brackets at all, and counting them is quick.
-    if brackets(text) <= limits::DEPTH { Ok(()) } else { walk_depth(text) }
-}
-
-/// How many brackets a text opens, in strings too.
-fn brackets(text: &[u8]) -> usize {
-    // Sums of bytes, for a processor adds many of them at one time.
-    let opening = |byte: &u8| u8::from(matches!(byte, b'{' | b'['));
-    text.chunks(usize::from(u8::MAX)).map(|part| usize::from(part.iter().map(opening).sum::<u8>())).sum()
-}
-
-fn walk_depth(text: &[u8]) -> Result<(), JsonTextError> {
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > limits::DEPTH {
-                    return Err(JsonTextError::Depth { at });
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => at = closing_quote(text, at),
-            _ => {}
-        }
-        at += 1;
-    }
-    Ok(())
-}
-
-/// Where the string ends that begins at `quote`, or the text if it never does.
-fn closing_quote(text: &[u8], quote: usize) -> usize {
-    let mut at = quote + 1;
-    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += found;
-        if text.get(at) == Some(&b'"') {
-            return at;
-        }
-        at += 2;
-    }
-    text.len()
+    herma_json::check_depth(text, limits::DEPTH).map_err(|TooDeep { at }| JsonTextError::Depth { at })
 }
 
 #[cfg(test)]

@@ -40,7 +40,6 @@ pub mod rendezvous;
 mod schema;
 pub mod session;
 pub mod trajectory;
-mod unescape;
 pub mod value;
 pub mod version;
 

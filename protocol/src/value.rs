@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use crate::Json;
 use crate::attached::{self, Attach, Attachment};
-use crate::unescape::unescape;
 
 /// A size in chars, or no limit at all: an integer or the string `"inf"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +117,7 @@ impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {
-            Some(b'"') => unescape(raw).map(Self::Text).map_err(de::Error::custom),
+            Some(b'"') => herma_json::unescape(raw).map(Self::Text).map_err(de::Error::custom),
             Some(b'[') => serde_json::from_str(raw).map(Self::Parts).map_err(de::Error::custom),
             Some(b'n') => Ok(Self::Text(String::new())),
             Some(b'0'..=b'9') if attached::is_reading() => {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use herma_json::string_end;
 use serde_json::Value;
 
 /// Digits and more of which a number may be too large for a float; those that need as
@@ -16,12 +17,12 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
 /// The text with 0 in the place of every number with an exponent or of great length.
 fn without_large_numbers(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
-    let (mut copied, mut at, mut is_text) = (0, 0, false);
+    let (mut copied, mut at) = (0, 0);
     let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(at) {
-        at += match byte {
-            b'\\' if is_text => 2,
-            b'-' | b'0'..=b'9' if !is_text => {
+    while let Some(byte) = bytes.get(at) {
+        at = match byte {
+            b'"' => string_end(bytes, at),
+            b'-' | b'0'..=b'9' => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 let length = rest.iter().take_while(|byte| is_of_number(**byte)).count();
                 let number = rest.get(..length).unwrap_or_default();
@@ -30,12 +31,9 @@ fn without_large_numbers(text: &str) -> Cow<'_, str> {
                     out.push('0');
                     copied = at + length;
                 }
-                length
+                at + length
             }
-            _ => {
-                is_text ^= byte == b'"';
-                1
-            }
+            _ => at + 1,
         };
     }
     if copied == 0 {

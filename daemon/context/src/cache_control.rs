@@ -92,12 +92,11 @@ fn last_object(parts: &[Part], message: &Message) -> Option<Span> {
 /// one that it has.
 fn field(message: &Message, object: Span, ttl: Ttl) -> Splice {
     let text = message.slice(object);
-    let fields = fields(text);
-    if let Some((_, value)) = fields.iter().rev().find(|(key, _)| json::decode(key) == KEY) {
+    if let Some(value) = json::member(text, KEY) {
         return Splice { span: Span::of(value, message.raw()), text: ttl.mark().to_owned() };
     }
     let brace = object.start + text.rfind('}').unwrap_or(text.len());
-    let glue = if fields.is_empty() { "" } else { ", " };
+    let glue = if fields(text).is_empty() { "" } else { ", " };
     Splice { span: Span { start: brace, end: brace }, text: format!(r#"{glue}"{KEY}": {}"#, ttl.mark()) }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use serde_json::value::RawValue;
 
-pub(crate) use crate::json::walk::fields;
+pub(crate) use crate::json::fields;
 use crate::json::{self, Span, Splice, StringLength};
 use crate::parallel;
 pub(crate) use part::{ObjectContent, Part, PartKind};

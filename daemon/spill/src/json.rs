@@ -1,5 +1,6 @@
 //! JSON in lines and indented, token by token: numbers, keys and escapes stay as they are.
 
+use herma_json::value_end;
 use serde::de::IgnoredAny;
 
 use crate::SpillError;
@@ -51,30 +52,13 @@ pub fn pretty(text: &str) -> Result<String, SpillError> {
                 at += 1;
             }
             _ => {
-                let end = at + token(&bytes[at..]);
+                let end = value_end(bytes, at);
                 out.push_str(&text[at..end]);
                 at = end;
             }
         }
     }
     Ok(out)
-}
-
-/// Bytes of the string, number or word that is first.
-fn token(bytes: &[u8]) -> usize {
-    if bytes.first() != Some(&b'"') {
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
-        return bytes.iter().position(ends).unwrap_or(bytes.len()).max(1);
-    }
-    let mut at = 1;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at.min(bytes.len())..]) {
-        at += found;
-        if bytes[at] == b'"' {
-            return at + 1;
-        }
-        at += 2;
-    }
-    bytes.len()
 }
 
 fn break_line(out: &mut String, depth: usize) {

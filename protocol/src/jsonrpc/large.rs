@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use herma_json::unescape_within;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Item, Line, read_line};
 use crate::output::AdmitParams;
-use crate::unescape::unescape_within;
 use crate::value::Content;
 use crate::{ErrorKind, Method, Request, RpcError};
 

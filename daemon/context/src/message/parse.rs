@@ -1,14 +1,14 @@
 //! Reading a message: one walk through its text, which is known to be JSON.
 
 use super::{Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
-use crate::json::{self, Span, walk};
+use crate::json::{self, Span};
 
 /// The typed view of one JSON value; something harmless of another text.
 pub(super) fn view(raw: &str) -> View {
-    let at = walk::start(raw);
+    let at = json::start(raw);
     let form = match raw.as_bytes().get(at) {
         Some(b'{') => return object_view(raw, at),
-        Some(b'"') => Form::Text(walk::value(raw, at)),
+        Some(b'"') => Form::Text(json::value(raw, at)),
         _ => Form::Other,
     };
     View { form, ..View::default() }
@@ -26,7 +26,7 @@ fn begins_with(raw: &str, at: usize, byte: u8) -> bool {
 
 fn object_view(raw: &str, at: usize) -> View {
     let mut view = View { form: Form::Object, ..View::default() };
-    walk::members(raw, at, |key, at| {
+    json::members(raw, at, |key, at| {
         view.fields += 1;
         match &*json::decode(key) {
             "content" => {
@@ -38,7 +38,7 @@ fn object_view(raw: &str, at: usize) -> View {
             "tool_calls" => {
                 view.tool_calls.clear();
                 if begins_with(raw, at, b'[') {
-                    return walk::items(raw, at, |at| {
+                    return json::items(raw, at, |at| {
                         let (call, end) = tool_call(raw, at);
                         view.tool_calls.push(call);
                         end
@@ -46,12 +46,12 @@ fn object_view(raw: &str, at: usize) -> View {
                 }
             }
             name => {
-                let span = walk::value(raw, at);
+                let span = json::value(raw, at);
                 view.field(name, Span::of(key, raw), span, raw);
                 return span.end;
             }
         }
-        walk::value(raw, at).end
+        json::value(raw, at).end
     });
     view
 }
@@ -91,7 +91,7 @@ fn content(raw: &str, at: usize) -> (Content, usize) {
             (Content::Object(object), end)
         }
         first => {
-            let span = walk::value(raw, at);
+            let span = json::value(raw, at);
             let content = match first {
                 Some(b'"') => Content::Text(span),
                 Some(b'n') => Content::Null,
@@ -104,14 +104,14 @@ fn content(raw: &str, at: usize) -> (Content, usize) {
 
 fn object_content(raw: &str, at: usize) -> (ObjectContent, usize) {
     let mut object = ObjectContent::default();
-    let end = walk::members(raw, at, |key, at| {
+    let end = json::members(raw, at, |key, at| {
         let name = json::decode(key);
         if name == "content" && begins_with(raw, at, b'[') {
             let (parts, end) = parts(raw, at);
             object.parts = parts;
             return end;
         }
-        let span = walk::value(raw, at);
+        let span = json::value(raw, at);
         match &*name {
             "_multimodal" => object.multimodal = span.slice(raw) == "true",
             "text_summary" => object.text_summary = Some(span),
@@ -124,7 +124,7 @@ fn object_content(raw: &str, at: usize) -> (ObjectContent, usize) {
 
 fn parts(raw: &str, at: usize) -> (Vec<Part>, usize) {
     let mut parts = Vec::new();
-    let end = walk::items(raw, at, |at| {
+    let end = json::items(raw, at, |at| {
         let (kind, end) = part_kind(raw, at);
         parts.push(Part { span: Span { start: at, end }, kind });
         end
@@ -134,14 +134,14 @@ fn parts(raw: &str, at: usize) -> (Vec<Part>, usize) {
 
 fn part_kind(raw: &str, at: usize) -> (PartKind, usize) {
     match raw.as_bytes().get(at) {
-        Some(b'"') => return (PartKind::Bare, walk::value(raw, at).end),
+        Some(b'"') => return (PartKind::Bare, json::value(raw, at).end),
         Some(b'{') => {}
-        _ => return (PartKind::Other, walk::value(raw, at).end),
+        _ => return (PartKind::Other, json::value(raw, at).end),
     }
     let (mut text, mut content) = (None, None);
     let mut type_chars = None;
-    let end = walk::members(raw, at, |key, at| {
-        let span = walk::value(raw, at);
+    let end = json::members(raw, at, |key, at| {
+        let span = json::value(raw, at);
         let value = span.slice(raw);
         match &*json::decode(key) {
             "type" => {
@@ -165,15 +165,15 @@ fn part_kind(raw: &str, at: usize) -> (PartKind, usize) {
 fn tool_call(raw: &str, at: usize) -> (ToolCall, usize) {
     let mut call = ToolCall { is_object: begins_with(raw, at, b'{'), ..ToolCall::default() };
     if !call.is_object {
-        return (call, walk::value(raw, at).end);
+        return (call, json::value(raw, at).end);
     }
     let mut plain_id = None;
-    let end = walk::members(raw, at, |key, at| {
+    let end = json::members(raw, at, |key, at| {
         let name = json::decode(key);
         if name == "function" && begins_with(raw, at, b'{') {
             return function(raw, at, &mut call);
         }
-        let span = walk::value(raw, at);
+        let span = json::value(raw, at);
         match &*name {
             "call_id" => call.id = id(span.slice(raw)),
             "id" => plain_id = id(span.slice(raw)),
@@ -186,8 +186,8 @@ fn tool_call(raw: &str, at: usize) -> (ToolCall, usize) {
 }
 
 fn function(raw: &str, at: usize, call: &mut ToolCall) -> usize {
-    walk::members(raw, at, |key, at| {
-        let span = walk::value(raw, at);
+    json::members(raw, at, |key, at| {
+        let span = json::value(raw, at);
         let value = span.slice(raw);
         match &*json::decode(key) {
             "name" if json::is_string(value) => call.name = Some(json::decode(value).into_owned()),

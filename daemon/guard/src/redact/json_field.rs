@@ -1,6 +1,7 @@
 //! Pass 3: string fields of JSON whose name says that they are secret.
 
-use memchr::memchr_iter;
+use herma_json::closing_quote;
+use memchr::{memchr_iter, memmem};
 
 use super::{Edit, Shown, disjoint, run_start};
 
@@ -38,8 +39,10 @@ fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
     }
     let rest = text[colon + 1..].trim_start().strip_prefix(quote)?;
     let value_start = text.len() - rest.len();
-    let end =
-        if quote.len() > 1 { memchr::memmem::find(rest.as_bytes(), quote.as_bytes()) } else { closing_quote(rest) };
+    let end = match quote.len() {
+        1 => closing_quote(rest.as_bytes(), 0),
+        _ => memmem::find(rest.as_bytes(), quote.as_bytes()),
+    };
     let value = &rest[..end?];
     (!value.is_empty()).then(|| Edit {
         range: name_start - quote.len()..value_start + value.len() + quote.len(),
@@ -50,19 +53,6 @@ fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
 /// Whether a string field of that name holds a secret.
 pub fn is_secret_field(name: &str) -> bool {
     SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field))
-}
-
-/// The first quote of `rest` that no backslash escapes.
-fn closing_quote(rest: &str) -> Option<usize> {
-    let mut bytes = rest.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'"' => return Some(at),
-            b'\\' => drop(bytes.next()),
-            _ => {}
-        }
-    }
-    None
 }
 
 fn is_field_byte(byte: u8) -> bool {

@@ -1,0 +1,27 @@
+//! Where a string ends.
+
+use crate::search::next_quote_or_backslash;
+
+/// The first quote from `from` on that no backslash escapes, where `from` is inside a string and
+/// not within an escape of it.
+pub fn closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let quote = quote_or_end(bytes, from);
+    (quote < bytes.len()).then_some(quote)
+}
+
+/// One past the closing quote of the string that begins at `quote`, or the end of a text in which
+/// it never closes.
+pub fn string_end(bytes: &[u8], quote: usize) -> usize {
+    bytes.len().min(quote_or_end(bytes, quote + 1) + 1)
+}
+
+fn quote_or_end(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = next_quote_or_backslash(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return at,
+            Some(_) => at += 2,
+            None => return bytes.len(),
+        }
+    }
+}
