@@ -3,8 +3,9 @@
 use crate::handoff;
 use crate::message::{Message, Role};
 use crate::redaction::Redaction;
+use crate::request::Focus;
+use crate::settings::Settings;
 use crate::text::{collapse, cut_with};
-use crate::{Focus, Settings};
 
 /// How many user messages make a focus.
 const MESSAGES: usize = 3;

@@ -1,10 +1,12 @@
 //! The handoff message: its text, how to recognise it, and where it goes.
 
-use crate::compress::{Section, SectionKind};
 use crate::constants::{END_MARKER, END_TAIL, END_WORDS, FAMILY, LEGACY, METADATA_KEY, PREFIX};
-use crate::images::text_part;
+mod section;
+
+pub use section::{Section, SectionKind};
+
 use crate::json;
-use crate::message::{Content, Message, Role};
+use crate::message::{Content, Message, Role, text_part};
 
 /// Chars within which a prefix begins, white space before it included.
 const LEAD_CHARS: usize = 256;

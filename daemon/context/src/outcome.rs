@@ -4,8 +4,8 @@ mod cooldown;
 
 pub use cooldown::{Cooldown, Cooldowns};
 
-use crate::AuxFailure;
 use crate::redaction::Redaction;
+use crate::run::AuxFailure;
 use crate::text::{cut_with, longer_than};
 
 /// Chars of an error text that stay whole.
@@ -86,20 +86,6 @@ pub enum FailureKind {
     Timeout,
     /// Text and status have to tell.
     Other,
-}
-
-impl FailureKind {
-    /// The kind with this name on the wire; none for any other name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "no_provider" => Some(Self::NoProvider),
-            "json" => Some(Self::Json),
-            "connection" => Some(Self::Connection),
-            "timeout" => Some(Self::Timeout),
-            "other" => Some(Self::Other),
-            _ => None,
-        }
-    }
 }
 
 /// What kind of failure a call ended with, as far as it matters for what follows.

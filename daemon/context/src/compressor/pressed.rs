@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use super::decide::Case;
 use super::exchange::Exchange;
 use super::layout::{Brief, Layout};
+use super::options::Options;
 use super::shorten::{Shortened, shorten};
 use crate::handoff;
 use crate::images;
@@ -29,7 +29,7 @@ pub(crate) struct Press<'a> {
     messages: &'a [Message],
     /// The ordinary layout.
     normal: &'a Layout,
-    case: &'a Case<'a>,
+    options: &'a Options<'a>,
     before: u64,
     exchange: Exchange,
     /// Everything before the last exchange pruned, and pictures before the newest one gone.
@@ -51,7 +51,7 @@ struct Bare {
 }
 
 impl<'a> Press<'a> {
-    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, case: &'a Case<'a>, before: u64) -> Self {
+    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, before: u64) -> Self {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
         let bare = bare(messages, &exchange);
@@ -62,13 +62,13 @@ impl<'a> Press<'a> {
         });
         let earlier = (start..exchange.from).rev().find(|&at| handoff::is_handoff(&messages[at]));
         let lowest = earlier.map_or(start, |at| at + 1).min(exchange.from);
-        Self { messages, normal, case, before, exchange, bare, head, user, lowest, least: OnceCell::new() }
+        Self { messages, normal, options, before, exchange, bare, head, user, lowest, least: OnceCell::new() }
     }
 
     /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
     /// stands between, or the head and the last exchange leave no room.
     pub(crate) fn cut(&self, level: u64) -> Option<Cut> {
-        let Budgets { max_summary_tokens, tail_token_budget, .. } = self.case.settings.budgets();
+        let Budgets { max_summary_tokens, tail_token_budget, .. } = self.options.settings.budgets();
         let room = level.checked_sub(self.fixed())?;
         let wanted = max_summary_tokens.max(WANTED_HANDOFF).min(room / 2);
         let last = self.shortened(room - wanted);
@@ -167,7 +167,7 @@ impl<'a> Press<'a> {
         }
         let count = self.normal.pruned_count + last.spilled.len();
         let mut layout = Layout { end: cut, tail: cut, kept, pruned_count: count, ..self.normal.clone() };
-        let Case { settings, held, focus, .. } = self.case;
+        let Options { settings, held, focus, .. } = self.options;
         let brief = Brief::of(&layout, self.messages, settings, *held, focus);
         layout.pruned[..start].clone_from_slice(&self.bare.messages[..start]);
         if let (Some(at), Some((_, user))) = (kept, &self.user) {

@@ -1,11 +1,8 @@
 //! The last exchange made smaller: outputs become previews of what is kept elsewhere, and where
 //! that is not enough one line each.
 
-use std::borrow::Cow;
-
 use super::exchange::Exchange;
-use crate::images::{text_part, without_images};
-use crate::json;
+use crate::images::without_images;
 use crate::message::{Content, Message, Role};
 use crate::prune;
 use crate::text::{head, longer_than, thousands};
@@ -74,7 +71,7 @@ impl Price {
         if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(SPILLED) {
             return None;
         }
-        let bare = tokens_of(&with_text(message, ""));
+        let bare = tokens_of(&message.with_text(""));
         let per_char = (tokens_of(message).saturating_sub(bare) * 1_000).div_ceil(chars).max(1);
         Some(Self { bare, per_char })
     }
@@ -237,22 +234,6 @@ impl Item {
     }
 }
 
-/// A message with another text: of list content all text parts become one, in front, and the
-/// others stay.
-pub(crate) fn with_text(message: &Message, text: &str) -> Message {
-    let content = match message.content() {
-        Content::List(parts) => {
-            let raw = message.raw();
-            let others = parts.iter().filter(|part| part.text(raw).is_none()).map(|part| part.span.slice(raw));
-            let parts: Vec<Cow<'_, str>> =
-                std::iter::once(Cow::Owned(text_part(text))).chain(others.map(Cow::Borrowed)).collect();
-            format!("[{}]", parts.join(", "))
-        }
-        _ => json::encode(text),
-    };
-    message.with_content(&content, &[])
-}
-
 /// What stands for an output that could not be kept elsewhere: its beginning, and where the whole
 /// is.
 pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
@@ -262,7 +243,7 @@ pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
     }
     let count = thousands(text.chars().count());
     let words = format!("[cut here: all {count} chars are in the archive, under the handle {handle}]");
-    with_text(message, &format!("{}\n...\n{words}", head(&text, chars)))
+    message.with_text(&format!("{}\n...\n{words}", head(&text, chars)))
 }
 
 #[cfg(test)]

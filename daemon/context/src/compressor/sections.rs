@@ -3,12 +3,13 @@
 
 use std::collections::HashSet;
 
-use super::{ArchiveNote, Section, SectionKind};
 use crate::anchors::{self, Anchor};
 use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
+use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
+use crate::run::ArchiveNote;
 use crate::user_messages::{self, Said};
 
 /// Percent of a handoff that rules may take.

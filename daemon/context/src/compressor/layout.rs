@@ -2,17 +2,18 @@
 
 use rayon::prelude::*;
 
+use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
-use crate::compress::Section;
-use crate::compress::shorten::Spilled;
+use crate::handoff::Section;
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
 use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
+use crate::request::{Focus, Today};
 use crate::settings::share;
 use crate::tokens::{Measure, estimate_text};
-use crate::{Focus, Settings, Today, focus, prune};
+use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
 const MIN_SUMMARY_TOKENS: u64 = 2_000;

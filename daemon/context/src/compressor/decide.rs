@@ -4,12 +4,13 @@
 //! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
 //! the whole list with nothing but that. The first one that is small enough is taken.
 
-use super::Declined;
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
+use super::options::Options;
 use super::pressed::{Press, SMALLEST_HANDOFF};
 use crate::message::Message;
 use crate::request::{Focus, Gain, Prompt};
+use crate::run::Declined;
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 
@@ -22,17 +23,6 @@ const SHORTEST_CHARS: usize = 2_400;
 const MESSAGE_CHARS: usize = 400;
 /// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
 const TEXT_SHARE: usize = 95;
-
-/// What a decision needs beside the list.
-pub(crate) struct Case<'a> {
-    pub(crate) settings: &'a Settings,
-    /// The summary that the session holds.
-    pub(crate) held: Option<&'a str>,
-    pub(crate) focus: &'a Focus,
-    pub(crate) gain: Gain,
-    /// What the caller knows of the prompt.
-    pub(crate) prompt: Prompt,
-}
 
 /// What is to be done with a list.
 pub(crate) struct Decided {
@@ -54,17 +44,17 @@ pub(crate) struct Target {
 }
 
 /// Decides, or declines.
-pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, Declined> {
-    let layout = Layout::of(messages, case.settings);
-    let goal = Goal::of(messages, layout.before, case.settings, case.prompt);
+pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
+    let layout = Layout::of(messages, options.settings);
+    let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
     if goal.is_over() {
-        return Over { messages, case, goal, parted: parted(messages, layout, case) }.decide();
+        return Over { messages, options, goal, parted: parted(messages, layout, options) }.decide();
     }
     if messages.len() <= layout.head_size.saturating_add(MIN_BEYOND_HEAD) {
         return Err(Declined::TooFew);
     }
-    let (layout, brief) = parted(messages, layout, case).map_err(|_| Declined::NothingBetween)?;
-    if case.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
+    let (layout, brief) = parted(messages, layout, options).map_err(|_| Declined::NothingBetween)?;
+    if options.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
         return Err(Declined::NoGain);
     }
     Ok(Decided { layout, brief: Some(brief), goal, target: None })
@@ -72,11 +62,11 @@ pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, D
 
 /// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
 /// head and tail.
-fn parted(messages: &[Message], layout: Layout, case: &Case<'_>) -> Result<(Layout, Brief), Box<Layout>> {
+fn parted(messages: &[Message], layout: Layout, options: &Options<'_>) -> Result<(Layout, Brief), Box<Layout>> {
     if layout.middle().is_empty() {
         return Err(Box::new(layout));
     }
-    let brief = Brief::of(&layout, messages, case.settings, case.held, case.focus);
+    let brief = Brief::of(&layout, messages, options.settings, options.held, options.focus);
     if brief.turns.is_empty() && layout.end - layout.start < 2 {
         return Err(Box::new(layout));
     }
@@ -94,7 +84,7 @@ pub(crate) fn gain_chars(layout: &Layout) -> usize {
 /// A list over the threshold.
 struct Over<'a> {
     messages: &'a [Message],
-    case: &'a Case<'a>,
+    options: &'a Options<'a>,
     goal: Goal,
     parted: Result<(Layout, Brief), Box<Layout>>,
 }
@@ -111,7 +101,7 @@ impl Over<'_> {
             Ok((layout, _)) => layout,
             Err(layout) => &**layout,
         };
-        let press = Press::of(self.messages, normal, self.case, self.goal.before);
+        let press = Press::of(self.messages, normal, self.options, self.goal.before);
         let pruned = self.parted.is_err().then(|| Load::of_list(&normal.pruned).tokens());
         for level in [aim, below, sendable] {
             if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
@@ -175,8 +165,8 @@ pub(super) fn kept_tokens(layout: &Layout) -> u64 {
 /// as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
-    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
-    decide(messages, &case).is_ok()
+    let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
+    decide(messages, &options).is_ok()
 }
 
 /// Chars of text for so many tokens of a handoff over turns like these; `None` where there is room
