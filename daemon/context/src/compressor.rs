@@ -7,19 +7,19 @@
 
 mod assemble;
 mod clean;
+mod continued;
 mod decide;
 mod exchange;
-mod fitted;
 mod goal;
-mod later;
 mod layout;
 mod options;
 mod over;
 mod plan;
 mod prepared;
-mod pressed;
+mod request;
 mod sections;
 mod shorten;
+mod tight;
 mod verify;
 
 pub use assemble::SYSTEM_NOTE;

@@ -1,11 +1,10 @@
 //! What the daemon asks of an engine, and what it gets back: the seam behind which lists become
 //! shorter.
 //!
-//! An engine decides and assembles; it does no I/O. What has to be done outside it only names: the
-//! summary that somebody is to write ([`Prepared::request`]), outputs that are to be kept elsewhere
-//! ([`Prepared::spills`]), messages that leave the list ([`Compressed::removed`]). The daemon does
-//! it and comes back with what came of it. What an engine remembers of a session between two calls
-//! is an [`EngineState`], which the daemon keeps.
+//! An engine decides and assembles; it does no I/O. It names what the daemon has to do: a summary to
+//! be written ([`Prepared::request`]), outputs to be kept elsewhere ([`Prepared::spills`]), messages
+//! that leave the list ([`Compressed::removed`]). The daemon comes back with what came of that. What
+//! an engine remembers of a session between two calls is an [`EngineState`], which the daemon keeps.
 
 mod prepared;
 

@@ -1,4 +1,4 @@
-//! What the summary should favour when nobody says: the newest words of the user.
+//! What the summary should favour when the caller names no topic: the newest words of the user.
 
 use crate::handoff;
 use crate::message::{Message, Role};

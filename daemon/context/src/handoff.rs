@@ -215,7 +215,7 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
 }
 
 /// The message that a handoff was put in front of, as it was before; none if it is no such message.
-pub(crate) fn parted(message: &Message) -> Option<Message> {
+pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     if !is_handoff(message) || is_only_handoff(message) {
         return None;
     }

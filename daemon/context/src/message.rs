@@ -64,7 +64,7 @@ struct Blocks {
     images: usize,
 }
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// `system`
@@ -175,7 +175,7 @@ impl Message {
         &self.0.raw
     }
 
-    /// Who speaks.
+    /// The speaker of a message.
     pub fn role(&self) -> &Role {
         &self.0.view.role
     }

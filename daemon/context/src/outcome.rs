@@ -73,10 +73,10 @@ impl CallFailure {
     }
 }
 
-/// The kind of a failure as the one who made the call saw it.
+/// The kind of a failure, as the caller of the summarizer saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Nobody is configured to be called.
+    /// No provider is configured.
     NoProvider,
     /// The reply could not be read.
     Json,
@@ -91,7 +91,7 @@ pub enum FailureKind {
 /// What kind of failure a call ended with, as far as it matters for what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Nobody is configured; no other model can help.
+    /// No provider is configured; another model would not help.
     NoProvider,
     /// The endpoint does not serve the model.
     ModelNotFound,

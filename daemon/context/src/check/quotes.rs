@@ -69,7 +69,7 @@ pub(super) fn quotes(text: &str) -> Vec<Quote> {
     for line in text.split_inclusive('\n') {
         let end = paragraph.end + line.len();
         if begins_paragraph(line) {
-            in_paragraph(text, paragraph.clone(), Whose::below(heading), &mut all);
+            in_paragraph(text, paragraph.clone(), Attribution::below(heading), &mut all);
             paragraph.start = paragraph.end;
         }
         if sections::is_heading(line) {
@@ -78,7 +78,7 @@ pub(super) fn quotes(text: &str) -> Vec<Quote> {
         }
         paragraph.end = end;
     }
-    in_paragraph(text, paragraph, Whose::below(heading), &mut all);
+    in_paragraph(text, paragraph, Attribution::below(heading), &mut all);
     all
 }
 
@@ -95,14 +95,14 @@ fn begins_paragraph(line: &str) -> bool {
 
 /// Which quotations of a section are the user's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum Attribution {
     /// All: the section is about what the user asked for.
     Users,
     /// Those that are said to be.
     AsSaid,
 }
 
-impl Whose {
+impl Attribution {
     fn below(heading: &str) -> Self {
         match sections::is_asked(heading) {
             true => Self::Users,
@@ -111,10 +111,10 @@ impl Whose {
     }
 }
 
-fn in_paragraph(text: &str, range: Range<usize>, whose: Whose, all: &mut Vec<Quote>) {
+fn in_paragraph(text: &str, range: Range<usize>, attribution: Attribution, all: &mut Vec<Quote>) {
     let part = text.get(range.clone()).unwrap_or("");
     let says_so: Vec<Range<usize>> = ATTRIBUTION.find_iter(part).map(|found| found.range()).collect();
-    if whose == Whose::AsSaid && says_so.is_empty() {
+    if attribution == Attribution::AsSaid && says_so.is_empty() {
         return;
     }
     let closing = closing_marks(part);
@@ -131,7 +131,7 @@ fn in_paragraph(text: &str, range: Range<usize>, whose: Whose, all: &mut Vec<Quo
             continue;
         };
         done = end;
-        let is_users = whose == Whose::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
+        let is_users = attribution == Attribution::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
         if is_users && weight(part.get(inside..close).unwrap_or("")) >= LEAST_WEIGHT {
             let is_marked = part.get(end..).is_some_and(|rest| rest.starts_with(MARK));
             let words = range.start + inside..range.start + close;

@@ -73,15 +73,15 @@ pub fn prepare(
     prepare_and(messages, settings, state, request, |_| ())
 }
 
-/// [`prepare`], which tells as soon as that is known, and at most once, messages that a handoff will
-/// replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
+/// [`prepare`], which calls `leaving` as soon as it is known, and at most once, which messages a
+/// handoff will replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
 /// last message stands in it and is kept.
 pub fn prepare_and(
     messages: &[Message],
     settings: &Settings,
     state: &EngineState,
     request: &CompressRequest,
-    tell: impl FnOnce(Range<usize>),
+    leaving: impl FnOnce(Range<usize>),
 ) -> Result<Prepared, Declined> {
     let options = Options {
         settings,
@@ -96,7 +96,7 @@ pub fn prepare_and(
     let mut brief = brief.unwrap_or_default();
     brief.memory = request.memory.as_deref().and_then(|text| memory(text, redaction));
     if has_handoff {
-        tell(layout.dropped_range());
+        leaving(layout.dropped_range());
     }
     let rules = sections::rules(messages, &brief.carried, &request.constraints, request.now);
     let mut state = state.clone();
@@ -285,7 +285,7 @@ impl Prepared {
     /// Whether a handoff replaces what lies between the ordinary head and tail, and no more gives
     /// way than that.
     pub fn is_ordinary(&self) -> bool {
-        self.has_handoff && !self.layout.is_pressed
+        self.has_handoff && !self.layout.is_tight
     }
 
     /// Outputs that are to be kept elsewhere before [`Self::finish_with`], in their order.

@@ -1,5 +1,5 @@
-//! What herma appends to a summary, whoever wrote it: anchors, the user's words, rules, and where
-//! the replaced messages are.
+//! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
+//! where the replaced messages are.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::run::ArchiveNote;
-use crate::user_messages::{self, Said};
+use crate::user_messages::{self, UserMessages};
 
 /// Percent of a handoff that rules may take.
 const CONSTRAINTS_SHARE: usize = 10;
@@ -45,7 +45,7 @@ pub(crate) enum Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Material {
     anchors: Vec<Anchor>,
-    said: Said,
+    said: UserMessages,
     /// Handles of earlier compressions, newest first.
     handles: Vec<String>,
 }

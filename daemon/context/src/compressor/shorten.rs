@@ -46,7 +46,7 @@ struct Item {
     /// What it takes as it is now.
     tokens: u64,
     /// The price of a preview of it; none if it can't have one.
-    output: Option<Price>,
+    output: Option<PreviewCost>,
     /// Chars of its preview, once it has one.
     chars: Option<usize>,
     is_changed: bool,
@@ -54,14 +54,14 @@ struct Item {
 
 /// What a preview of an output takes.
 #[derive(Clone, Copy)]
-struct Price {
+struct PreviewCost {
     /// Tokens of the message without its text.
     bare: u64,
     /// Thousandths of a token for each char of the text.
     per_char: u64,
 }
 
-impl Price {
+impl PreviewCost {
     fn of(message: &Message) -> Option<Self> {
         if !message.is(Role::Tool) || !matches!(message.content(), Content::Text(_) | Content::List(_)) {
             return None;
@@ -97,9 +97,9 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Sho
         chars: None,
         is_changed: false,
     });
-    let mut work = Work { items: items.collect(), budget };
+    let mut work = Shortening { items: items.collect(), budget };
     if !work.fits() {
-        work.price();
+        work.cost_previews();
         work.preview_the_largest();
     }
     if !work.fits() && !exchange.is_in_flight {
@@ -110,17 +110,17 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Sho
         work.shorten_previews();
     }
     if !work.fits() {
-        work.say_in_a_line(exchange.is_in_flight);
+        work.summarise_in_one_line(exchange.is_in_flight);
     }
     work.done()
 }
 
-struct Work {
+struct Shortening {
     items: Vec<Item>,
     budget: u64,
 }
 
-impl Work {
+impl Shortening {
     fn total(&self) -> u64 {
         self.items.iter().map(|item| item.tokens).sum()
     }
@@ -129,9 +129,9 @@ impl Work {
         self.total() <= self.budget
     }
 
-    fn price(&mut self) {
+    fn cost_previews(&mut self) {
         for item in &mut self.items {
-            item.output = Price::of(&item.message);
+            item.output = PreviewCost::of(&item.message);
         }
     }
 
@@ -169,7 +169,7 @@ impl Work {
             let Some(shorter) = without_images(&item.message, prune::SCREENSHOT) else { continue };
             let before = tokens_of(&item.message);
             let saved = before.saturating_sub(tokens_of(&shorter));
-            item.output = item.output.map(|price| Price { bare: price.bare.saturating_sub(saved), ..price });
+            item.output = item.output.map(|price| PreviewCost { bare: price.bare.saturating_sub(saved), ..price });
             item.tokens = item.tokens.saturating_sub(saved);
             item.message = shorter;
             item.is_changed = true;
@@ -193,7 +193,7 @@ impl Work {
     }
 
     /// What pruning leaves of outputs and arguments; calls that are not answered yet stay.
-    fn say_in_a_line(&mut self, is_in_flight: bool) {
+    fn summarise_in_one_line(&mut self, is_in_flight: bool) {
         let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
         for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
             let may = item.message.is(Role::Tool) || !is_in_flight;

@@ -7,7 +7,7 @@ use crate::check::{Checked, Refused, Span, check};
 use crate::message::Message;
 
 impl Prepared {
-    /// Checks a summary that somebody wrote for these turns, and repairs it where that is possible.
+    /// Checks what a summarizer wrote for these turns, and repairs it where that is possible.
     pub fn check(&self, body: &str, policy: &Policy) -> Result<Checked, Refused> {
         let turns: Vec<&Message> = self.turns().collect();
         let previous = self.previous_summary();

@@ -160,7 +160,7 @@ impl EngineState {
         self.record_compression(done.numbers.tokens_after);
     }
 
-    /// Takes what a run leaves that gave up because nobody wrote its summary.
+    /// Takes what a run leaves that gave up because no summarizer wrote its summary.
     pub fn abort(&mut self, notes: &RunNotes) {
         self.begin_run();
         self.aborted = true;

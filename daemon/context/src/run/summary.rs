@@ -13,7 +13,7 @@ pub struct SummaryRequest {
     pub model: Option<String>,
 }
 
-/// A summary that somebody wrote, and what herma appends to it.
+/// A summary as it was written, and what is to stand behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The summary's own sections. It is trimmed and redacted here.
