@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_protocol::binary;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
-use herma_protocol::jsonrpc::{self, Incoming};
+use herma_protocol::jsonrpc;
 use herma_protocol::method::Call;
-use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Method, Notification, Reply, Request, limits};
+use herma_protocol::version::{self, OLDEST, PREFACE, PROTOCOL};
+use herma_protocol::{ErrorKind, Header, Incoming, Method, Notification, Reply, Request, RpcError, limits};
 use herma_protocol::{
     constraint, context, daemon, for_each_method, guard, memory, output, profile, recall, session, trajectory,
 };
@@ -107,24 +107,33 @@ impl Client {
     pub fn request(&mut self, request: Request) -> Result<Reply, ClientError> {
         self.last_id += 1;
         let (id, method) = (self.last_id, request.method());
-        let bytes = self.encode(id, request)?;
+        let negotiates = matches!(&request, Request::Hello(asked) if asked.protocol.is_some());
+        let bytes = self.encode(id, &request)?;
+        drop(request);
         let sent = self.stream.write_all(&bytes);
         // A daemon that refuses a request closes its end; its reason can be read
         // although the rest could not be written.
-        match self.read_answer(id, method) {
+        let reply = match self.read_answer(id, method) {
             Err(ClientError::Lost(error)) => Err(ClientError::Lost(sent.err().unwrap_or(error))),
             answer => answer,
+        }?;
+        if let Reply::Hello(agreed) = &reply
+            && negotiates
+        {
+            check_version(agreed.protocol)?;
         }
+        Ok(reply)
     }
 
-    fn encode(&self, id: u64, request: Request) -> Result<Vec<u8>, ClientError> {
+    fn encode(&self, id: u64, request: &Request) -> Result<Vec<u8>, ClientError> {
         let unsendable = |words: String| ClientError::Answer(format!("the request can't be sent: {words}"));
         match self.codec {
-            Codec::Bincode => binary::write(&ClientFrame { id, header: self.header.clone(), request })
-                .map_err(|error| unsendable(error.to_string())),
+            Codec::Bincode => {
+                binary::write_request(id, &self.header, request).map_err(|error| unsendable(error.to_string()))
+            }
             Codec::Json => {
-                let mut line = jsonrpc::write_request(id, &self.header, &request)
-                    .map_err(|error| unsendable(error.to_string()))?;
+                let mut line =
+                    jsonrpc::write_request(id, &self.header, request).map_err(|error| unsendable(error.to_string()))?;
                 line.push(b'\n');
                 Ok(line)
             }
@@ -142,7 +151,7 @@ impl Client {
                 return Ok(told);
             }
             let bytes = self.read_frame()?;
-            if let Incoming::Reply(None | Some(0), Err(error)) = self.decode(&bytes, Method::Ping)? {
+            if let Incoming::Reply(None | Some(0), Err(error)) = self.decode(bytes, Method::Ping)? {
                 return Err(error.into());
             }
         }
@@ -151,7 +160,7 @@ impl Client {
     fn read_answer(&mut self, id: u64, method: Method) -> Result<Reply, ClientError> {
         loop {
             let bytes = self.read_frame()?;
-            match self.decode(&bytes, method)? {
+            match self.decode(bytes, method)? {
                 Incoming::Notification(_) => {}
                 Incoming::Reply(Some(answered), outcome) if answered == id => return Ok(outcome?),
                 Incoming::Reply(None | Some(0), Err(error)) => return Err(error.into()),
@@ -163,14 +172,11 @@ impl Client {
     }
 
     /// Reads a frame; a notification is also kept for whoever waits for one.
-    fn decode(&mut self, bytes: &[u8], method: Method) -> Result<Incoming, ClientError> {
+    fn decode(&mut self, bytes: Vec<u8>, method: Method) -> Result<Incoming, ClientError> {
         let unreadable = |words: String| ClientError::Answer(words);
         let incoming = match self.codec {
-            Codec::Bincode => match binary::read(bytes).map_err(|error| unreadable(error.to_string()))? {
-                ServerFrame::Reply { id, outcome } => Incoming::Reply(Some(id), outcome),
-                ServerFrame::Notification(notification) => Incoming::Notification(Some(notification)),
-            },
-            Codec::Json => jsonrpc::read_incoming(bytes, method).map_err(|error| unreadable(error.to_string()))?,
+            Codec::Bincode => binary::read_incoming(bytes).map_err(|error| unreadable(error.to_string()))?,
+            Codec::Json => jsonrpc::read_incoming(&bytes, method).map_err(|error| unreadable(error.to_string()))?,
         };
         if let Incoming::Notification(Some(notification)) = &incoming {
             if self.told.len() >= TOLD {
@@ -208,7 +214,7 @@ impl Client {
     }
 
     /// A daemon with too many connections answers with a JSON line, for it does
-    /// not wait to see which codec the client speaks.
+    /// not wait to see which codec the client speaks; so does one of another version.
     fn refused(&mut self) -> ClientError {
         let mut line = std::mem::take(self.decoder.buffer());
         let mut rest = Vec::new();
@@ -216,16 +222,32 @@ impl Client {
             line.extend(rest);
         }
         match jsonrpc::read_reply(&line, Method::Ping) {
+            // The daemon of version 1 says only what it expected.
+            Ok((_, Err(error))) if error.message == PREFACE_OF_1 => mismatch(1).into(),
             Ok((_, Err(error))) => error.into(),
             _ => ClientError::Answer("it is no frame".into()),
         }
     }
 }
 
+/// What a daemon of version 1 says to the preface of any other version.
+const PREFACE_OF_1: &str = "the preface is not HERMA\\0 with framing version 1 and codec 1";
+
+/// Refuses the version that a daemon offers in answer to this build's own.
+fn check_version(offered: u32) -> Result<(), RpcError> {
+    if (OLDEST..=PROTOCOL).contains(&offered) { Ok(()) } else { Err(mismatch(offered)) }
+}
+
+fn mismatch(daemon: u32) -> RpcError {
+    RpcError::new(ErrorKind::InvalidRequest, version::mismatch(PROTOCOL, daemon))
+}
+
 macro_rules! functions {
-    ($($variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         impl Client {
             $(
+                $(#[doc = $doc])+
+                ///
                 #[doc = concat!("Calls `", $name, "`.")]
                 ///
                 /// # Errors

@@ -25,10 +25,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::Daemon;
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::memory::{AddParams, ListParams, RemoveParams, Target};
 use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Reply, Request};
+use herma_protocol::{Header, Incoming, Reply, Request, binary};
 
 /// How long one measurement takes.
 const SPAN: Duration = Duration::from_millis(500);
@@ -195,17 +194,17 @@ impl Client {
     }
 
     fn ask(&mut self, request: Request) {
-        let frame = ClientFrame { id: 1, header: Header::default(), request };
-        self.stream.write_all(&binary::write(&frame).unwrap()).unwrap();
+        let frame = binary::write_request(1, &Header::default(), &request).unwrap();
+        self.stream.write_all(&frame).unwrap();
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).unwrap();
         let mut reply = vec![0; usize::try_from(u32::from_le_bytes(length)).unwrap()];
         self.stream.read_exact(&mut reply).unwrap();
-        match binary::read(&reply).unwrap() {
-            ServerFrame::Reply { outcome: Ok(Reply::MemoryAdd(result) | Reply::MemoryRemove(result)), .. } => {
+        match binary::read_incoming(reply).unwrap() {
+            Incoming::Reply(_, Ok(Reply::MemoryAdd(result) | Reply::MemoryRemove(result))) => {
                 assert!(result.success, "{result:?}");
             }
-            ServerFrame::Reply { outcome: Ok(_), .. } => {}
+            Incoming::Reply(_, Ok(_)) => {}
             other => panic!("{other:?}"),
         }
     }

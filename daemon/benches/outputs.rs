@@ -26,12 +26,11 @@ use std::thread;
 use std::time::Instant;
 
 use daemon::Daemon;
-use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::frame::Codec;
 use herma_protocol::output::AdmitParams;
 use herma_protocol::value::Content;
 use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Request, jsonrpc};
+use herma_protocol::{Header, Request, binary, jsonrpc};
 
 /// Pairs of measurements for one row.
 const PAIRS: usize = 21;
@@ -214,7 +213,7 @@ impl Client {
             config: None,
         });
         match self.codec {
-            Codec::Bincode => binary::write(&ClientFrame { id: 1, header: Header::default(), request }).unwrap(),
+            Codec::Bincode => binary::write_request(1, &Header::default(), &request).unwrap(),
             Codec::Json => {
                 let mut line = jsonrpc::write_request(1, &Header::default(), &request).unwrap();
                 line.push(b'\n');

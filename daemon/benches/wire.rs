@@ -17,13 +17,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::daemon::PingParams;
 use herma_protocol::frame::Codec;
 use herma_protocol::memory::{AddParams, Target};
 use herma_protocol::session::{OpenParams, SnapshotParams};
 use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Request, jsonrpc};
+use herma_protocol::{Header, Request, binary, jsonrpc};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// How long one measurement takes.
@@ -83,8 +82,8 @@ impl Call {
                 (&[], line)
             }
             Codec::Bincode => {
-                let frame = ClientFrame { id: 1, header: Header::default(), request: request.clone() };
-                (&PREFACE, binary::write(&frame).unwrap())
+                let frame = binary::write_request(1, &Header::default(), request).unwrap();
+                (&PREFACE, frame)
             }
         };
         let mut stream = UnixStream::connect(socket).unwrap();

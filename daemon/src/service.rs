@@ -15,7 +15,7 @@ pub(crate) mod session;
 pub(crate) mod session_locks;
 pub(crate) mod sessions;
 pub(crate) mod settings;
-mod snapshot;
+pub(crate) mod snapshot;
 pub(crate) mod spilled_outputs;
 mod summary_runner;
 mod token_correction;

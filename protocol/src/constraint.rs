@@ -1,22 +1,24 @@
 //! Params and results of the constraint methods: rules of the user that survive every
 //! compression verbatim.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `constraint.add`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddParams {
     /// The session's id.
     pub session: String,
     /// The rule, in the user's words.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// How long it holds; `standing` when absent.
     pub scope: Option<Scope>,
 }
 
 /// How long a constraint holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintScope"))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Until it is removed or revoked.
@@ -27,32 +29,37 @@ pub enum Scope {
 }
 
 /// Result of `constraint.add`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddResult {
     /// Names the constraint within its session.
     pub id: String,
 }
 
 /// Params of `constraint.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Result of `constraint.list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// Those in force, oldest first.
     pub constraints: Vec<Constraint>,
 }
 
 /// A rule of the user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Constraint {
     /// Names it within its session.
     pub id: String,
     /// The user's words.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// How long it holds.
     pub scope: Scope,
@@ -63,7 +70,8 @@ pub struct Constraint {
 }
 
 /// Where a constraint comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintSource"))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Somebody called `constraint.add`.
@@ -73,7 +81,8 @@ pub enum Source {
 }
 
 /// Params of `constraint.remove`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// The session's id.
     pub session: String,
@@ -82,5 +91,6 @@ pub struct RemoveParams {
 }
 
 /// Result of `constraint.remove`: nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {}

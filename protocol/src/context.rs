@@ -7,7 +7,6 @@ pub mod manual;
 pub mod provider_error;
 pub mod usage;
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -22,8 +21,9 @@ pub use compress::{
 /// Declares a params struct that has the fields of `context.configure`.
 macro_rules! settings {
     ($(#[$doc:meta])* $name:ident { $($(#[$own_doc:meta])* $own:ident: $own_type:ty,)* }) => {
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$own_doc])* pub $own: $own_type,)*
@@ -70,6 +70,7 @@ settings! {
 
 settings! {
     /// The `config` of `context.plan`, for a list that belongs to no session.
+    #[cfg_attr(test, schemars(rename = "ContextSettings"))]
     Settings {}
 }
 
@@ -95,7 +96,8 @@ impl From<ConfigureParams> for Settings {
 }
 
 /// Params of `context.status`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusParams {
     /// The session's id.
     pub session: String,
@@ -103,7 +105,8 @@ pub struct StatusParams {
 
 /// Result of `context.status` and `context.configure`. Token fields are −1
 /// where a value is unknown.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusResult {
     /// The engine in use.
     pub engine: String,
@@ -146,6 +149,7 @@ pub struct StatusResult {
     /// Grows by one with each in-place compression.
     pub generation: u64,
     /// Body of the last summary.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
     /// The model that writes summaries, if not the one in use.
     pub summary_model: Option<String>,
@@ -172,7 +176,8 @@ pub struct StatusResult {
 }
 
 /// A summary model that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuxFailure {
     /// The model.
     pub model: String,
@@ -181,7 +186,8 @@ pub struct AuxFailure {
 }
 
 /// Whether automatic compression is allowed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Breaker {
     /// It is.
@@ -194,11 +200,13 @@ pub enum Breaker {
 }
 
 /// Params of `context.constants`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsParams {}
 
 /// Result of `context.constants`: what clients match on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsResult {
     /// What a handoff begins with.
     pub prefix: String,
@@ -219,7 +227,8 @@ pub struct ConstantsResult {
 }
 
 /// The four historical headings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Headings {
     /// What the user asked last.
     pub task: String,
@@ -232,20 +241,26 @@ pub struct Headings {
 }
 
 /// Params of `context.estimate`: `text`, or `messages` and what goes with them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateParams {
     /// A text.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// Chat messages.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// The system prompt sent beside them.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub system_prompt: Option<String>,
     /// The tools sent beside them.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tools: Option<Vec<Json>>,
 }
 
 /// Result of `context.estimate`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateResult {
     /// Tokens by chars/4.
     pub tokens: u64,
@@ -256,9 +271,11 @@ pub struct EstimateResult {
 }
 
 /// Params of `context.plan`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanParams {
     /// The conversation.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// Whose settings to use.
     pub session: Option<String>,
@@ -267,13 +284,15 @@ pub struct PlanParams {
     /// A topic to keep most of; false for no automatic one either.
     pub focus: Option<TextOrOff>,
     /// The body of the summary before.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
 }
 
 /// Result of `context.plan`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanResult {
     /// Messages that are never compressed, at the front.
     pub head_size: u64,
@@ -286,10 +305,13 @@ pub struct PlanResult {
     /// Messages that pruning changed.
     pub pruned: u64,
     /// The list after pruning.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// The middle as text, as a summarizer gets it.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub serialized: String,
     /// The prompt for a model; null when there is nothing to summarise.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub prompt: Option<String>,
     /// The request's `max_tokens`; null with the prompt.
     pub max_tokens: Option<u64>,
@@ -298,5 +320,6 @@ pub struct PlanResult {
     /// The topic in force.
     pub focus: Option<String>,
     /// The body of the summary that this one would update.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
 }

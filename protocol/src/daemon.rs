@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `hello`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HelloParams {
     /// Name and version of the client, for the log.
     pub client: Option<String>,
@@ -16,7 +16,8 @@ pub struct HelloParams {
 }
 
 /// Result of `hello`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HelloResult {
     /// Name and version of the daemon.
     pub server: String,
@@ -33,7 +34,8 @@ pub struct HelloResult {
 }
 
 /// The limits that a client should know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireLimits {
     /// Largest frame or line in bytes.
     pub frame: u64,
@@ -46,19 +48,23 @@ pub struct WireLimits {
 }
 
 /// Params of `ping`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PingParams {}
 
 /// Result of `ping`: an empty object.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PingResult {}
 
 /// Params of `status`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusParams {}
 
 /// Result of `status`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusResult {
     /// Seconds since the daemon started.
     pub uptime_s: f64,
@@ -81,7 +87,8 @@ pub struct StatusResult {
 }
 
 /// Requests since the daemon started.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RequestCounts {
     /// All requests.
     pub total: u64,
@@ -92,7 +99,8 @@ pub struct RequestCounts {
 }
 
 /// Requests of one method.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodCounts {
     /// How many.
     pub count: u64,
@@ -103,7 +111,8 @@ pub struct MethodCounts {
 }
 
 /// How many sessions there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SessionCounts {
     /// Not closed.
     pub open: u64,
@@ -112,7 +121,8 @@ pub struct SessionCounts {
 }
 
 /// One store as it is now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreStatus {
     /// The profile.
     pub profile: String,
@@ -133,7 +143,8 @@ pub struct StoreStatus {
 }
 
 /// Whether a store can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StoreState {
     /// Readable and within its limit.
@@ -147,7 +158,8 @@ pub enum StoreState {
 }
 
 /// Whether the journal of a store is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JournalState {
     /// It is.
@@ -157,7 +169,8 @@ pub enum JournalState {
 }
 
 /// Spilled outputs on disk.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OutputCounts {
     /// Number of files.
     pub files: u64,
@@ -168,7 +181,8 @@ pub struct OutputCounts {
 }
 
 /// State of the archive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArchiveStatus {
     /// `ok`, or what is wrong with it.
     pub state: String,
@@ -177,7 +191,8 @@ pub struct ArchiveStatus {
 }
 
 /// State of the summarizer that is asked first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummarizerStatus {
     /// `extractive`, …
     pub kind: String,
@@ -186,18 +201,21 @@ pub struct SummarizerStatus {
 }
 
 /// Params of `shutdown`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShutdownParams {
     /// Milliseconds that requests in flight have to finish; 10,000 when absent.
     pub drain_ms: Option<u64>,
 }
 
 /// Result of `shutdown`: an empty object, sent before the daemon drains.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShutdownResult {}
 
 /// Params of `subscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubscribeParams {
     /// What this connection wants to be told from now on, in place of what it
     /// wanted before; see [`Topic`](crate::notification::Topic). None ends it.
@@ -205,7 +223,8 @@ pub struct SubscribeParams {
 }
 
 /// Result of `subscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubscribeResult {
     /// What this connection is told from now on.
     pub topics: Vec<String>,

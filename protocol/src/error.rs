@@ -1,16 +1,17 @@
 //! The closed set of errors that a request can be answered with.
 
-use bincode::{Decode, Encode};
+mod form;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// What went wrong, for programs. The set is closed: a new kind is a new
 /// protocol version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The line or frame is not JSON, not UTF-8, or not bincode.
+    /// The line or frame is not JSON, not UTF-8, or no envelope.
     ParseError,
     /// JSON, but no request.
     InvalidRequest,
@@ -45,7 +46,7 @@ pub enum ErrorKind {
 }
 
 /// Whose fault an error is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// The caller's: the same call will fail again.
@@ -169,7 +170,7 @@ impl ErrorKind {
 }
 
 /// An error as it travels: `message` for people, `kind` for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({})", kind.name())]
 pub struct RpcError {
     /// What went wrong.

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use crate::version::PREFACE;
+use crate::version::{NAME, PREFACE, PROTOCOL, mismatch};
 
 /// How one connection is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// JSON-RPC 2.0, one object or batch a line.
     Json,
-    /// bincode frames after the preface.
+    /// Length-prefixed envelopes after the preface.
     Bincode,
 }
 
@@ -26,8 +26,14 @@ pub enum FrameError {
         limit: usize,
     },
     /// The stream begins like the preface and goes on otherwise.
-    #[error("the preface is not HERMA\\0 with framing version 1 and codec 1")]
+    #[error("the preface is not HERMA\\0 with protocol version {PROTOCOL} and codec 1")]
     Preface,
+    /// The stream begins with the preface of another version.
+    #[error("{}", mismatch(*client, PROTOCOL))]
+    Version {
+        /// The version of the sender.
+        client: u32,
+    },
     /// The stream ended inside a frame.
     #[error("the connection ended {missing} bytes before the end of a frame")]
     CutShort {
@@ -164,7 +170,11 @@ impl Decoder {
             match head.first() {
                 None => {}
                 Some(first) if *first != PREFACE[0] => self.codec = Some(Codec::Json),
-                Some(_) if !PREFACE.starts_with(head) => return Err(FrameError::Preface),
+                Some(_) if !PREFACE.starts_with(head) => {
+                    let version = head.get(NAME).copied().map(u32::from);
+                    let other = version.filter(|version| PREFACE.starts_with(&head[..NAME]) && *version != PROTOCOL);
+                    return Err(other.map_or(FrameError::Preface, |client| FrameError::Version { client }));
+                }
                 Some(_) if head.len() < PREFACE.len() => {}
                 Some(_) => {
                     self.codec = Some(Codec::Bincode);
@@ -296,5 +306,23 @@ mod tests {
         assert_eq!(rest, Err(FrameError::CutShort { missing: 2 }));
         assert_eq!(frames(100, b"HER", 3).1, Err(FrameError::CutShort { missing: 5 }));
         assert_eq!(frames(100, b"HELLO THERE", 3).1, Err(FrameError::Preface));
+    }
+
+    #[test]
+    fn a_preface_of_another_version_is_told_as_soon_as_the_version_is_there() {
+        for (stream, error) in [
+            (&b"HERMA\0\x01\x01"[..], FrameError::Version { client: 1 }),
+            (b"HERMA\0\x01", FrameError::Version { client: 1 }),
+            (b"HERMA\0\x03\x07more", FrameError::Version { client: 3 }),
+            (b"HERMA\0\x02\x07", FrameError::Preface),
+            (b"HERMAN\x01\x01", FrameError::Preface),
+        ] {
+            for step in 1..12 {
+                assert_eq!(frames(100, stream, step).1, Err(error.clone()), "{stream:?}");
+            }
+        }
+        let words = |client| FrameError::Version { client }.to_string();
+        assert!(words(1).contains("this client speaks protocol 1, the daemon 2: the client is the older one"));
+        assert!(words(3).contains("this client speaks protocol 3, the daemon 2: the daemon is the older one"));
     }
 }

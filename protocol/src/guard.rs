@@ -1,10 +1,10 @@
 //! Params and results of the guard.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// How much is looked for; each scope holds the ones before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "GuardScope"))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// What is an attack anywhere.
@@ -17,7 +17,8 @@ pub enum Scope {
 }
 
 /// Whether a finding refuses a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// It does.
@@ -27,7 +28,8 @@ pub enum Severity {
 }
 
 /// Something that the guard found in a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Which pattern, such as `prompt_injection`.
     pub id: String,
@@ -42,16 +44,19 @@ pub struct Finding {
 }
 
 /// Params of `guard.scan`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ScanParams {
     /// The text; null counts as empty.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// How much to look for; `context` when absent.
     pub scope: Option<Scope>,
 }
 
 /// Result of `guard.scan`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ScanResult {
     /// At most one finding for each id.
     pub findings: Vec<Finding>,
@@ -60,9 +65,11 @@ pub struct ScanResult {
 }
 
 /// Params of `guard.redact`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RedactParams {
     /// The text; null stays null.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// Redact even where `enabled` or the configuration says no.
     pub force: Option<bool>,
@@ -73,9 +80,11 @@ pub struct RedactParams {
 }
 
 /// Result of `guard.redact`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RedactResult {
     /// The text with secrets masked.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// How many were masked.
     pub count: u64,

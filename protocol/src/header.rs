@@ -1,11 +1,10 @@
 //! What every request may carry besides its own params.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
-/// The params that every method takes. In JSON they stand among the other
-/// params; in a binary frame they come before the request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+/// The params that every method takes. They stand among the other params, in both
+/// codecs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The profile that the request means; `default` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,16 +1,12 @@
 //! JSON values that travel as they are.
 
-use bincode::de::{BorrowDecoder, Decoder};
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::limits;
 
 /// One JSON value as text, kept byte for byte: key order, escapes and numbers
-/// stay as the sender wrote them. In binary frames it travels as a string.
+/// stay as the sender wrote them.
 ///
 /// Invariant: it holds exactly one valid JSON value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,6 +30,11 @@ impl Json {
     /// A value that has no JSON form, such as a map with keys that aren't text.
     pub fn from_value(value: &impl Serialize) -> Result<Self, JsonTextError> {
         serde_json::value::to_raw_value(value).map(Self).map_err(|error| JsonTextError::Syntax(error.to_string()))
+    }
+
+    /// Refuses a value that nests deeper than [`limits::DEPTH`].
+    pub(crate) fn check_depth(&self) -> Result<(), JsonTextError> {
+        check_depth(self.get().as_bytes())
     }
 
     /// The text, exactly as it was sent.
@@ -118,24 +119,6 @@ fn closing_quote(text: &[u8], quote: usize) -> usize {
         at += 2;
     }
     text.len()
-}
-
-impl Encode for Json {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        self.get().encode(encoder)
-    }
-}
-
-impl<Context> Decode<Context> for Json {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Self::parse(String::decode(decoder)?).map_err(|error| DecodeError::OtherString(error.to_string()))
-    }
-}
-
-impl<'de, Context> BorrowDecode<'de, Context> for Json {
-    fn borrow_decode<D: BorrowDecoder<'de, Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Self::decode(decoder)
-    }
 }
 
 #[cfg(test)]

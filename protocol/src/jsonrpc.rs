@@ -4,13 +4,12 @@ mod large;
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::json_text::check_depth;
 use crate::method::unknown_method;
-use crate::{ErrorKind, Header, Json, Method, Notification, Reply, Request, RpcError, Topic, limits};
+use crate::{ErrorKind, Header, Incoming, Json, Method, Notification, Reply, Request, RpcError, Topic, limits, params};
 
 /// Who gets the answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,13 +94,24 @@ fn read_batch(text: &str) -> Line {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
+    jsonrpc: Option<Name<'a>>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
+    method: Option<Name<'a>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+}
+
+/// A string that is only copied where it has escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Name<'_> {
+    fn get(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Unlike an `Option`, tells a null from an absent member.
@@ -145,10 +155,10 @@ fn is_id(text: &str) -> bool {
 }
 
 fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> {
-    if envelope.jsonrpc.as_deref() != Some("2.0") {
+    if envelope.jsonrpc.as_ref().map(Name::get) != Some("2.0") {
         return Err(RpcError::new(ErrorKind::InvalidRequest, "`jsonrpc` must be \"2.0\""));
     }
-    let Some(name) = envelope.method.as_deref() else {
+    let Some(name) = envelope.method.as_ref().map(Name::get) else {
         return Err(RpcError::new(ErrorKind::InvalidRequest, "`method` is missing"));
     };
     let Some(method) = Method::from_name(name) else {
@@ -178,7 +188,7 @@ pub fn append_reply(id: &str, outcome: &Result<Reply, RpcError>, text: &mut Vec<
         }
         Err(error) => {
             text.extend_from_slice(b",\"error\":");
-            serde_json::to_writer(&mut *text, &error_object(error))
+            serde_json::to_writer(&mut *text, error)
         }
     };
     if written.is_err() {
@@ -200,36 +210,11 @@ fn keep_on_one_line(text: &mut [u8]) {
     }
 }
 
-fn error_object(error: &RpcError) -> Value {
-    let mut data = Map::new();
-    data.insert("kind".into(), error.kind.name().into());
-    data.insert("retry".into(), error.kind.retry().into());
-    data.insert("fault".into(), serde_json::to_value(error.kind.fault()).unwrap_or_default());
-    let details =
-        error.details.as_ref().and_then(|details| serde_json::from_str::<Map<String, Value>>(details.get()).ok());
-    for (name, value) in details.unwrap_or_default() {
-        data.entry(name).or_insert(value);
-    }
-    serde_json::json!({ "code": error.kind.code(), "message": error.message, "data": data })
-}
-
 /// Writes a notification of the daemon, without the newline.
 #[must_use]
 pub fn write_notification(notification: &Notification) -> Vec<u8> {
     let params = serde_json::to_string(notification).unwrap_or_else(|_| "{}".into());
     format!(r#"{{"jsonrpc":"2.0","method":"{}","params":{params}}}"#, notification.topic().name()).into_bytes()
-}
-
-/// What the daemon sends to a client.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
-#[derive(Debug, Clone, PartialEq)]
-pub enum Incoming {
-    /// The answer to a request: its id (none when the daemon could not read the
-    /// request) and its outcome.
-    Reply(Option<u64>, Result<Reply, RpcError>),
-    /// What the connection has subscribed to; none when this build doesn't know
-    /// its topic.
-    Notification(Option<Notification>),
 }
 
 /// Reads a line of the daemon; `method` is that of the request that waits.
@@ -240,24 +225,12 @@ pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json
     let line: ServerLine<'_> = serde_json::from_slice(line)?;
     match line.method.as_deref().map(Topic::from_name) {
         None => line.reply(method).map(|(id, outcome)| Incoming::Reply(id, outcome)),
-        Some(Ok(Topic::MemoryChanged)) => {
-            Ok(Incoming::Notification(Some(Notification::MemoryChanged(told(line.params)?))))
-        }
-        Some(Ok(Topic::OutputExpired)) => {
-            Ok(Incoming::Notification(Some(Notification::OutputExpired(told(line.params)?))))
-        }
-        Some(Ok(Topic::CompressionProgress)) => {
-            Ok(Incoming::Notification(Some(Notification::CompressionProgress(told(line.params)?))))
-        }
-        Some(Ok(Topic::CompressionDone)) => {
-            Ok(Incoming::Notification(Some(Notification::CompressionDone(told(line.params)?))))
+        Some(Ok(topic)) => {
+            let params = line.params.unwrap_or(RawValue::NULL).get();
+            Notification::from_json(topic, params).map(|told| Incoming::Notification(Some(told)))
         }
         Some(Err(_)) => Ok(Incoming::Notification(None)),
     }
-}
-
-fn told<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result<T, serde_json::Error> {
-    serde_json::from_str(params.unwrap_or(RawValue::NULL).get())
 }
 
 /// Writes a request of a client, without the newline.
@@ -265,14 +238,10 @@ fn told<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result<T, se
 /// # Errors
 /// Params that have no JSON form.
 pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
-    let mut params = serde_json::to_string(request)?;
-    let header = serde_json::to_string(header)?;
-    if header != "{}" {
-        let rest = if params == "{}" { "}".to_owned() } else { format!(",{}", &params[1..]) };
-        params = format!("{}{rest}", &header[..header.len() - 1]);
-    }
     let method = request.method().name();
-    let mut text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#).into_bytes();
+    let mut text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":"#).into_bytes();
+    params::write(header, request, &mut text)?;
+    text.push(b'}');
     keep_on_one_line(&mut text);
     Ok(text)
 }
@@ -292,7 +261,7 @@ struct ServerLine<'a> {
     id: Option<u64>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<ErrorObject>,
+    error: Option<RpcError>,
     method: Option<String>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
@@ -301,29 +270,10 @@ struct ServerLine<'a> {
 impl ServerLine<'_> {
     fn reply(self, method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), serde_json::Error> {
         let outcome = match (self.result, self.error) {
-            (_, Some(error)) => Err(error.into()),
-            (result, None) => Ok(Reply::from_json(method, result.unwrap_or(RawValue::NULL))?),
+            (_, Some(error)) => Err(error),
+            (result, None) => Ok(Reply::from_json(method, result.unwrap_or(RawValue::NULL).get())?),
         };
         Ok((self.id, outcome))
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct ErrorObject {
-    code: i32,
-    message: String,
-    #[serde(default)]
-    data: Map<String, Value>,
-}
-
-impl From<ErrorObject> for RpcError {
-    fn from(mut object: ErrorObject) -> Self {
-        let kind = ErrorKind::ALL.into_iter().find(|kind| kind.code() == object.code).unwrap_or(ErrorKind::Internal);
-        for known in ["kind", "retry", "fault"] {
-            object.data.shift_remove(known);
-        }
-        let error = Self::new(kind, object.message);
-        if object.data.is_empty() { error } else { error.with_details(&object.data) }
     }
 }
 

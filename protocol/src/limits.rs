@@ -10,6 +10,10 @@ pub const FRAME: usize = 64 << 20;
 /// prefix is 32 bits wide and bincode's own limit is a constant.
 pub const FRAME_CEILING: usize = 1 << 30;
 
+/// Attachments of one binary frame. A frame with more is none; what is beyond them
+/// travels in the JSON.
+pub const ATTACHMENTS: usize = 4096;
+
 /// Bytes of all connections that are being read or answered at one time, unless
 /// configured otherwise. Past it, reading pauses.
 pub const IN_FLIGHT: usize = 512 << 20;

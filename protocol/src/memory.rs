@@ -1,13 +1,13 @@
 //! Params and results of the memory methods.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 use crate::guard::Finding;
 
 /// Which of a profile's two stores is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// MEMORY.md: the agent's own notes.
@@ -17,11 +17,13 @@ pub enum Target {
 }
 
 /// Params of `memory.add`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddParams {
     /// The store.
     pub target: Target,
     /// The new entry.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -32,13 +34,16 @@ pub struct AddParams {
 }
 
 /// Params of `memory.replace`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplaceParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
     /// What stands in its place.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -51,11 +56,13 @@ pub struct ReplaceParams {
 }
 
 /// Params of `memory.remove`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// The store.
     pub target: Target,
     /// The entry's text, or a part of it that no other entry has.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
     /// Who writes: the session.
     pub session: Option<String>,
@@ -68,7 +75,8 @@ pub struct RemoveParams {
 }
 
 /// Params of `memory.batch`: all operations or none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BatchParams {
     /// The store.
     pub target: Target,
@@ -87,19 +95,23 @@ pub struct BatchParams {
 }
 
 /// One step of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
     /// What to do.
     pub action: Action,
     /// For add and replace: the new text.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: Option<String>,
     /// For replace and remove: which entry.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: Option<String>,
 }
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Append an entry.
@@ -111,7 +123,8 @@ pub enum Action {
 }
 
 /// Params of `memory.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -121,7 +134,8 @@ pub struct ListParams {
 }
 
 /// Result of `memory.list`: null for a store that wasn't asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// MEMORY.md.
     pub memory: Option<StoreView>,
@@ -133,9 +147,11 @@ pub struct ListResult {
 }
 
 /// One store, read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreView {
     /// The entries in their order.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Vec<String>,
     /// The revision that this is.
     pub revision: u64,
@@ -146,7 +162,8 @@ pub struct StoreView {
 }
 
 /// Params of `memory.tool`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolParams {
     /// The arguments that the model gave, as they came.
     pub arguments: Json,
@@ -157,11 +174,13 @@ pub struct ToolParams {
 }
 
 /// Params of `memory.schema`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaParams {}
 
 /// Result of `memory.schema`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
     /// The function schema of the `memory` tool.
     pub tool: Json,
@@ -171,7 +190,8 @@ pub struct SchemaResult {
 
 /// What a write came to. A refused write is a result, not an error, for a
 /// model reads it. Absent fields are left out on the JSON wire.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WriteResult {
     /// Whether the store now holds what was asked for.
     pub success: bool,
@@ -180,6 +200,7 @@ pub struct WriteResult {
     pub target: Option<Target>,
     /// All entries after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Option<Vec<String>>,
     /// `P% — C/L chars` after a success, `C/L` after an overflow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,15 +216,18 @@ pub struct WriteResult {
     pub revision: Option<u64>,
     /// The entry that a replace took out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub replaced_entry: Option<String>,
     /// The entry that a remove took out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub removed_entry: Option<String>,
     /// Why the write was refused, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// All entries, when the store is too full.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub current_entries: Option<Vec<String>>,
     /// How many chars must go before the same write fits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +262,8 @@ pub struct WriteResult {
 }
 
 /// Params of `memory.log`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogParams {
     /// One store; both when absent.
     pub target: Option<Target>,
@@ -252,7 +277,8 @@ pub struct LogParams {
 }
 
 /// Result of `memory.log`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogResult {
     /// The changes, newest first.
     pub rows: Vec<LogRow>,
@@ -266,7 +292,8 @@ pub struct LogResult {
 }
 
 /// One change of a store, as the journal has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogRow {
     /// The store.
     pub target: Target,
@@ -282,14 +309,17 @@ pub struct LogRow {
     /// Who wrote: the agent.
     pub agent: Option<String>,
     /// All entries before it.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Vec<String>,
     /// All entries after it.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Vec<String>,
 }
 
 /// Params of `memory.undo`: the text before the newest revision becomes a new
 /// revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoParams {
     /// The store.
     pub target: Target,
@@ -303,7 +333,8 @@ pub struct UndoParams {
 
 /// Params of `memory.restore`: the text of an earlier revision becomes a new
 /// revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RestoreParams {
     /// The store.
     pub target: Target,
@@ -319,18 +350,21 @@ pub struct RestoreParams {
 }
 
 /// Params of `memory.pending`: none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingParams {}
 
 /// Result of `memory.pending`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingResult {
     /// The writes of the profile that wait for approval, oldest first.
     pub pending: Vec<PendingWrite>,
 }
 
 /// A write that waits for a person's approval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingWrite {
     /// Its name: 8 hex digits.
     pub id: String,
@@ -351,7 +385,8 @@ pub struct PendingWrite {
 }
 
 /// Params of `memory.approve`: `ids`, or `all: true`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -360,7 +395,8 @@ pub struct ApproveParams {
 }
 
 /// Result of `memory.approve`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveResult {
     /// Those that were written, and wait no more.
     pub approved: Vec<Decided>,
@@ -369,7 +405,8 @@ pub struct ApproveResult {
 }
 
 /// What an approved write came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decided {
     /// The pending write.
     pub id: String,
@@ -378,7 +415,8 @@ pub struct Decided {
 }
 
 /// Params of `memory.reject`: `ids`, or `all: true`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectParams {
     /// These; one that is unknown is `not_found`, and nothing is done.
     pub ids: Option<Vec<String>>,
@@ -387,7 +425,8 @@ pub struct RejectParams {
 }
 
 /// Result of `memory.reject`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectResult {
     /// Those that were thrown away.
     pub rejected: Vec<String>,

@@ -1,6 +1,5 @@
 //! What the daemon tells a connection that has subscribed, without being asked.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Report;
@@ -62,9 +61,8 @@ pub struct UnknownTopic {
     near: Option<String>,
 }
 
-/// A notification. More kinds will follow; they are only ever appended, for
-/// their order is the tag in binary frames.
-#[derive(Debug, Clone, PartialEq, Serialize, Encode, Decode)]
+/// A notification. More kinds will follow; a client that doesn't know one passes over it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Notification {
     /// `memory.changed`
@@ -88,10 +86,21 @@ impl Notification {
             Self::CompressionDone(_) => Topic::CompressionDone,
         }
     }
+
+    /// Reads the text of a notification's params; fields that this build doesn't know are
+    /// ignored.
+    pub(crate) fn from_json(topic: Topic, params: &str) -> Result<Self, serde_json::Error> {
+        match topic {
+            Topic::MemoryChanged => serde_json::from_str(params).map(Self::MemoryChanged),
+            Topic::OutputExpired => serde_json::from_str(params).map(Self::OutputExpired),
+            Topic::CompressionProgress => serde_json::from_str(params).map(Self::CompressionProgress),
+            Topic::CompressionDone => serde_json::from_str(params).map(Self::CompressionDone),
+        }
+    }
 }
 
 /// A compression has come to its next phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompressionProgress {
     /// The session.
     pub session: String,
@@ -102,7 +111,7 @@ pub struct CompressionProgress {
 }
 
 /// What a compression does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Old tool outputs are made shorter.
@@ -116,7 +125,7 @@ pub enum Phase {
 }
 
 /// A compression is over.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompressionDone {
     /// The session.
     pub session: String,
@@ -125,7 +134,7 @@ pub struct CompressionDone {
 }
 
 /// A store has a new revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryChanged {
     /// The profile.
     pub profile: String,
@@ -140,7 +149,7 @@ pub struct MemoryChanged {
 }
 
 /// How a store came to a new revision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// A write through the daemon.
@@ -154,7 +163,7 @@ pub enum Cause {
 }
 
 /// A spilled output is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputExpired {
     /// What named it.
     pub handle: String,

@@ -5,14 +5,15 @@ pub mod shelf;
 
 use std::collections::BTreeMap;
 
-use bincode::{Decode, Encode};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Json;
 use crate::value::{Content, Size};
 
 /// Budgets for one call; what is absent comes from the daemon's configuration.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputConfig"))]
 #[serde(deny_unknown_fields)]
 pub struct BudgetConfig {
     /// Chars that a result may have before it is spilled.
@@ -28,7 +29,8 @@ pub struct BudgetConfig {
 }
 
 /// Params of `output.admit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdmitParams {
     /// The session's id.
     pub session: String,
@@ -45,7 +47,8 @@ pub struct AdmitParams {
 }
 
 /// Result of `output.admit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdmitResult {
     /// What goes into the conversation.
     pub content: Content,
@@ -66,7 +69,8 @@ pub struct AdmitResult {
 }
 
 /// Why an output could not be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputFailure"))]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The disk is full.
@@ -78,20 +82,23 @@ pub enum Failure {
 }
 
 /// Params of `output.settle_turn`: either `results` or `messages`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SettleTurnParams {
     /// The session's id.
     pub session: String,
     /// The results of one assistant message.
     pub results: Option<Vec<TurnResult>>,
     /// The same as chat messages.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// Budgets for this call.
     pub config: Option<BudgetConfig>,
 }
 
 /// One tool result of a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnResult {
     /// The call's id; `budget_<index>` when absent.
@@ -103,7 +110,8 @@ pub struct TurnResult {
 }
 
 /// Result of `output.settle_turn`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SettleTurnResult {
     /// What to put in the place of which results.
     pub replacements: Vec<Replacement>,
@@ -112,7 +120,8 @@ pub struct SettleTurnResult {
 }
 
 /// One result that gets another content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Replacement {
     /// Position in the list that was given.
     pub index: u64,
@@ -125,9 +134,11 @@ pub struct Replacement {
 }
 
 /// Params of `output.preview`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PreviewParams {
     /// The text.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
     /// Chars of the head; 1,500 when absent.
     pub max: Option<u64>,
@@ -136,19 +147,23 @@ pub struct PreviewParams {
 }
 
 /// Result of `output.preview`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PreviewResult {
     /// The head, cut after a line where that keeps more than half.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// There is more than the head.
     pub has_more: bool,
     /// The tail, when one was asked for and there is more than the head.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tail: Option<String>,
 }
 
 /// Params of `output.read`: `handle` or `path`, then one way to say which part.
 /// Without any the page starts at line 1.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadParams {
     /// Names the output.
     pub handle: Option<String>,
@@ -169,7 +184,8 @@ pub struct ReadParams {
 }
 
 /// How to show an output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum View {
     /// As it is.
@@ -179,9 +195,11 @@ pub enum View {
 }
 
 /// Result of `output.read`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadResult {
     /// The page.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// Where the next page begins; null at the end.
     pub next: Option<Next>,
@@ -192,11 +210,28 @@ pub struct ReadResult {
 }
 
 /// Where the next page begins, in the unit of the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Place"))]
 #[serde(rename_all = "lowercase")]
 pub enum Next {
     /// At this line.
     Line(u64),
     /// At this char.
     Offset(u64),
+}
+
+impl<'de> Deserialize<'de> for Next {
+    /// Passes over members that this build doesn't know, as for every object of a result.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Members {
+            line: Option<u64>,
+            offset: Option<u64>,
+        }
+        match Members::deserialize(deserializer)? {
+            Members { line: Some(line), .. } => Ok(Self::Line(line)),
+            Members { offset: Some(offset), .. } => Ok(Self::Offset(offset)),
+            Members { line: None, offset: None } => Err(D::Error::missing_field("line")),
+        }
+    }
 }

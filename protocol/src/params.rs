@@ -1,32 +1,45 @@
-//! Reads the params of a JSON request in one pass: the ones that every method
-//! takes go into the [`Header`], unknown ones are refused with the nearest name.
+//! The params of a request, in both codecs. They are read in one pass: the ones that every
+//! method takes go into the [`Header`], unknown ones are refused with the nearest name.
 
 use std::fmt;
 
-use serde::de::value::StringDeserializer;
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
-use serde_json::value::RawValue;
 
-use crate::Header;
 use crate::nearest::nearest;
+use crate::{Header, Request};
 
 /// Why params can't be read: which one and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParamsError(String);
 
-/// Reads params and header; absent or null params count as none.
-pub(crate) fn read<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result<(Header, T), ParamsError> {
-    let text = match params.map_or("{}", RawValue::get) {
-        "null" => "{}",
-        text => text,
-    };
+/// Reads the text of params and header; null counts as none.
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(Header, T), ParamsError> {
     let mut header = Header::default();
-    let mut json = serde_json::Deserializer::from_str(text);
-    let params =
-        T::deserialize(ParamsObject { json: &mut json, header: &mut header }).map_err(|error| describe(&error))?;
+    let mut json = serde_json::Deserializer::from_str(if text == "null" { "{}" } else { text });
+    let params = T::deserialize(ParamsObject { json: &mut json, header: &mut header });
+    let params = params.and_then(|params| json.end().map(|()| params)).map_err(|error| describe(&error))?;
     Ok((header, params))
+}
+
+/// Appends the params of a request, those of the header first.
+pub(crate) fn write(header: &Header, request: &Request, text: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    if *header == Header::default() {
+        return serde_json::to_writer(text, request);
+    }
+    serde_json::to_writer(&mut *text, header)?;
+    text.pop();
+    text.push(b',');
+    let own = text.len();
+    serde_json::to_writer(&mut *text, request)?;
+    text.remove(own);
+    if text.ends_with(b",}") {
+        text.truncate(own - 1);
+        text.push(b'}');
+    }
+    Ok(())
 }
 
 /// The parser's words without its position, which counts inside the params and
@@ -80,7 +93,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Sorted<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(OwnParams { map, fields: self.fields, header: self.header, current: String::new() })
+        self.visitor.visit_map(OwnParams { map, fields: self.fields, header: self.header, current: "" })
     }
 }
 
@@ -89,24 +102,20 @@ struct OwnParams<'a, A> {
     map: A,
     fields: &'static [&'static str],
     header: &'a mut Header,
-    current: String,
+    current: &'static str,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        while let Some(name) = self.map.next_key::<String>()? {
+        while let Some(name) = self.map.next_key_seed(Known(self.fields))? {
             self.current = name;
-            match self.current.as_str() {
+            match name {
                 "profile" => self.header.profile = self.value()?,
                 "deadline_ms" => self.header.deadline_ms = self.value()?,
                 "idempotency_key" => self.header.idempotency_key = self.value()?,
-                name if self.fields.contains(&name) => {
-                    let name: StringDeserializer<A::Error> = name.to_owned().into_deserializer();
-                    return seed.deserialize(name).map(Some);
-                }
-                name => return Err(de::Error::custom(unknown(name, self.fields))),
+                name => return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
             }
         }
         Ok(None)
@@ -127,6 +136,30 @@ impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
     }
 }
 
+/// Finds the name of a member among those of the method and of the header.
+struct Known(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Known {
+    type Value = &'static str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<&'static str, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Known {
+    type Value = &'static str;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a param")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<&'static str, E> {
+        let known = Header::NAMES.iter().chain(self.0).find(|known| **known == name);
+        known.copied().ok_or_else(|| E::custom(unknown(name, self.0)))
+    }
+}
+
 fn unknown(name: &str, fields: &[&'static str]) -> String {
     let shown: String = name.chars().take(80).collect();
     let known = || fields.iter().copied().chain(Header::NAMES);
@@ -143,8 +176,7 @@ mod tests {
     use crate::{Json, memory};
 
     fn add(params: &str) -> Result<(Header, AddParams), String> {
-        let raw: &RawValue = serde_json::from_str(params).map_err(|error| error.to_string())?;
-        read(Some(raw)).map_err(|error| error.to_string())
+        read(params).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -165,6 +197,8 @@ mod tests {
             (r#"{"target":"memory","content":"x","deadline_ms":-1}"#, "param `deadline_ms`"),
             ("[1]", "params as an object"),
             ("7", "params as an object"),
+            (r#"{"target":"memory","content":"x"} {}"#, "trailing characters"),
+            (r#"{"target":"memory","content":"#, "EOF"),
         ] {
             let error = add(params).err().unwrap_or_default();
             assert!(error.contains(words), "{params}: {error}");
@@ -173,8 +207,8 @@ mod tests {
 
     #[test]
     fn nested_json_keeps_its_bytes() {
-        let raw: Option<&RawValue> = serde_json::from_str(r#"{"arguments": {"b":1.50, "a":"\u00e9"}}"#).ok();
-        let params: Option<memory::ToolParams> = raw.and_then(|raw| read(Some(raw)).ok()).map(|(_, params)| params);
+        let params = read(r#"{"arguments": {"b":1.50, "a":"\u00e9"}}"#);
+        let params: Option<memory::ToolParams> = params.ok().map(|(_, params)| params);
         let expected = Json::parse(r#"{"b":1.50, "a":"\u00e9"}"#.into()).ok();
         assert_eq!(params.map(|params| params.arguments), expected);
     }

@@ -1,12 +1,12 @@
 //! Params and results of the recall methods: getting back what left a context.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `recall.search`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
     /// What is looked for: any text. All its words must be there; words in double
     /// quotes must follow each other.
@@ -24,7 +24,8 @@ pub struct SearchParams {
 }
 
 /// What a hit is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallKind"))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A message of a session.
@@ -36,7 +37,8 @@ pub enum Kind {
 }
 
 /// Result of `recall.search`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchResult {
     /// The hits, best first.
     pub hits: Vec<Hit>,
@@ -47,7 +49,8 @@ pub struct SearchResult {
 }
 
 /// Something that was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallHit"))]
 pub struct Hit {
     /// Leads to it in `recall.expand`.
     pub handle: String,
@@ -70,7 +73,8 @@ pub struct Hit {
 }
 
 /// Params of `recall.expand`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandParams {
     /// Of a hit, of a compression, or of an output.
     pub handle: String,
@@ -81,7 +85,8 @@ pub struct ExpandParams {
 }
 
 /// Result of `recall.expand`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandResult {
     /// What was found and what is around it, in its order.
     pub items: Vec<Item>,
@@ -92,34 +97,39 @@ pub struct ExpandResult {
 }
 
 /// A message, a part of an output, or an entry of a store.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallItem"))]
 pub struct Item {
     /// Names it.
     pub handle: String,
     /// Who said it.
     pub role: Option<String>,
     /// Its text.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The whole message, byte for byte.
     pub message: Option<Json>,
 }
 
 /// Params of `recall.describe`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Result of `recall.describe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeResult {
     /// What each compression took out, oldest first.
     pub compressions: Vec<Compression>,
 }
 
 /// A compression.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compression {
     /// The session's generation after it.
     pub generation: u64,
@@ -132,15 +142,18 @@ pub struct Compression {
     /// Their chars.
     pub chars: u64,
     /// The summary that took their place.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: String,
 }
 
 /// Params of `recall.schema`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaParams {}
 
 /// Result of `recall.schema`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
     /// The function schemas that let a model search, expand and describe.
     pub tools: Vec<Json>,

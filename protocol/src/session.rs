@@ -5,11 +5,11 @@ pub mod lock;
 pub mod transcript;
 pub mod usage;
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `session.open`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenParams {
     /// The session's id, chosen by the agent: 1 to 1,024 chars, no controls.
     pub session: String,
@@ -26,7 +26,8 @@ pub struct OpenParams {
 }
 
 /// Result of `session.open`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenResult {
     /// The session's id.
     pub session: String,
@@ -39,25 +40,30 @@ pub struct OpenResult {
 }
 
 /// Params of `session.snapshot`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SnapshotParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Params of `session.refresh`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RefreshParams {
     /// The session's id.
     pub session: String,
 }
 
 /// The rendered blocks of both stores, frozen for a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// The block of MEMORY.md; null when it was empty.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub memory: Option<String>,
     /// The block of USER.md; null when it was empty.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub user: Option<String>,
     /// Hex, of memory block, newline, user block; a missing block counts as
     /// empty.
@@ -67,7 +73,8 @@ pub struct Snapshot {
 }
 
 /// The revisions of a profile's two stores.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Revisions {
     /// Of MEMORY.md.
     pub memory: u64,
@@ -76,7 +83,8 @@ pub struct Revisions {
 }
 
 /// Params of `session.close`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CloseParams {
     /// The session's id.
     pub session: String,
@@ -86,5 +94,6 @@ pub struct CloseParams {
 }
 
 /// Result of `session.close`: an empty object.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CloseResult {}

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use bincode::{Decode, Encode};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use serde_json::value::RawValue;
 
 use crate::Json;
+use crate::attached::{self, Attach, Attachment};
 use crate::unescape::unescape;
 
 /// A size in chars, or no limit at all: an integer or the string `"inf"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// That many chars.
     Chars(u64),
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for Size {
 }
 
 /// A text, or `false` to switch off what happens when the param is absent.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextOrOff {
     /// This text.
     Text(String),
@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for TextOrOff {
 }
 
 /// The content of a tool result: a string, or a list of parts.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// Plain text.
     Text(String),
@@ -106,8 +106,8 @@ pub enum Content {
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Parts(parts) => parts.serialize(serializer),
+            Self::Text(text) => attached::write_text(text, serializer),
+            Self::Parts(parts) => parts.write(serializer),
         }
     }
 }
@@ -121,6 +121,13 @@ impl<'de> Deserialize<'de> for Content {
             Some(b'"') => unescape(raw).map(Self::Text).map_err(de::Error::custom),
             Some(b'[') => serde_json::from_str(raw).map(Self::Parts).map_err(de::Error::custom),
             Some(b'n') => Ok(Self::Text(String::new())),
+            Some(b'0'..=b'9') if attached::is_reading() => {
+                let number = raw.parse().map_err(|_| de::Error::custom("invalid number of an attachment"))?;
+                match attached::take(number).map_err(de::Error::custom)? {
+                    Attachment::Text(text) => Ok(Self::Text(text)),
+                    Attachment::List(parts) => Ok(Self::Parts(parts)),
+                }
+            }
             _ => Err(de::Error::custom("invalid type: expected a string or a list of parts")),
         }
     }

@@ -4,20 +4,20 @@
 use std::time::Duration;
 
 use herma_client::{Client, ClientError, Codec};
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::daemon::{HelloParams, PingParams};
-use herma_protocol::{ErrorKind, Header, Request, RpcError};
+use herma_protocol::version::{PREFACE, PROTOCOL};
+use herma_protocol::{ErrorKind, Header, Incoming, Request, RpcError, binary};
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::json;
 
 const MEGABYTE: u64 = 1 << 20;
 
 fn ping(id: u64) -> Vec<u8> {
-    binary::write(&ClientFrame { id, header: Header::default(), request: Request::Ping(PingParams {}) }).unwrap()
+    binary::write_request(id, &Header::default(), &Request::Ping(PingParams {})).unwrap()
 }
 
-fn error(frame: ServerFrame) -> (u64, RpcError) {
-    let ServerFrame::Reply { id, outcome } = frame else { panic!("{frame:?}") };
+fn error(frame: Incoming) -> (u64, RpcError) {
+    let Incoming::Reply(Some(id), outcome) = frame else { panic!("{frame:?}") };
     (id, outcome.unwrap_err())
 }
 
@@ -114,7 +114,7 @@ fn a_payload_that_is_no_request_is_told_and_the_next_one_served() {
         let (id, error) = error(raw.read_frame());
         assert_eq!((id, error.kind), (0, ErrorKind::ParseError), "{payload:?}");
         raw.send(&ping(9));
-        let ServerFrame::Reply { id, outcome } = raw.read_frame() else { panic!("no answer") };
+        let Incoming::Reply(Some(id), outcome) = raw.read_frame() else { panic!("no answer") };
         assert!(id == 9 && outcome.is_ok());
     }
 }
@@ -124,21 +124,25 @@ fn a_binary_text_that_is_not_utf_8_or_forges_its_length_is_told() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let request = Request::Hello(HelloParams { client: Some("zzzz".into()), protocol: None });
-    let frame = binary::write(&ClientFrame { id: 1, header: Header::default(), request }).unwrap();
-    let at = frame.windows(4).position(|window| window == b"zzzz").unwrap();
-    let forged = |change: fn(&mut Vec<u8>, usize)| {
+    let frame = binary::write_request(1, &Header::default(), &request).unwrap();
+    let at = |text: &[u8]| frame.windows(text.len()).position(|window| window == text).unwrap();
+    let forged = |text: &[u8], change: fn(&mut Vec<u8>, usize)| {
         let mut frame = frame.clone();
-        change(&mut frame, at);
+        change(&mut frame, at(text));
         frame
+    };
+    let long: fn(&mut Vec<u8>, usize) = |frame, at| {
+        frame.splice(at - 1..at, [253, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+        frame[0] += 8;
     };
     let (_, before) = daemon.memory_when_warm();
     for frame in [
-        forged(|frame, at| frame[at] = 0xff),
-        forged(|frame, at| frame[at - 1] = 250),
-        forged(|frame, at| {
-            frame.splice(at - 1..at, [253, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
-            frame[0] += 8;
-        }),
+        forged(b"zzzz", |frame, at| frame[at] = 0xff),
+        forged(b"hello", |frame, at| frame[at] = 0xff),
+        forged(b"hello", |frame, at| frame[at - 1] = 250),
+        forged(b"{", |frame, at| frame[at - 1] = 250),
+        forged(b"hello", long),
+        forged(b"{", long),
     ] {
         let mut raw = daemon.raw();
         raw.preface();
@@ -154,7 +158,7 @@ fn a_binary_text_that_is_not_utf_8_or_forges_its_length_is_told() {
 fn a_wrong_preface_is_told_and_ends_the_connection() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
-    for preface in [&b"HERMA\0\x02\x01"[..], b"HERMA\0\x01\x07", b"HELLO\n", b"HTTP/1.1 200\r\n"] {
+    for preface in [&b"HERMA\0\x02\x07"[..], b"HELLO\n", b"HTTP/1.1 200\r\n"] {
         let mut raw = daemon.raw();
         raw.send(preface);
         let answer = String::from_utf8(raw.rest()).unwrap();
@@ -195,9 +199,9 @@ fn a_client_that_says_nothing_keeps_nobody_waiting() {
         assert_eq!(raw.call("ping", &json!({}))["result"], json!({}));
     }
     // Whoever goes on with the preface in time is served, whoever stops is not missed.
-    half[0].send(b"\0\x01\x01");
+    half[0].send(&PREFACE[5..]);
     half[0].send(&ping(4));
-    assert!(matches!(half[0].read_frame(), ServerFrame::Reply { id: 4, outcome: Ok(_) }));
+    assert!(matches!(half[0].read_frame(), Incoming::Reply(Some(4), Ok(_))));
     half[1].finish();
     assert_eq!(half[1].rest(), b"");
     daemon.assert_serves();
@@ -228,7 +232,7 @@ fn a_client_that_never_reads_takes_little_memory_and_nobody_s_turn() {
     // What it took, it answers as soon as somebody reads.
     let whole = taken / (hello.len() / 50_000);
     for _ in 0..whole {
-        assert_eq!(raw.read()["result"]["protocol"], 1);
+        assert_eq!(raw.read()["result"]["protocol"], PROTOCOL);
     }
 }
 

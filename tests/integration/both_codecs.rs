@@ -76,8 +76,27 @@ impl Talk {
         }
         let text = serde_json::to_string_pretty(&self.answers).unwrap();
         let text = text.replace(self.home.path().to_str().unwrap(), "HOME");
-        self.staged.iter().fold(text, |text, id| text.replace(id, "STAGED"))
+        let text = self.staged.iter().fold(text, |text, id| text.replace(id, "STAGED"));
+        by_appearance(&text, "mem_")
     }
+}
+
+/// The text with the numbers behind a mark counted by their first appearance: which number a row
+/// of the text index gets depends on when the daemon had time for it.
+fn by_appearance(text: &str, mark: &str) -> String {
+    let (mut seen, mut out) = (Vec::new(), String::new());
+    let mut parts = text.split(mark);
+    out.push_str(parts.next().unwrap());
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|char: char| char.is_ascii_digit()).len();
+        let (number, rest) = part.split_at(digits);
+        let at = seen.iter().position(|known| *known == number).unwrap_or_else(|| {
+            seen.push(number);
+            seen.len() - 1
+        });
+        out.push_str(&format!("{mark}#{at}{rest}"));
+    }
+    out
 }
 
 fn blank(value: &mut Value) {

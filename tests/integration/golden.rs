@@ -1,28 +1,38 @@
-//! The bytes of the wire are kept: one request and one reply of each method, in
-//! both codecs. `HERMA_BLESS=1` writes the files anew.
+//! What was said on the wire of protocol 2 is understood for good: one request and one
+//! reply of each method, in both codecs, as they were when it was new.
+//!
+//! A later version reads every file; what it writes itself has all that stands in them. New
+//! optional fields change no file.
 
-mod samples;
+pub(crate) mod files;
+pub(crate) mod samples;
 
-use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
-use herma_protocol::jsonrpc::{self, Incoming, Item, Line, ReplyTo};
+use herma_protocol::binary::{self, ClientFrame};
+use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::memory::Target;
 use herma_protocol::notification::{Cause, MemoryChanged, Notification};
-use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError};
+use herma_protocol::{ErrorKind, Header, Incoming, Method, Reply, Request, RpcError};
+use herma_tests::Envelope;
 use serde_json::{Value, json};
+
+use files::{assert_grown, folder, golden};
 
 /// Id of all samples.
 const ID: u64 = 7;
 
 /// Golden files that belong to no method.
-const OTHERS: [&str; 5] =
-    ["error", "notification", "notification.expired", "notification.progress", "notification.done"];
-
-/// Hex digits a line.
-const WIDTH: usize = 96;
+const OTHERS: [&str; 7] = [
+    "error",
+    "notification",
+    "notification.expired",
+    "notification.progress",
+    "notification.done",
+    "attached",
+    "attachable",
+];
 
 fn header() -> Header {
     Header { profile: Some("work".into()), deadline_ms: Some(2500), idempotency_key: Some("key-1".into()) }
@@ -34,53 +44,96 @@ fn error() -> RpcError {
 }
 
 #[test]
-fn requests_and_replies_of_every_method_keep_their_json() {
+fn requests_and_replies_of_every_method_are_read_from_their_lines() {
     for method in Method::ALL {
         let (request, reply) = samples::of(*method);
         let name = method.name();
-        let sent = text(jsonrpc::write_request(ID, &header(), &request).unwrap());
-        let answered = text(jsonrpc::write_reply("7", &Ok(reply.clone())));
-        let golden = golden(&format!("{name}.json"), &format!("{sent}\n{answered}\n"));
-        let (sent, answered) = golden.trim_end().split_once('\n').unwrap();
-        let item = Item { reply_to: ReplyTo::Id("7".into()), request: Ok((header(), request)) };
-        assert_eq!(jsonrpc::read_line(sent.as_bytes()), Line::One(item), "{name}");
-        assert_eq!(jsonrpc::read_reply(answered.as_bytes(), *method).unwrap(), (Some(ID), Ok(reply)), "{name}");
+        let today = [
+            jsonrpc::write_request(ID, &header(), &request).unwrap(),
+            jsonrpc::write_reply("7", &Ok(reply)),
+            Vec::new(),
+        ];
+        let file = text(golden(&format!("{name}.json"), &today.join(&b'\n')));
+        let [sent, answered] = lines(&file);
+        // What this build writes has everything that was written then.
+        assert_same_or_grown(sent, &today[0], name);
+        assert_same_or_grown(answered, &today[1], name);
+        // And it reads everything that was written then.
+        let Line::One(Item { reply_to, request: Ok((told, request)) }) = jsonrpc::read_line(sent.as_bytes()) else {
+            panic!("{name}: {sent}")
+        };
+        assert_eq!((reply_to, &told), (ReplyTo::Id("7".into()), &header()), "{name}");
+        let again = jsonrpc::write_request(ID, &told, &request).unwrap();
+        assert_grown(&value(sent.as_bytes()), &value(&again), name);
+        let (id, reply) = jsonrpc::read_reply(answered.as_bytes(), *method).unwrap();
+        assert_eq!(id, Some(ID), "{name}");
+        assert_grown(&value(answered.as_bytes()), &value(&jsonrpc::write_reply("7", &reply)), name);
     }
 }
 
 #[test]
-fn requests_and_replies_of_every_method_keep_their_bytes() {
+fn requests_and_replies_of_every_method_are_read_from_their_frames() {
     for method in Method::ALL {
         let (request, reply) = samples::of(*method);
-        let sent = ClientFrame { id: ID, header: header(), request };
-        let answered = ServerFrame::Reply { id: ID, outcome: Ok(reply) };
-        let bytes = [binary::write(&sent).unwrap(), binary::write(&answered).unwrap()];
-        let golden = golden(&format!("{}.hex", method.name()), &hex(&bytes));
-        let [sent_bytes, answered_bytes] = from_hex(&golden);
-        assert_eq!(binary::read::<ClientFrame>(&sent_bytes[4..]).unwrap(), sent, "{}", method.name());
-        assert_eq!(binary::read::<ServerFrame>(&answered_bytes[4..]).unwrap(), answered, "{}", method.name());
+        let name = method.name();
+        keeps_its_frames(name, &header(), &request, &Ok(reply));
     }
 }
 
 #[test]
-fn an_error_keeps_its_json_and_its_bytes() {
+fn an_error_is_read_from_its_line_and_its_frame() {
     let request = Request::Ping(herma_protocol::daemon::PingParams {});
-    let sent = text(jsonrpc::write_request(ID, &Header::default(), &request).unwrap());
-    let answered = text(jsonrpc::write_reply("7", &Err(error())));
-    let lines = golden("error.json", &format!("{sent}\n{answered}\n"));
-    let (_, answered) = lines.trim_end().split_once('\n').unwrap();
+    let today = [
+        jsonrpc::write_request(ID, &Header::default(), &request).unwrap(),
+        jsonrpc::write_reply("7", &Err(error())),
+        Vec::new(),
+    ];
+    let file = text(golden("error.json", &today.join(&b'\n')));
+    let [sent, answered] = lines(&file);
+    assert_eq!((sent.as_bytes(), answered.as_bytes()), (today[0].as_slice(), today[1].as_slice()));
     assert_eq!(jsonrpc::read_reply(answered.as_bytes(), Method::Ping).unwrap(), (Some(ID), Err(error())));
-
-    let sent = ClientFrame { id: ID, header: Header::default(), request };
-    let answered = ServerFrame::Reply { id: ID, outcome: Err(error()) };
-    let bytes = [binary::write(&sent).unwrap(), binary::write(&answered).unwrap()];
-    let [sent_bytes, answered_bytes] = from_hex(&golden("error.hex", &hex(&bytes)));
-    assert_eq!(binary::read::<ClientFrame>(&sent_bytes[4..]).unwrap(), sent);
-    assert_eq!(binary::read::<ServerFrame>(&answered_bytes[4..]).unwrap(), answered);
+    keeps_its_frames("error", &Header::default(), &request, &Err(error()));
 }
 
 #[test]
-fn notifications_keep_their_json_and_their_bytes() {
+fn attachments_are_read_from_their_frames() {
+    let (request, reply) = samples::attached();
+    keeps_its_frames("attached", &Header::default(), &request, &Ok(reply));
+    let bytes = golden("attached.bin", b"");
+    let rest = &mut bytes.as_slice();
+    assert!(Envelope::take(rest).attachments.len() > 1 && !Envelope::take(rest).attachments.is_empty());
+}
+
+/// Reads the frames of a golden file, and holds what is written today against them.
+fn keeps_its_frames(name: &str, header: &Header, request: &Request, outcome: &Result<Reply, RpcError>) {
+    let mut today = binary::write_request(ID, header, request).unwrap();
+    binary::append_reply(ID, outcome, &mut today).unwrap();
+    let file = golden(&format!("{name}.bin"), &today);
+    let (rest, today) = (&mut file.as_slice(), &mut today.as_slice());
+    for _ in ["request", "reply"] {
+        let (before, after) = (Envelope::take(rest), Envelope::take(today));
+        assert_same_envelope(&before, &after, name);
+    }
+    assert!(rest.is_empty(), "{name}");
+
+    let rest = &mut file.as_slice();
+    let (sent, answered) = (Envelope::take(rest), Envelope::take(rest));
+    for read in [binary::read_request(&sent.payload()), binary::read_request_taking(&mut sent.payload())] {
+        let ClientFrame { id, request: Ok((told, request)) } = read.unwrap() else { panic!("{name}") };
+        assert_eq!((id, &told), (ID, header), "{name}");
+        let again = binary::write_request(ID, &told, &request).unwrap();
+        assert_same_envelope(&sent, &Envelope::take(&mut again.as_slice()), name);
+    }
+    let Incoming::Reply(Some(ID), outcome) = binary::read_incoming(answered.payload()).unwrap() else {
+        panic!("{name}")
+    };
+    let mut again = Vec::new();
+    binary::append_reply(ID, &outcome, &mut again).unwrap();
+    assert_same_envelope(&answered, &Envelope::take(&mut again.as_slice()), name);
+}
+
+#[test]
+fn notifications_are_read_from_their_lines_and_their_frames() {
     let notification = Notification::MemoryChanged(MemoryChanged {
         profile: "work".into(),
         target: Target::User,
@@ -88,33 +141,44 @@ fn notifications_keep_their_json_and_their_bytes() {
         cause: Cause::External,
         session: Some("s-1".into()),
     });
-    keeps_its_json_and_its_bytes("notification", notification);
-    keeps_its_json_and_its_bytes("notification.expired", Notification::OutputExpired(samples::outputs::gone()));
-    keeps_its_json_and_its_bytes("notification.progress", samples::contexts::progress());
-    keeps_its_json_and_its_bytes("notification.done", samples::contexts::done());
+    keeps_its_line_and_its_frame("notification", &notification);
+    keeps_its_line_and_its_frame("notification.expired", &Notification::OutputExpired(samples::outputs::gone()));
+    keeps_its_line_and_its_frame("notification.progress", &samples::contexts::progress());
+    keeps_its_line_and_its_frame("notification.done", &samples::contexts::done());
 }
 
-/// Compares a notification with the golden files of a name, in both codecs.
-fn keeps_its_json_and_its_bytes(name: &str, notification: Notification) {
-    let line = golden(&format!("{name}.json"), &format!("{}\n", text(jsonrpc::write_notification(&notification))));
-    let read = jsonrpc::read_incoming(line.trim_end().as_bytes(), Method::Ping).unwrap();
-    assert_eq!(read, Incoming::Notification(Some(notification.clone())));
+fn keeps_its_line_and_its_frame(name: &str, notification: &Notification) {
+    let today = jsonrpc::write_notification(notification);
+    let file = text(golden(&format!("{name}.json"), &[today.clone(), Vec::new()].join(&b'\n')));
+    let line = file.trim_end();
+    assert_same_or_grown(line, &today, name);
+    let told = |incoming| match incoming {
+        Incoming::Notification(Some(told)) => told,
+        other => panic!("{name}: {other:?}"),
+    };
+    let read = told(jsonrpc::read_incoming(line.as_bytes(), Method::Ping).unwrap());
+    assert_grown(&value(line.as_bytes()), &value(&jsonrpc::write_notification(&read)), name);
 
-    let frame = ServerFrame::Notification(notification);
-    let bytes = [binary::write(&frame).unwrap(), Vec::new()];
-    let [bytes, _] = from_hex(&golden(&format!("{name}.hex"), &hex(&bytes)));
-    assert_eq!(binary::read::<ServerFrame>(&bytes[4..]).unwrap(), frame);
+    let mut today = Vec::new();
+    binary::append_notification(notification, &mut today).unwrap();
+    let file = golden(&format!("{name}.bin"), &today);
+    let before = Envelope::take(&mut file.as_slice());
+    assert_same_envelope(&before, &Envelope::take(&mut today.as_slice()), name);
+    let read = told(binary::read_incoming(before.payload()).unwrap());
+    let mut again = Vec::new();
+    binary::append_notification(&read, &mut again).unwrap();
+    assert_same_envelope(&before, &Envelope::take(&mut again.as_slice()), name);
 }
 
 #[test]
 fn every_field_of_a_sample_is_set() {
     for method in Method::ALL {
         let (request, reply) = samples::of(*method);
-        assert_eq!(request.method(), *method);
+        assert_eq!((request.method(), reply.method()), (*method, *method));
         for value in [serde_json::to_value(&request).unwrap(), serde_json::to_value(&reply).unwrap()] {
             assert_eq!(unset(&value, ""), None, "{}", method.name());
         }
-        let of_reply = Reply::from_json(*method, &raw(&reply)).unwrap();
+        let of_reply = Reply::from_json(*method, &serde_json::to_string(&reply).unwrap()).unwrap();
         assert_eq!(of_reply, reply, "{}", method.name());
     }
 }
@@ -123,8 +187,8 @@ fn every_field_of_a_sample_is_set() {
 fn no_golden_file_is_left_of_a_method_that_is_gone() {
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let stem = name.strip_suffix(".json").or_else(|| name.strip_suffix(".hex"));
-        assert!(stem.is_some_and(|stem| OTHERS.contains(&stem) || Method::from_name(stem).is_some()), "{name}");
+        let (stem, _) = name.rsplit_once('.').unwrap();
+        assert!(OTHERS.contains(&stem) || Method::from_name(stem).is_some(), "{name}");
     }
 }
 
@@ -140,28 +204,33 @@ fn every_method_has_its_heading_in_the_docs() {
     assert!(missing.is_empty(), "no heading for {missing:?}");
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+/// Where nothing was added, the bytes are those of the golden file too.
+#[track_caller]
+fn assert_same_or_grown(before: &str, after: &[u8], name: &str) {
+    let (then, now) = (value(before.as_bytes()), value(after));
+    assert_grown(&then, &now, name);
+    if then == now {
+        assert_eq!(before.as_bytes(), after, "{name}");
+    }
 }
 
-/// The golden text, which must be the one that is written today.
-fn golden(name: &str, today: &str) -> String {
-    let path = folder().join(name);
-    if std::env::var_os("HERMA_BLESS").is_some_and(|bless| bless == "1") {
-        fs::write(&path, today).unwrap();
-    }
-    let golden = fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; HERMA_BLESS=1 writes it, if the method is new", path.display()));
-    assert_eq!(golden, today, "{name} has changed; if that is meant, it is a new protocol version");
-    golden
+#[track_caller]
+fn assert_same_envelope(before: &Envelope, after: &Envelope, name: &str) {
+    assert_same_or_grown(&before.body, after.body.as_bytes(), name);
+    let without_body = |envelope: &Envelope| Envelope { body: String::new(), ..envelope.clone() };
+    assert_eq!(without_body(before), without_body(after), "{name}");
 }
 
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn raw(reply: &Reply) -> Box<serde_json::value::RawValue> {
-    serde_json::value::to_raw_value(reply).unwrap()
+fn lines(file: &str) -> [&str; 2] {
+    file.trim_end().split_once('\n').unwrap().into()
+}
+
+fn value(json: &[u8]) -> Value {
+    serde_json::from_slice(json).unwrap()
 }
 
 /// Where a null is, if there is one.
@@ -172,25 +241,4 @@ fn unset(value: &Value, path: &str) -> Option<String> {
         Value::Object(fields) => fields.iter().find_map(|(name, field)| unset(field, &format!("{path}.{name}"))),
         _ => None,
     }
-}
-
-/// Both frames in hex, each under its heading.
-fn hex(frames: &[Vec<u8>; 2]) -> String {
-    let mut text = String::new();
-    for (heading, frame) in ["request", "reply"].iter().zip(frames) {
-        writeln!(text, "{heading}").unwrap();
-        let digits = frame.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
-        for line in digits.as_bytes().chunks(WIDTH) {
-            writeln!(text, "{}", std::str::from_utf8(line).unwrap()).unwrap();
-        }
-    }
-    text
-}
-
-fn from_hex(text: &str) -> [Vec<u8>; 2] {
-    let (request, reply) = text.strip_prefix("request\n").unwrap().split_once("reply\n").unwrap();
-    [request, reply].map(|lines| {
-        let digits: String = lines.split_whitespace().collect();
-        (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
-    })
 }

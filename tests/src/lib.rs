@@ -2,6 +2,7 @@
 //! raw connections, and the one way to wait.
 //!
 //! * [`cli`] runs the real `herma`.
+//! * [`envelope`] writes and reads binary frames as docs/protocol.md says, without herma's code.
 //! * [`home`] makes a home and looks at its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
 //! * [`injection`] makes system calls of a daemon fail.
@@ -17,6 +18,7 @@
 
 pub mod cli;
 pub mod daemon;
+pub mod envelope;
 pub mod home;
 pub mod injection;
 pub mod journal;
@@ -30,6 +32,7 @@ pub mod wait;
 
 pub use cli::{Cli, Ran, Running};
 pub use daemon::{Daemon, Exit, program as daemon_program};
+pub use envelope::{Envelope, Form, Kind};
 pub use home::{Held, Home};
 pub use injection::{Injection, Where};
 pub use journal::Journal;

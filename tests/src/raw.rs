@@ -6,10 +6,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use herma_protocol::binary::{self, ServerFrame};
 use herma_protocol::version::PREFACE;
+use herma_protocol::{Incoming, binary};
 use serde_json::{Value, json};
 
+use crate::Envelope;
 use crate::wait::PATIENCE;
 
 /// A connection whose every read and write has a deadline.
@@ -125,12 +126,25 @@ impl Raw {
     ///
     /// # Panics
     /// None in time, or one that can't be read.
-    pub fn read_frame(&mut self) -> ServerFrame {
-        let mut length = [0; 4];
-        self.reader.read_exact(&mut length).unwrap();
-        let mut payload = vec![0; usize::try_from(u32::from_le_bytes(length)).unwrap()];
-        self.reader.read_exact(&mut payload).unwrap();
-        binary::read(&payload).unwrap()
+    pub fn read_frame(&mut self) -> Incoming {
+        binary::read_incoming(self.read_prefixed().split_off(4)).unwrap()
+    }
+
+    /// The next binary frame, taken apart without herma's code.
+    ///
+    /// # Panics
+    /// None in time, or one that can't be read.
+    pub fn read_envelope(&mut self) -> Envelope {
+        Envelope::take(&mut self.read_prefixed().as_slice())
+    }
+
+    fn read_prefixed(&mut self) -> Vec<u8> {
+        let mut frame = vec![0; 4];
+        self.reader.read_exact(&mut frame).unwrap();
+        let length = u32::from_le_bytes(frame.clone().try_into().unwrap());
+        frame.resize(4 + usize::try_from(length).unwrap(), 0);
+        self.reader.read_exact(&mut frame[4..]).unwrap();
+        frame
     }
 
     /// Sends the preface of the binary codec.

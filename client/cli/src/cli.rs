@@ -180,6 +180,11 @@ impl Session<'_> {
         self.prepared(connect(&self.place, Codec::Bincode)?)
     }
 
+    /// The same in lines of JSON, which a daemon of an older version understands too.
+    fn connect_in_lines(&self) -> Result<Client, ClientError> {
+        self.prepared(connect(&self.place, Codec::Json)?)
+    }
+
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
         client.set_timeout(Some(self.timeout()))?;

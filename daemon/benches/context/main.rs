@@ -25,13 +25,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::Daemon;
-use herma_protocol::binary::{self, ClientFrame, ServerFrame};
 use herma_protocol::context::check::CheckParams;
 use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
 use herma_protocol::daemon::PingParams;
 use herma_protocol::frame::Codec;
 use herma_protocol::version::PREFACE;
-use herma_protocol::{Header, Json, Method, Reply, Request, jsonrpc};
+use herma_protocol::{Header, Incoming, Json, Method, Reply, Request, binary, jsonrpc};
 use serde_json::value::RawValue;
 use transcript::{Scale, USUAL, transcript};
 
@@ -261,9 +260,9 @@ impl Client {
         let mut reply = Vec::new();
         let took = timed(|| reply = self.exchange(request));
         let reply = match self.codec {
-            Codec::Bincode => match binary::read::<ServerFrame>(&reply).unwrap() {
-                ServerFrame::Reply { outcome, .. } => outcome.unwrap(),
-                ServerFrame::Notification(_) => panic!("nothing was subscribed to"),
+            Codec::Bincode => match binary::read_incoming(reply).unwrap() {
+                Incoming::Reply(_, outcome) => outcome.unwrap(),
+                Incoming::Notification(_) => panic!("nothing was subscribed to"),
             },
             Codec::Json => jsonrpc::read_reply(&reply, Method::ContextCompress).unwrap().1.unwrap(),
         };
@@ -273,7 +272,7 @@ impl Client {
 
     fn written(&self, request: Request) -> Vec<u8> {
         match self.codec {
-            Codec::Bincode => binary::write(&ClientFrame { id: 1, header: Header::default(), request }).unwrap(),
+            Codec::Bincode => binary::write_request(1, &Header::default(), &request).unwrap(),
             Codec::Json => {
                 let mut line = jsonrpc::write_request(1, &Header::default(), &request).unwrap();
                 line.push(b'\n');

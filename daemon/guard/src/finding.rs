@@ -2,9 +2,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
-
-use crate::{invisible, patterns};
 
 /// One thing found, and where.
 ///
@@ -45,11 +42,6 @@ impl FindingId {
         Self(id)
     }
 
-    /// Every id that a scan can report, in the order of its reports.
-    pub fn all() -> impl Iterator<Item = Self> {
-        invisible::ids().chain(patterns::ids())
-    }
-
     /// The id as it appears on the wire and in configurations.
     pub fn as_str(self) -> &'static str {
         self.0
@@ -65,22 +57,6 @@ impl fmt::Display for FindingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.0)
     }
-}
-
-impl FromStr for FindingId {
-    type Err = UnknownFinding;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFinding> {
-        Self::all().find(|id| id.as_str() == name).ok_or_else(|| UnknownFinding { name: name.to_owned() })
-    }
-}
-
-/// A name that is no id of a finding. The caller's fault.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown finding {name:?}: it is the id of a pattern or invisible_unicode_U+XXXX")]
-pub struct UnknownFinding {
-    /// The name as it was given; ids are compared exactly.
-    pub name: String,
 }
 
 /// A finding before its severity is known.

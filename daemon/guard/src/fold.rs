@@ -8,6 +8,7 @@
 
 use crate::view::{CANDIDATE, CANDIDATE_STROKE, FOREIGN, STROKE, WORD, is_word};
 
+mod alphabet;
 mod chars;
 mod lookalikes;
 mod pages;

@@ -9,6 +9,7 @@
 
 mod finding;
 mod fold;
+mod ids;
 mod invisible;
 mod joiners;
 mod message;
@@ -19,7 +20,8 @@ mod scan;
 mod scope;
 mod view;
 
-pub use finding::{Finding, FindingId, Severity, UnknownFinding};
+pub use finding::{Finding, FindingId, Severity};
+pub use ids::UnknownFinding;
 pub use message::threat_message;
 pub use policy::{Policy, Treatment};
 pub use redact::{CodeFile, RedactOptions, Redacted, Shown, is_secret_field, mask, redact};

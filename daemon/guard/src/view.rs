@@ -50,11 +50,6 @@ pub(crate) fn is_space(byte: u8) -> bool {
     KINDS[usize::from(byte)] & IS_SPACE != 0
 }
 
-/// Whether the byte stands for white space within a line.
-pub(crate) fn is_blank(byte: u8) -> bool {
-    is_space(byte) && byte != b'\n'
-}
-
 /// Whether a byte of a view is to be read as the given small ASCII letter or sign.
 pub(crate) fn reads_as(byte: u8, letter: u8) -> bool {
     byte.to_ascii_lowercase() == letter || (byte == STROKE && matches!(letter, b'i' | b'l'))

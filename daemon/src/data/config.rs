@@ -35,7 +35,8 @@ pub use self::template::template;
 /// Largest configuration file, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// Everything that can be configured, checked. A key `x` of the section `s` is the field `s.x`.
+/// Everything that can be configured, checked. A key `x` of the section `s` is the field `s.x`;
+/// the default is the configuration of a home without a file, but for home and socket.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// The home, absolute.
@@ -92,12 +93,6 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// The configuration of a home that has no file.
-    #[must_use]
-    pub fn for_home(home: PathBuf, socket: PathBuf) -> Self {
-        Self { home, socket, ..Self::default() }
-    }
-
     /// Where the file of a home is.
     #[must_use]
     pub fn file(home: &Path) -> PathBuf {
@@ -109,7 +104,7 @@ impl Config {
     /// # Errors
     /// A file that can't be read, an unknown key, or a value out of its range.
     pub fn load_from(home: PathBuf, socket: PathBuf, path: &Path) -> Result<(Self, Option<String>), ConfigError> {
-        let config = Self::for_home(home, socket);
+        let config = Self { home, socket, ..Self::default() };
         match file::read_text(path, FILE_LIMIT)? {
             None => Ok((config, None)),
             Some((text, _)) => Ok((config.with(&text, path)?, Some(text))),
@@ -133,8 +128,7 @@ impl Config {
     /// What a file with this text makes of the defaults, or why it can't be used.
     #[cfg(test)]
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let config = Self::for_home("/h".into(), "/h/s".into());
-        config.with(text, Path::new("config.toml")).map_err(|error| error.to_string())
+        Self::default().with(text, Path::new("config.toml")).map_err(|error| error.to_string())
     }
 }
 
@@ -168,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_keeps_its_default() {
-        assert_eq!(read("").unwrap(), Config::for_home("/h".into(), "/h/s".into()));
+        assert_eq!(read("").unwrap(), Config::default());
         let config = read("[memory]\nmemory_limit = 3_000\n[limits]\nframe = \"1MiB\"\n[output.tool_overrides]\ngrep = 5\nlog = \"inf\"")
             .unwrap();
         assert_eq!((config.memory.memory_limit, config.memory.user_limit), (3000, 1375));

@@ -9,6 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::engine_record::EngineRecord;
 use super::settings::SessionSettings;
+use super::snapshot::Frozen;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::summarizer_kind::Kind;
@@ -29,7 +30,7 @@ pub(crate) struct Session {
     /// The profile it belongs to.
     pub profile: String,
     /// What was frozen when it was opened or refreshed.
-    snapshot: RwLock<Arc<SnapshotRow>>,
+    snapshot: RwLock<Arc<Frozen>>,
     /// What was said of it so far.
     settings: Mutex<SessionSettings>,
     /// What its engine remembers.
@@ -54,7 +55,7 @@ impl Session {
         Self {
             id: row.id,
             profile: row.profile,
-            snapshot: RwLock::new(Arc::new(row.snapshot)),
+            snapshot: RwLock::new(Arc::new(Frozen::new(row.snapshot))),
             settings: Mutex::new(row.settings.as_deref().map(SessionSettings::read).unwrap_or_default()),
             record: Mutex::new(record),
             configuring: tokio::sync::Mutex::default(),
@@ -74,7 +75,7 @@ impl Session {
             title: None,
             generation: self.generation(),
             settings: Some(self.settings().text()),
-            snapshot: SnapshotRow::clone(&self.snapshot()),
+            snapshot: self.snapshot().blocks.clone(),
             started_at: unix_now(),
             ended_at: None,
             end_reason: None,
@@ -103,12 +104,12 @@ impl Session {
         self.generation.store(generation, Ordering::Release);
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<SnapshotRow> {
+    pub(crate) fn snapshot(&self) -> Arc<Frozen> {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn set_snapshot(&self, snapshot: SnapshotRow) {
-        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Frozen::new(snapshot));
     }
 
     pub(crate) fn settings(&self) -> SessionSettings {

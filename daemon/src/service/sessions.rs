@@ -7,13 +7,13 @@ mod windows;
 
 use std::sync::Arc;
 
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 
 use super::caller::Caller;
 use super::compression::CompressionService;
 use super::session::{Session, SessionTable, check_profile};
 use super::settings::SessionSettings;
-use super::snapshot::freeze;
+use super::snapshot::{Frozen, freeze};
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
@@ -121,7 +121,7 @@ impl SessionService {
     }
 
     /// Freezes both stores anew, for a prompt cache that is lost anyway.
-    pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<SnapshotRow>> {
+    pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
         let session = self.opened(caller, id).await?;
         let _alone = session.configuring.lock().await;
         let snapshot = freeze(&self.stores, &session.profile).await?;

@@ -1,11 +1,34 @@
 //! What is frozen for a session: the rendered blocks of both stores.
 
+use std::sync::{Arc, OnceLock};
+
 use herma_archive::session::SnapshotRow;
 use herma_memory::{Target, render};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::data::error::Outcome;
 use crate::owners::stores::Stores;
+
+/// A snapshot, and its answer as JSON: it is asked for before every turn, so that is made once.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    /// The blocks.
+    pub blocks: SnapshotRow,
+    answer: OnceLock<Arc<RawValue>>,
+}
+
+impl Frozen {
+    /// A snapshot that nobody has asked for yet.
+    pub(crate) const fn new(blocks: SnapshotRow) -> Self {
+        Self { blocks, answer: OnceLock::new() }
+    }
+
+    /// The answer, made by `make` for the first that asks.
+    pub(crate) fn answer(&self, make: impl FnOnce(&SnapshotRow) -> Arc<RawValue>) -> Arc<RawValue> {
+        Arc::clone(self.answer.get_or_init(|| make(&self.blocks)))
+    }
+}
 
 /// The blocks of a profile's stores as they are now.
 pub(crate) async fn freeze(stores: &Stores, profile: &str) -> Outcome<SnapshotRow> {

@@ -310,10 +310,12 @@ impl Connection {
         let kind = match error {
             FrameError::TooLarge { .. } => ErrorKind::TooLarge,
             FrameError::Preface | FrameError::CutShort { .. } => ErrorKind::ParseError,
+            FrameError::Version { .. } => ErrorKind::InvalidRequest,
         };
         let error = RpcError::new(kind, error.to_string());
         match self.decoder.codec() {
-            Some(Codec::Bincode) => self.answer(|out| encode_frame(0, Err(error), out)),
+            Some(Codec::Bincode) => self.answer(|out| encode_frame(0, &Err(error), out)),
+            // A line is what a client of any version can read.
             Some(Codec::Json) | None => self.answer(|out| encode_line("null", &Err(error), out)),
         }
     }
@@ -334,18 +336,25 @@ impl Connection {
         let share = share.map(Arc::new);
         match parsed {
             Parsed::Frame(Ok(frame)) => {
-                let ClientFrame { id, header, request } = *frame;
-                self.ask(header, request, share, move |outcome, out| encode_frame(id, outcome, out));
+                let ClientFrame { id, request } = *frame;
+                match request {
+                    Ok((header, request)) => {
+                        self.ask(header, request, share, move |outcome, out| encode_frame(id, &outcome, out));
+                    }
+                    Err(error) => self.refuse_frame(id, error),
+                }
             }
-            Parsed::Frame(Err(error)) => {
-                self.services.connections.metrics.record_unreadable();
-                self.answer(|out| encode_frame(0, Err(error), out));
-            }
+            Parsed::Frame(Err(error)) => self.refuse_frame(0, error),
             Parsed::Line(line) => match *line {
                 Line::One(item) => self.ask_item(item, share),
                 Line::Batch(items) => self.ask_batch(items, share),
             },
         }
+    }
+
+    fn refuse_frame(&mut self, id: u64, error: RpcError) {
+        self.services.connections.metrics.record_unreadable();
+        self.answer(|out| encode_frame(id, &Err(error), out));
     }
 
     fn ask_item(&mut self, item: Item, share: Option<Arc<Share>>) {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use herma_protocol::method::{Effect, Order};
-use herma_protocol::{ErrorKind, Header, Method, Reply, Request, RpcError, binary, limits};
+use herma_protocol::{ErrorKind, Header, Method, Prepared, Reply, Request, RpcError, limits};
+use serde_json::value::to_raw_value;
 use sha2::{Digest, Sha256};
 
 use crate::data::error::Error;
@@ -127,15 +128,14 @@ async fn keyed(
     token: CommitToken,
 ) -> Answer<Reply> {
     let caller = Caller { connection, profile: header.profile, token };
-    let (Some(key), Effect::Write) = (header.idempotency_key, request.method().effect()) else {
+    let method = request.method();
+    let (Some(key), Effect::Write) = (header.idempotency_key, method.effect()) else {
         return handler::handle(&services, &caller, request).await.map_err(RpcError::from);
     };
     let mutation = Mutation { key, fingerprint: fingerprint(caller.profile(), &request) };
     loop {
         match services.connections.idempotency.begin(&mutation, Instant::now()) {
-            Begin::Done(packed) => {
-                return binary::read(&packed).map_err(|_| Error::internal("a remembered result").into());
-            }
+            Begin::Done(json) => return Ok(Reply::Prepared(Prepared { method, json })),
             Begin::Reused => {
                 let words = "the idempotency key was used for another request";
                 return Err(RpcError::new(ErrorKind::Conflict, words));
@@ -149,9 +149,9 @@ async fn keyed(
                 let work = tokio::spawn(async move {
                     let outcome = handler::handle(&services, &caller, request).await.map_err(RpcError::from);
                     if let Ok(reply) = &outcome
-                        && let Ok(packed) = binary::pack(reply)
+                        && let Ok(json) = to_raw_value(reply)
                     {
-                        ticket.done(packed, Instant::now());
+                        ticket.done(json.into(), Instant::now());
                     }
                     outcome
                 });
@@ -165,7 +165,9 @@ fn fingerprint(profile: &str, request: &Request) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(profile.as_bytes());
     hash.update([0]);
-    hash.update(binary::pack(request).unwrap_or_default());
+    hash.update(request.method().name());
+    hash.update([0]);
+    hash.update(serde_json::to_vec(request).unwrap_or_default());
     hash.finalize().into()
 }
 

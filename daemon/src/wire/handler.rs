@@ -73,9 +73,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::MemoryTool(params) => memory::tool(services, caller, params).await.map(Reply::MemoryTool),
         Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
         Request::SessionOpen(params) => session::open(services, caller, params).await.map(Reply::SessionOpen),
-        Request::SessionSnapshot(params) => {
-            session::snapshot(services, caller, &params).await.map(Reply::SessionSnapshot)
-        }
+        Request::SessionSnapshot(params) => session::snapshot(services, caller, &params).await,
         Request::SessionClose(params) => session::close(services, caller, params).await.map(Reply::SessionClose),
         Request::OutputAdmit(params) => output::admit(services, caller, params).await.map(Reply::OutputAdmit),
         Request::OutputSettleTurn(params) => {

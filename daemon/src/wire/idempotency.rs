@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_protocol::limits;
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-/// A result as it is kept: the packed reply.
-type Packed = Arc<[u8]>;
+/// A result as it is kept.
+type Kept = Arc<RawValue>;
 
 /// What identifies a mutation: its key and what exactly was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,7 +28,7 @@ pub(crate) enum Begin {
     /// It is being done: wait, then begin again.
     Running(watch::Receiver<()>),
     /// It was done; this was the result.
-    Done(Packed),
+    Done(Kept),
     /// The key was used for something else.
     Reused,
 }
@@ -54,7 +55,7 @@ struct Entry {
 #[derive(Debug)]
 enum State {
     Running(watch::Receiver<()>),
-    Done(Packed),
+    Done(Kept),
 }
 
 /// The right to do a mutation. Dropped without a result, the next one to come
@@ -74,7 +75,7 @@ impl Idempotency {
         match inner.entries.get(&mutation.key) {
             Some(entry) if entry.fingerprint != mutation.fingerprint => Begin::Reused,
             Some(Entry { state: State::Running(running), .. }) => Begin::Running(running.clone()),
-            Some(Entry { state: State::Done(packed), .. }) => Begin::Done(Arc::clone(packed)),
+            Some(Entry { state: State::Done(json), .. }) => Begin::Done(Arc::clone(json)),
             None => {
                 let (sender, receiver) = watch::channel(());
                 let entry = Entry { fingerprint: mutation.fingerprint, state: State::Running(receiver) };
@@ -96,8 +97,8 @@ impl Inner {
             if self.bytes <= limits::IDEMPOTENCY_BYTES && now.saturating_duration_since(*since) < lifetime {
                 return;
             }
-            if let Some(Entry { state: State::Done(packed), .. }) = self.entries.remove(key) {
-                self.bytes -= packed.len();
+            if let Some(Entry { state: State::Done(json), .. }) = self.entries.remove(key) {
+                self.bytes -= json.get().len();
             }
             self.finished.pop_front();
         }
@@ -106,11 +107,11 @@ impl Inner {
 
 impl Ticket {
     /// Keeps the result for those who come with the same key.
-    pub(crate) fn done(self, packed: Vec<u8>, now: Instant) {
+    pub(crate) fn done(self, json: Arc<RawValue>, now: Instant) {
         let mut inner = self.all.lock();
         if let Some(entry) = inner.entries.get_mut(&self.key) {
-            let length = packed.len();
-            entry.state = State::Done(packed.into());
+            let length = json.get().len();
+            entry.state = State::Done(json);
             inner.bytes += length;
             inner.finished.push_back((now, self.key.clone()));
         }
@@ -134,14 +135,18 @@ mod tests {
         Mutation { key: key.into(), fingerprint: [asked; 32] }
     }
 
+    fn json(text: &str) -> Arc<RawValue> {
+        RawValue::from_string(text.into()).unwrap_or_else(|error| panic!("{error}")).into()
+    }
+
     #[test]
     fn a_result_is_repeated_until_it_is_old() {
         let all = Idempotency::default();
         let start = Instant::now();
         let Begin::First(ticket) = all.begin(&mutation("k", 1), start) else { panic!("first") };
         assert!(matches!(all.begin(&mutation("k", 1), start), Begin::Running(_)));
-        ticket.done(vec![7], start);
-        assert!(matches!(all.begin(&mutation("k", 1), start), Begin::Done(packed) if *packed == [7]));
+        ticket.done(json("7"), start);
+        assert!(matches!(all.begin(&mutation("k", 1), start), Begin::Done(done) if done.get() == "7"));
         assert!(matches!(all.begin(&mutation("k", 2), start), Begin::Reused));
         assert!(matches!(all.begin(&mutation("other", 2), start), Begin::First(_)));
         let later = start + Duration::from_secs(limits::IDEMPOTENCY_S);

@@ -1,28 +1,32 @@
 //! `context.check` and `context.reset`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `context.check`: `tokens`, or `messages` and what goes with them; without
 /// either the last prompt counts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckParams {
     /// The session's id.
     pub session: String,
     /// Tokens of the prompt, as the caller knows them.
     pub tokens: Option<u64>,
     /// Chat messages.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// The system prompt sent beside them.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub system_prompt: Option<String>,
     /// The tools sent beside them.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tools: Option<Vec<Json>>,
 }
 
 /// Result of `context.check`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckResult {
     /// Whether to compress before the next call.
     pub compress: bool,
@@ -41,7 +45,8 @@ pub struct CheckResult {
 }
 
 /// What decided about a compression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckReason {
     /// The prompt is small enough.
@@ -61,7 +66,8 @@ pub enum CheckReason {
 }
 
 /// Params of `context.reset`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResetParams {
     /// The session's id.
     pub session: String,

@@ -2,7 +2,6 @@
 
 mod form;
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use super::AuxFailure;
@@ -10,11 +9,13 @@ use crate::Json;
 use crate::value::TextOrOff;
 
 /// Params of `context.compress`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompressParams {
     /// The session's id.
     pub session: String,
     /// The conversation.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// What the provider counted, if known.
     pub current_tokens: Option<i64>,
@@ -27,6 +28,7 @@ pub struct CompressParams {
     /// The provider refused this list as too long: it has to become shorter, whatever the threshold.
     pub overflow: Option<bool>,
     /// What a memory provider adds for the summary, up to 6,000 chars; more is cut in the middle.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub memory_context: Option<String>,
     /// Instead of the configured summarizer.
     pub summarizer: Option<String>,
@@ -37,7 +39,8 @@ pub struct CompressParams {
 }
 
 /// How `context.compress` answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReplyForm {
     /// The whole list.
@@ -47,7 +50,8 @@ pub enum ReplyForm {
 }
 
 /// What a compression does to the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CompressMode"))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Same id, generation + 1.
@@ -77,10 +81,12 @@ impl CompressResult {
 }
 
 /// The list or the edits, whichever was asked for, and the report.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compressed {
     /// The new list.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// How to get it from the old one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +98,8 @@ pub struct Compressed {
 /// How to make the new list of the old one: the kept ranges in order, with
 /// replaced messages in place and inserted ones before position `at`. All
 /// positions are of the input list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Edits {
     /// Ranges `[from, to)` of messages that stay, replaced ones included.
     pub keep: Vec<(u64, u64)>,
@@ -103,7 +110,8 @@ pub struct Edits {
 }
 
 /// A message that stays with another text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReplacedMessage"))]
 pub struct Replace {
     /// Its position in the input list.
     pub index: u64,
@@ -112,7 +120,8 @@ pub struct Replace {
 }
 
 /// A new message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "InsertedMessage"))]
 pub struct Insert {
     /// It comes before this position of the input list.
     pub at: u64,
@@ -121,7 +130,8 @@ pub struct Insert {
 }
 
 /// What a compression did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Whether anything was compressed; if not, the input came back.
     pub compressed: bool,
@@ -186,7 +196,8 @@ pub struct Report {
 }
 
 /// A list that is over the threshold although nothing in it can be made smaller.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Over {
     /// Tokens from which compression is due.
     pub threshold: u64,
@@ -198,7 +209,8 @@ pub struct Over {
 }
 
 /// A part of a list that no compression touches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OverPart {
     /// Which one.
     pub part: Part,
@@ -207,7 +219,8 @@ pub struct OverPart {
 }
 
 /// The parts that no compression touches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OverPartKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// The system message in front.
@@ -221,7 +234,8 @@ pub enum Part {
 }
 
 /// Where what left the list is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Archived {
     /// Names the removed messages.
     pub handle: String,
@@ -230,7 +244,8 @@ pub struct Archived {
 }
 
 /// A summary that the caller is to write with its own model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NeedsSummary {
     /// What `context.resume` takes, once.
     pub ticket: String,
@@ -239,34 +254,40 @@ pub struct NeedsSummary {
 }
 
 /// A call of a model that writes a summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryRequest {
     /// What it is for: `compression`.
     pub task: String,
     /// The model, where a summary model is set; else the caller's own.
     pub model: Option<String>,
     /// Chat messages to send.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
     /// Most tokens of the answer.
     pub max_tokens: u64,
 }
 
 /// Params of `context.resume`: a summary, or why there is none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResumeParams {
     /// Out of `needs_summary`.
     pub ticket: String,
     /// What the model wrote.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: Option<String>,
     /// Why it wrote nothing.
     pub error: Option<ResumeError>,
 }
 
 /// A call of a model that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryError"))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeError {
     /// What the provider or the library said.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The HTTP status.
     pub status: Option<u16>,
@@ -275,7 +296,8 @@ pub struct ResumeError {
 }
 
 /// What kind of failure a call of a model met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No provider is configured.
@@ -291,7 +313,8 @@ pub enum FailureKind {
 }
 
 /// Params of `context.compact_ahead`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompactAheadParams {
     /// The session's id.
     pub session: String,
@@ -300,7 +323,8 @@ pub struct CompactAheadParams {
 }
 
 /// Result of `context.compact_ahead`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompactAheadResult {
     /// Names the job; empty when there is nothing to do.
     pub job: String,
@@ -309,7 +333,8 @@ pub struct CompactAheadResult {
 }
 
 /// How far a compression in the background is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CompactAheadState"))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// It begins now.

@@ -1,27 +1,33 @@
 //! `context.manual`: what a command of a person needs.
 
-use bincode::{Decode, Encode};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Json;
 
 /// Params of `context.manual`: those of one of its four questions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ManualParams {
     /// The arguments of the command, to be parsed.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// A conversation to be split.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub history: Option<Vec<Json>>,
     /// Exchanges that stay, with `history`.
     pub keep: Option<u64>,
     /// The compressed part of a conversation to be joined.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub head: Option<Vec<Json>>,
     /// The part that stayed.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tail: Option<Vec<Json>>,
     /// The conversation before, to be told about.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Option<Vec<Json>>,
     /// The conversation after.
+    #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Option<Vec<Json>>,
     /// Tokens before.
     pub tokens_before: Option<u64>,
@@ -30,7 +36,8 @@ pub struct ManualParams {
 }
 
 /// Result of `context.manual`: the answer to the question that was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ManualResult {
     /// To `text`.
@@ -45,13 +52,16 @@ pub enum ManualResult {
     /// To `history` and `keep`.
     Split {
         /// What is to be compressed.
+        #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         head: Vec<Json>,
         /// What stays.
+        #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         tail: Vec<Json>,
     },
     /// To `head` and `tail`.
     Rejoined {
         /// Both as one valid list.
+        #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         messages: Vec<Json>,
     },
     /// To `before` and `after`.
@@ -74,8 +84,11 @@ impl<'de> Deserialize<'de> for ManualResult {
             partial: Option<bool>,
             keep: Option<u64>,
             focus: Option<String>,
+            #[serde(default, with = "crate::attached")]
             head: Option<Vec<Json>>,
+            #[serde(default, with = "crate::attached")]
             tail: Option<Vec<Json>>,
+            #[serde(default, with = "crate::attached")]
             messages: Option<Vec<Json>>,
             noop: Option<bool>,
             headline: Option<String>,

@@ -1,12 +1,13 @@
 //! `context.classify_error`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `context.classify_error`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassifyErrorParams {
     /// What the provider said.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The HTTP status.
     pub status: Option<u16>,
@@ -18,7 +19,8 @@ pub struct ClassifyErrorParams {
 }
 
 /// Result of `context.classify_error`. Sizes are in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassifyErrorResult {
     /// What was wrong.
     pub kind: ErrorClass,
@@ -33,7 +35,8 @@ pub struct ClassifyErrorResult {
 }
 
 /// What a provider's error is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// The prompt does not fit the window.

@@ -1,12 +1,12 @@
 //! `context.record_usage`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
 /// Params of `context.record_usage`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordUsageParams {
     /// The session that called the model.
     pub session: Option<String>,
@@ -21,7 +21,8 @@ pub struct RecordUsageParams {
 }
 
 /// Result of `context.record_usage`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordUsageResult {
     /// The same for every provider.
     pub usage: Buckets,
@@ -34,7 +35,8 @@ pub struct RecordUsageResult {
 }
 
 /// Tokens of one call of a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Buckets {
     /// Sent and not cached.
     pub input: u64,

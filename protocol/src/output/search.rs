@@ -1,10 +1,10 @@
 //! `output.search`.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `output.search`: in one output, in those of a session, or in all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
     /// What is looked for: 1 to 1,000 chars, exactly as they are.
     pub query: String,
@@ -21,7 +21,8 @@ pub struct SearchParams {
 }
 
 /// Result of `output.search`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchResult {
     /// The matches, newest output first.
     pub matches: Vec<Match>,
@@ -30,7 +31,8 @@ pub struct SearchResult {
 }
 
 /// A line that matches.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputMatch"))]
 pub struct Match {
     /// The output.
     pub handle: String,

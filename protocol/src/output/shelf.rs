@@ -1,10 +1,10 @@
 //! `output.list`, `output.remove` and `output.gc`: what is kept, and for how long.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `output.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// Only of this session.
     pub session: Option<String>,
@@ -13,14 +13,16 @@ pub struct ListParams {
 }
 
 /// Result of `output.list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// The outputs, newest first.
     pub outputs: Vec<Row>,
 }
 
 /// An output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputRow"))]
 pub struct Row {
     /// Names it.
     pub handle: String,
@@ -49,7 +51,8 @@ pub struct Row {
 }
 
 /// Whether an output is still there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputState"))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It is.
@@ -59,7 +62,8 @@ pub enum State {
 }
 
 /// Why an output went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Gone"))]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
     /// It was older than `output.ttl`.
@@ -71,28 +75,32 @@ pub enum Reason {
 }
 
 /// Params of `output.remove`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
     /// Names the output.
     pub handle: String,
 }
 
 /// Result of `output.remove`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {
     /// Its bytes.
     pub bytes: u64,
 }
 
 /// Params of `output.gc`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcParams {
     /// Only say what would go.
     pub dry_run: Option<bool>,
 }
 
 /// Result of `output.gc`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcResult {
     /// What went, or would go.
     pub expired: Vec<Expired>,
@@ -105,7 +113,8 @@ pub struct GcResult {
 }
 
 /// An output that went.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ExpiredOutput"))]
 pub struct Expired {
     /// Names it.
     pub handle: String,

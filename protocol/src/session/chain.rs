@@ -1,13 +1,13 @@
 //! What there is of sessions, and how those hang together that a compression or
 //! a branch made out of each other.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use super::usage::Totals;
 
 /// A session as `session.show` and `session.list` give it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SessionRow"))]
 pub struct Row {
     /// Its id.
     pub session: String,
@@ -47,14 +47,16 @@ pub struct Row {
 }
 
 /// Params of `session.show`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShowParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Params of `session.list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
     /// Rows at most; 50 when absent, up to 1,000.
     pub limit: Option<u64>,
@@ -67,42 +69,48 @@ pub struct ListParams {
 }
 
 /// Result of `session.list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// The sessions, newest root first.
     pub sessions: Vec<Row>,
 }
 
 /// Params of `session.tip`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TipParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Result of `session.tip` and `session.resume_target`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SessionId {
     /// The session's id.
     pub session: String,
 }
 
 /// Params of `session.resume_target`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResumeTargetParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Params of `session.next_title`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextTitleParams {
     /// The title of the session that is continued.
     pub title: String,
 }
 
 /// Result of `session.next_title`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextTitleResult {
     /// The title of the continuation.
     pub title: String,

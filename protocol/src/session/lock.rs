@@ -1,10 +1,10 @@
 //! Locks on sessions, for agents that compress by themselves.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `session.lock`. The session need not have been opened.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockParams {
     /// The session's id.
     pub session: String,
@@ -16,7 +16,8 @@ pub struct LockParams {
 }
 
 /// Params of `session.unlock`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnlockParams {
     /// The session's id.
     pub session: String,
@@ -25,21 +26,24 @@ pub struct UnlockParams {
 }
 
 /// Result of `session.lock` and `session.unlock`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockResult {
     /// Whether it was taken or released.
     pub ok: bool,
 }
 
 /// Params of `session.lock_holder`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockHolderParams {
     /// The session's id.
     pub session: String,
 }
 
 /// Result of `session.lock_holder`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockHolderResult {
     /// Who has it; null when nobody does.
     pub holder: Option<String>,

@@ -1,10 +1,10 @@
 //! What calls of models used, in tokens.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Params of `session.usage`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageParams {
     /// Only of this session.
     pub session: Option<String>,
@@ -15,7 +15,8 @@ pub struct UsageParams {
 }
 
 /// What makes a row of `session.usage`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UsageBy"))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// A session.
@@ -29,7 +30,8 @@ pub enum By {
 }
 
 /// Result of `session.usage`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageResult {
     /// Most tokens first; days in their order.
     pub rows: Vec<UsageRow>,
@@ -38,7 +40,8 @@ pub struct UsageResult {
 }
 
 /// Calls that belong together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageRow {
     /// The session, the model, the agent or the day (YYYY-MM-DD).
     pub key: String,
@@ -61,7 +64,8 @@ pub struct UsageRow {
 }
 
 /// The same without a key.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Calls of a model.
     pub calls: u64,

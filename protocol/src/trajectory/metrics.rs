@@ -2,11 +2,11 @@
 //!
 //! The sums are made here, for daemon and command line alike.
 
-use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// What came of one trajectory. Sizes are in tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryMetrics"))]
 pub struct Row {
     /// Tokens before.
     pub original_tokens: u64,
@@ -37,7 +37,8 @@ pub struct Row {
 }
 
 /// Turns that a summary replaced; -1, -1 and 0 when none were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryRegion"))]
 pub struct Region {
     /// The first one.
     pub start_idx: i64,
@@ -153,7 +154,8 @@ impl Totals {
 }
 
 /// All trajectories together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAggregate"))]
 pub struct Aggregate {
     /// How many of each kind.
     pub summary: Summary,
@@ -170,7 +172,8 @@ pub struct Aggregate {
 }
 
 /// How many trajectories of each kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummary"))]
 pub struct Summary {
     /// All of them.
     pub total_trajectories: u64,
@@ -187,7 +190,8 @@ pub struct Summary {
 }
 
 /// Tokens of all trajectories.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTokens"))]
 pub struct Tokens {
     /// Before.
     pub total_before: u64,
@@ -200,7 +204,8 @@ pub struct Tokens {
 }
 
 /// Turns of all trajectories.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTurns"))]
 pub struct Turns {
     /// Before.
     pub total_before: u64,
@@ -211,7 +216,8 @@ pub struct Turns {
 }
 
 /// Averages over the trajectories that were compressed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAverages"))]
 pub struct Averages {
     /// To four decimals; 1 of none.
     pub avg_compression_ratio: f64,
@@ -222,7 +228,8 @@ pub struct Averages {
 }
 
 /// Calls of models.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummarization"))]
 pub struct Summarization {
     /// All of them.
     pub total_api_calls: u64,
@@ -233,7 +240,8 @@ pub struct Summarization {
 }
 
 /// When it was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryProcessing"))]
 pub struct Processing {
     /// In Unix seconds.
     pub start_time: f64,

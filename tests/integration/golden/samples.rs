@@ -1,8 +1,8 @@
 //! One request and one reply of every method, with every field set. The literals
 //! name all fields, so that a new one doesn't compile before it is here.
 
-pub(super) mod contexts;
-pub(super) mod outputs;
+pub(crate) mod contexts;
+pub(crate) mod outputs;
 mod recall;
 mod sessions;
 mod stores;
@@ -19,8 +19,27 @@ use stores::{
     store_view, tool, undo, write_result,
 };
 
+/// A request and a reply with texts and lists that are too large for their JSON.
+pub(crate) fn attached() -> (Request, Reply) {
+    let long = |line: &str| line.repeat(5000 / line.len());
+    let result = |content| output::TurnResult { id: Some("call_1".into()), tool: Some("terminal".into()), content };
+    let request = Request::OutputSettleTurn(output::SettleTurnParams {
+        session: "s-1".into(),
+        results: Some(vec![
+            result(Content::Text(long("a \"line\"\n"))),
+            result(Content::Text("short".into())),
+            result(Content::Parts(vec![json(&format!(r#"{{"text": "{}"}}"#, long("é")))])),
+        ]),
+        messages: Some(vec![message(), json(&format!(r#"{{"role":"tool", "content":"{}"}}"#, long("日本")))]),
+        config: None,
+    });
+    let content = Content::Text(long("§\n"));
+    let replacement = output::Replacement { index: 0, content, handle: None, path: None };
+    (request, Reply::OutputSettleTurn(output::SettleTurnResult { replacements: vec![replacement], total: 5000 }))
+}
+
 /// The sample of a method.
-pub(super) fn of(method: Method) -> (Request, Reply) {
+pub(crate) fn of(method: Method) -> (Request, Reply) {
     match method {
         Method::Hello => (Request::Hello(hello()), Reply::Hello(hello_result())),
         Method::Ping => (Request::Ping(daemon::PingParams {}), Reply::Ping(daemon::PingResult {})),

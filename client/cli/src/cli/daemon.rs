@@ -78,7 +78,7 @@ fn say(session: &Session<'_>, mut client: Client, what: &str) -> Result<(), Fail
 }
 
 fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
-    let mut client = match session.connect_only() {
+    let mut client = match session.connect_in_lines() {
         Err(ClientError::Unreachable { .. }) => {
             return out::show(session.common, &json!({ "stopped": false }), |_| "no daemon was running".into());
         }
@@ -89,7 +89,7 @@ fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
     drop(client);
     let lock = Path::new(&hello.home).join("herma/hermad.lock");
     let until = Instant::now() + Duration::from_secs(drain.saturating_add(LEAVE_S));
-    while session.connect_only().is_ok() || holds(hello.pid, &lock) {
+    while session.connect_in_lines().is_ok() || holds(hello.pid, &lock) {
         if Instant::now() > until {
             return Err(Failure::File("the daemon was asked to stop but still runs".into()));
         }

@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use herma_client::protocol::binary::{self, ClientFrame, ServerFrame};
+use herma_client::protocol::binary::{self, ClientFrame};
 use herma_client::protocol::daemon::SubscribeResult;
 use herma_client::protocol::frame::Decoder;
 use herma_client::protocol::memory::{
@@ -100,21 +100,26 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
     let mut buffer = [0; 4096];
     loop {
         while let Some(frame) = decoder.next_frame().unwrap() {
-            let frame: ClientFrame = binary::read(&decoder.take(&frame)).unwrap();
-            if frame.header.profile.as_deref() == Some("gone") {
+            let ClientFrame { id, request } = binary::read_request(&decoder.take(&frame)).unwrap();
+            let (header, request) = request.unwrap();
+            if header.profile.as_deref() == Some("gone") {
                 return;
             }
-            let is_subscription = matches!(frame.request, Request::Subscribe(_));
-            let outcome = if frame.header.profile.as_deref() == Some("missing") {
+            let is_subscription = matches!(request, Request::Subscribe(_));
+            let outcome = if header.profile.as_deref() == Some("missing") {
                 Err(RpcError::new(ErrorKind::NotFound, "there is no profile \"missing\""))
             } else {
-                state.lock().unwrap().answer(frame.request)
+                state.lock().unwrap().answer(request)
             };
-            stream.write_all(&binary::write(&ServerFrame::Reply { id: frame.id, outcome }).unwrap()).unwrap();
+            let mut out = Vec::new();
+            binary::append_reply(id, &outcome, &mut out).unwrap();
             if is_subscription {
                 for told in [changed("default"), changed("work"), expired()] {
-                    stream.write_all(&binary::write(&ServerFrame::Notification(told)).unwrap()).unwrap();
+                    binary::append_notification(&told, &mut out).unwrap();
                 }
+            }
+            stream.write_all(&out).unwrap();
+            if is_subscription {
                 return;
             }
         }

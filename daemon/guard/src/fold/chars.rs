@@ -2,6 +2,7 @@
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
+use super::alphabet::{is_latin, is_of_alphabet};
 use super::lookalikes::{self, Lookalike};
 use crate::view::{APOSTROPHE, CANDIDATE, CANDIDATE_STROKE, FOREIGN, OTHER, SPACE, STROKE, WORD};
 
@@ -118,17 +119,4 @@ fn kind(c: char) -> u8 {
         _ if c.is_alphanumeric() || is_combining_mark(c) => WORD,
         _ => OTHER,
     }
-}
-
-/// Whether the character is in a block of Latin letters, the small capitals and the phonetic
-/// alphabet included.
-pub(super) fn is_latin(c: char) -> bool {
-    matches!(c, '\u{AA}'..='\u{2B8}' | '\u{1D00}'..='\u{1DBF}' | '\u{1E00}'..='\u{1EFF}' | '\u{2100}'..='\u{218F}'
-        | '\u{2C60}'..='\u{2C7F}' | '\u{A720}'..='\u{A7FF}' | '\u{AB30}'..='\u{AB6F}' | '\u{10780}'..='\u{107BF}')
-}
-
-/// Whether the character is in a part of Unicode that holds alphabets rather than ideographs and
-/// syllables. The others have no Latin look-alikes, and stand beside Latin words without a space.
-pub(super) fn is_of_alphabet(c: char) -> bool {
-    matches!(c, '\u{80}'..='\u{2E7F}' | '\u{A4D0}'..='\u{ABFF}' | '\u{FB00}'..='\u{FEFF}' | '\u{10000}'..='\u{1FFFF}')
 }

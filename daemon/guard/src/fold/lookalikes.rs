@@ -7,7 +7,7 @@
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::skeleton;
 
-use super::chars::{is_latin, is_of_alphabet};
+use super::alphabet::{is_latin, is_of_alphabet};
 
 /// What a reader takes a letter for.
 pub(super) enum Lookalike {

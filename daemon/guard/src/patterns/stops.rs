@@ -1,9 +1,9 @@
-//! Where the gaps between the parts of patterns end.
+//! Where the stretches end that a hit can't leave.
 
-use super::Gap;
+use super::pattern::Reach;
 use crate::view::{is_space, is_word};
 
-/// The last places that end a gap of each kind, as far as the view has been read.
+/// The last places that end a stretch of each kind, as far as the view has been read.
 #[derive(Debug, Default)]
 pub(super) struct Stops {
     /// Everything before this byte has been read.
@@ -19,8 +19,27 @@ pub(super) struct Stops {
 }
 
 impl Stops {
+    /// Whether a stretch of this kind in which byte `from` lies has ended before byte `to`.
+    pub(super) fn ended(&mut self, reach: Reach, from: usize, to: usize, view: &[u8]) -> bool {
+        let stop = match reach {
+            Reach::Word => return true,
+            Reach::Text => return false,
+            Reach::Words => self.read(view, to).sign,
+            Reach::Line => self.read(view, to).line,
+            Reach::Tag => self.read(view, to).tag,
+        };
+        stop > from
+    }
+
+    /// Whether the word round byte `at`, or the part of it before, is the name of a variable: it
+    /// stands behind `$` or `${`.
+    pub(super) fn is_in_variable(&mut self, view: &[u8], at: usize) -> bool {
+        let before = &view[..self.read(view, at).word];
+        before.strip_suffix(b"{").unwrap_or(before).ends_with(b"$")
+    }
+
     /// Reads on to byte `to`; does nothing if that is read already.
-    pub(super) fn read_to(&mut self, view: &[u8], to: usize) {
+    fn read(&mut self, view: &[u8], to: usize) -> &Self {
         for (behind, byte) in (self.read + 1..).zip(view.get(self.read..to).unwrap_or_default()) {
             if is_word(*byte) {
                 continue;
@@ -36,28 +55,6 @@ impl Stops {
             }
         }
         self.read = self.read.max(to);
-    }
-
-    /// Reads on to byte `at`, and tells whether its word begins as the name of a variable does.
-    pub(super) fn is_in_variable(&mut self, view: &[u8], at: usize) -> bool {
-        self.read_to(view, at);
-        self.word.checked_sub(1).is_some_and(|before| matches!(view[before], b'$' | b'{'))
-    }
-
-    /// Where the word begins in which the reading has stopped.
-    pub(super) fn word_start(&self) -> usize {
-        self.word
-    }
-
-    /// Whether a gap of this kind that begins at byte `from` has ended.
-    pub(super) fn ended(&self, gap: Gap, from: usize) -> bool {
-        let stop = match gap {
-            Gap::Words => self.sign,
-            Gap::Line => self.line,
-            Gap::Tag => self.tag,
-            Gap::Letters => self.word,
-            Gap::Text => 0,
-        };
-        stop > from
+        self
     }
 }

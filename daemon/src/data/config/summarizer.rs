@@ -118,14 +118,11 @@ impl SummarizerConfig {
 
     /// Whether each of the chain has its table.
     pub(super) fn check(&self) -> Result<(), Mistake> {
-        match self.chain.iter().find(|kind| !self.has(**kind)) {
-            None => Ok(()),
-            Some(kind) => {
-                let name = kind.name();
-                let words = format!("has {name:?}, which needs a table [summarizer.{name}]");
-                Err(Mistake::new(words).at("chain").at("summarizer"))
-            }
-        }
+        self.chain.iter().find(|kind| !self.has(**kind)).map_or(Ok(()), |kind| {
+            let name = kind.name();
+            let words = format!("has {name:?}, which needs a table [summarizer.{name}]");
+            Err(Mistake::new(words).at("chain").at("summarizer"))
+        })
     }
 }
 
@@ -208,11 +205,11 @@ fn model() -> Format<ModelChoice> {
 fn variable() -> Format<String> {
     const FORM: &str = "the name of an environment variable, never the key itself";
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let read = move |said: &Value| match said.as_str() {
-        Some(name) if name.starts_with(|char: char| !char.is_ascii_digit()) && name.chars().all(is_plain) => {
-            Ok(name.to_owned())
-        }
-        _ => Err(Mistake::new(format!("must be {FORM}"))),
+    let is_name =
+        move |name: &&str| !name.is_empty() && !name.starts_with(char::is_numeric) && name.chars().all(is_plain);
+    let read = move |said: &Value| {
+        let name = said.as_str().filter(is_name).map(str::to_owned);
+        name.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
     };
     Format::with_mistakes(FORM, String::new(), read, String::clone)
 }

@@ -1,6 +1,6 @@
 //! Frames and lines to requests, and answers back.
 
-use herma_protocol::binary::{self, BinaryError, ClientFrame, ServerFrame};
+use herma_protocol::binary::{self, BinaryError, ClientFrame};
 use herma_protocol::frame::Codec;
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::{ErrorKind, Notification, Reply, RpcError};
@@ -17,7 +17,7 @@ pub(super) enum Parsed {
 /// Reads a frame that is not needed any more; a large text in it may take its bytes.
 pub(super) fn parse_taking(codec: Option<Codec>, bytes: &mut Vec<u8>) -> Parsed {
     match codec {
-        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_taking(bytes))),
+        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_request_taking(bytes))),
         Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line_taking(bytes))),
     }
 }
@@ -25,7 +25,7 @@ pub(super) fn parse_taking(codec: Option<Codec>, bytes: &mut Vec<u8>) -> Parsed 
 /// Reads a frame.
 pub(super) fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
     match codec {
-        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read(bytes))),
+        Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_request(bytes))),
         Some(Codec::Json) | None => Parsed::Line(Box::new(jsonrpc::read_line(bytes))),
     }
 }
@@ -52,18 +52,18 @@ pub(super) fn encode_line(id: &str, outcome: &Answer<Reply>, out: &mut Vec<u8>) 
 }
 
 /// Appends an answer as a frame.
-pub(super) fn encode_frame(id: u64, outcome: Answer<Reply>, out: &mut Vec<u8>) {
-    if let Err(error) = binary::append(&ServerFrame::Reply { id, outcome }, out) {
+pub(super) fn encode_frame(id: u64, outcome: &Answer<Reply>, out: &mut Vec<u8>) {
+    if let Err(error) = binary::append_reply(id, outcome, out) {
         let outcome = Err(RpcError::new(ErrorKind::TooLarge, format!("the result can't be sent: {error}")));
-        if let Err(error) = binary::append(&ServerFrame::Reply { id, outcome }, out) {
+        if let Err(error) = binary::append_reply(id, &outcome, out) {
             tracing::error!("an error can't be sent: {error}");
         }
     }
 }
 
 /// Appends a notification as a frame.
-pub(super) fn encode_notification(notification: Notification, out: &mut Vec<u8>) {
-    if let Err(error) = binary::append(&ServerFrame::Notification(notification), out) {
+pub(super) fn encode_notification(notification: &Notification, out: &mut Vec<u8>) {
+    if let Err(error) = binary::append_notification(notification, out) {
         tracing::error!("a notification can't be sent: {error}");
     }
 }

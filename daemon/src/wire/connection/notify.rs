@@ -52,7 +52,7 @@ impl Connection {
     pub(super) fn notify(&mut self, event: Event) {
         let notification = notification(event);
         match self.decoder.codec() {
-            Some(Codec::Bincode) => self.answer(|out| encode_notification(notification, out)),
+            Some(Codec::Bincode) => self.answer(|out| encode_notification(&notification, out)),
             Some(Codec::Json) | None => self.answer(|out| {
                 out.extend(jsonrpc::write_notification(&notification));
                 out.push(b'\n');

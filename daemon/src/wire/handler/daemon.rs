@@ -27,8 +27,7 @@ pub(super) fn hello(services: &Services, params: &HelloParams) -> Outcome<HelloR
     }
     let protocol = params.protocol.unwrap_or(version::PROTOCOL);
     if protocol < version::OLDEST {
-        let words = format!("this daemon speaks versions {} to {}", version::OLDEST, version::PROTOCOL);
-        return Err(Error::param("protocol", words));
+        return Err(Error::param("protocol", version::mismatch(protocol, version::PROTOCOL)));
     }
     let configured = &services.config.limits;
     Ok(HelloResult {

@@ -5,10 +5,15 @@ mod lock;
 mod transcript;
 mod usage;
 
+use std::sync::Arc;
+
 use herma_archive::session::SnapshotRow;
 use herma_protocol::session::{
     CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
 };
+
+use herma_protocol::{Method, Prepared, Reply};
+use serde_json::value::{RawValue, to_raw_value};
 
 pub(super) use lineage::{list, next_title, resume_target, show, tip};
 pub(super) use lock::{lock, lock_holder, unlock};
@@ -34,16 +39,19 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
         session: session.id.clone(),
         generation: session.generation(),
         resumed,
-        snapshot: wire(&session.snapshot()),
+        snapshot: wire(&session.snapshot().blocks),
     })
 }
 
-pub(super) async fn snapshot(services: &Services, caller: &Caller, params: &SnapshotParams) -> Outcome<Snapshot> {
-    Ok(wire(&services.sessions.opened(caller, &params.session).await?.snapshot()))
+pub(super) async fn snapshot(services: &Services, caller: &Caller, params: &SnapshotParams) -> Outcome<Reply> {
+    let frozen = services.sessions.opened(caller, &params.session).await?.snapshot();
+    let json = frozen
+        .answer(|blocks| to_raw_value(&wire(blocks)).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from));
+    Ok(Reply::Prepared(Prepared { method: Method::SessionSnapshot, json }))
 }
 
 pub(super) async fn refresh(services: &Services, caller: &Caller, params: &RefreshParams) -> Outcome<Snapshot> {
-    Ok(wire(&*services.sessions.refresh(caller, &params.session).await?))
+    Ok(wire(&services.sessions.refresh(caller, &params.session).await?.blocks))
 }
 
 pub(super) async fn close(services: &Services, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {

@@ -212,6 +212,6 @@ pub(in super::super) fn progress() -> Notification {
 }
 
 /// A compression that is over.
-pub(in super::super) fn done() -> Notification {
+pub(crate) fn done() -> Notification {
     Notification::CompressionDone(Box::new(CompressionDone { session: "s-1".into(), report: report() }))
 }

@@ -1,28 +1,14 @@
-"""What several resources share."""
+"""What is no type of the wire, but of this package."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Union
-
-Json = dict[str, Any]
-"""An object that is JSON by nature."""
+from typing import Any, TypedDict
 
 Message = dict[str, Any]
 """A chat message exactly as the agent has it."""
 
 Messages = list[Message]
 """A conversation, or a part of it."""
-
-Schemas = list[Json]
-"""Function schemas as the model gets them."""
-
-Texts = list[str]
-
-Content = Union[str, list[dict[str, Any]]]
-"""A text, or the parts of a message."""
-
-TextOrOff = Union[str, Literal[False]]
-"""A text, or ``False`` to switch off what happens without one."""
 
 Empty = dict[str, Any]
 """A result that says only that it was done."""

@@ -1,206 +1,567 @@
-"""Windows, estimates, usage, rules."""
+"""The types of `context`.
+
+Made by `generate` out of protocol/schema.json.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
-
-from .base import Message
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+Breaker = Literal["closed", "open", "half_open"]
+"""Whether automatic compression is allowed."""
+
 CacheTtl = Literal["5m", "1h"]
-ConstraintScope = Literal["standing", "once"]
+"""How long a prompt cache lives."""
+
+CheckReason = Literal[
+    "below_threshold",
+    "over_threshold",
+    "breaker_open",
+    "rate_limited",
+    "cooldown",
+    "nothing_to_compress",
+    "disabled",
+]
+"""What decided about a compression."""
+
+CompactAheadState = Literal["started", "running", "ready", "nothing"]
+"""How far a compression in the background is."""
+
+CompressMode = Literal["in_place", "continue"]
+"""What a compression does to the session."""
+
+ErrorClass = Literal["input_too_long", "output_cap", "other"]
+"""What a provider's error is about."""
+
+FailureKind = Literal["no_provider", "json", "connection", "timeout", "other"]
+"""What kind of failure a call of a model met."""
+
+OverPartKind = Literal["system", "head", "last_exchange", "request"]
+"""The parts that no compression touches."""
+
+ReplyForm = Literal["messages", "edits"]
+"""How `context.compress` answers."""
+
+TextOrOff = Union[str, Literal[False]]
+"""A text, or `false` to switch off what happens when the param is absent."""
 
 
-class EngineSettings(TypedDict, total=False):
-    """Settings of an engine; those that are absent have their usual values."""
+class Archived(TypedDict):
+    """Where what left the list is kept."""
 
-    model: str
-    context_length: int
-    threshold: float
-    target_ratio: float
-    protect_first_n: int
-    protect_last_n: int
-    summary_model: str
-    provider: str
-    base_url: str
-    api_mode: str
-    abort_on_summary_failure: bool
-    engine: str
-    redact: bool
-
-
-class ContextSettings(EngineSettings, total=False):
-    """The same, and who writes summaries."""
-
-    summarizer: str
+    handle: str
+    """Names the removed messages."""
+    messages: int
+    """How many messages."""
 
 
 class AuxFailure(TypedDict):
     """A summary model that failed."""
 
     model: str
+    """The model."""
     error: str
-
-
-class ContextStatus(TypedDict):
-    """Settings in force and the engine's state; sizes are tokens, -1 is unknown."""
-
-    engine: str
-    model: str
-    context_length: int
-    threshold: float
-    threshold_tokens: int
-    target_ratio: float
-    tail_token_budget: int
-    max_summary_tokens: int
-    protect_first_n: int
-    protect_last_n: int
-    last_prompt_tokens: int
-    last_completion_tokens: int
-    last_total_tokens: int
-    last_real_prompt_tokens: int
-    usage_percent: float
-    compression_count: int
-    last_compression_rough_tokens: int
-    last_rough_tokens_when_real_prompt_fit: int
-    awaiting_real_usage: bool
-    generation: int
-    previous_summary: str | None
-    summary_model: str | None
-    last_error: str | None
-    dropped: int
-    fallback: bool
-    aborted: bool
-    aux_failure: AuxFailure | None
-    savings_pct: float
-    ineffective_count: int
-    cooldown_s: float
-    breaker: Literal["closed", "open", "half_open"]
-    wait_s: float
-
-
-class Headings(TypedDict):
-    """Headings of a handoff."""
-
-    task: str
-    in_progress: str
-    pending: str
-    remaining: str
-
-
-class ContextConstants(TypedDict):
-    """What programs match on."""
-
-    prefix: str
-    end_marker: str
-    metadata_key: str
-    headings: Headings
-    image_tokens: int
-    image_chars: int
-    min_context: int
-    probe_tiers: list[int]
-
-
-class Estimate(TypedDict):
-    """Tokens by chars/4 and by script, and the chars that budgets count."""
-
-    tokens: int
-    own: int
-    budget_chars: int
+    """What it said, up to 220 chars."""
 
 
 class Buckets(TypedDict):
-    """Tokens of one call of a model, the same for every provider."""
+    """Tokens of one call of a model."""
 
     input: int
+    """Sent and not cached."""
     output: int
+    """Came back."""
     cache_read: int
+    """Read from a prompt cache."""
     cache_write: int
+    """Written to a prompt cache."""
     reasoning: int
+    """Reasoning, part of `output`."""
     request_count: int
+    """Calls: 1."""
     prompt: int
+    """`input`, `cache_read` and `cache_write` together."""
     total: int
+    """`prompt` and `output` together."""
 
 
-class RecordedUsage(TypedDict):
-    """The call's usage, and with a configured session what follows of it."""
+class Compressed(TypedDict):
+    """The list or the edits, whichever was asked for, and the report."""
 
-    usage: Buckets
-    should_compress: bool | None
-    pressure: float | None
-    warning: str | None
+    messages: NotRequired[list[Any]]
+    """The new list."""
+    edits: NotRequired[Edits]
+    """How to get it from the old one."""
+    report: Report
+    """What was done."""
 
 
-class Check(TypedDict):
-    """Whether to compress now."""
+class ContextCacheControl(TypedDict):
+    """Result of `context.cache_control`."""
+
+    messages: list[Any]
+    """The conversation with its marks."""
+
+
+class ContextCheck(TypedDict):
+    """Result of `context.check`."""
 
     compress: bool
-    reason: Literal[
-        "below_threshold",
-        "over_threshold",
-        "breaker_open",
-        "rate_limited",
-        "cooldown",
-        "nothing_to_compress",
-        "disabled",
-    ]
+    """Whether to compress before the next call."""
+    reason: CheckReason
+    """Why, or why not."""
     defer: bool
+    """The estimate is over the threshold and the provider's own count may be waited for."""
     tokens: int
+    """Tokens that were compared with the threshold."""
     threshold: int
+    """The threshold in tokens."""
     pressure: float
+    """`tokens` as a fraction of the window."""
     wait_s: float
+    """Seconds until a compression is allowed; 0 when it is."""
 
 
-class ClassifiedError(TypedDict):
-    """What a provider's error means; sizes are tokens."""
+class ContextClassifyError(TypedDict):
+    """Result of `context.classify_error`. Sizes are in tokens."""
 
-    kind: Literal["input_too_long", "output_cap", "other"]
+    kind: ErrorClass
+    """What was wrong."""
     context_limit: int | None
+    """The window that the text names."""
     lower_limit: int | None
+    """The same if it is smaller than `current`."""
     available_output: int | None
+    """Tokens that are left for the answer."""
     next_tier: int | None
+    """The next smaller usual window below `current`."""
 
 
-class CacheControl(TypedDict):
-    """The messages with their marks."""
+class ContextCompactAhead(TypedDict):
+    """Result of `context.compact_ahead`."""
 
-    messages: list[Message]
+    job: str
+    """Names the job; empty when there is nothing to do."""
+    state: CompactAheadState
+    """How far it is."""
 
 
-class Manual(TypedDict):
-    """The answer to one of the four questions; it has the fields of that one only."""
+class ContextCompress(TypedDict):
+    """Result of `context.compress` and `context.resume`.
+
+    The list or its edits, or the summary that the caller is to write first.
+    """
+
+    messages: NotRequired[list[Any]]
+    """The new list."""
+    edits: NotRequired[Edits]
+    """How to get it from the old one."""
+    report: NotRequired[Report]
+    """What was done."""
+    needs_summary: NotRequired[NeedsSummary]
+
+
+class ContextConstants(TypedDict):
+    """Result of `context.constants`: what clients match on."""
+
+    prefix: str
+    """What a handoff begins with."""
+    end_marker: str
+    """What it ends with."""
+    metadata_key: str
+    """The key that marks the message with a handoff."""
+    headings: Headings
+    """The headings that a reader must not act on."""
+    image_tokens: int
+    """Tokens that one image counts."""
+    image_chars: int
+    """Chars that one image counts in a budget."""
+    min_context: int
+    """The window below which a summary model is refused, in tokens."""
+    probe_tiers: list[int]
+    """Windows to try when one is too large, from large to small."""
+
+
+class ContextEstimate(TypedDict):
+    """Result of `context.estimate`."""
+
+    tokens: int
+    """Tokens by chars/4."""
+    own: int
+    """Tokens by script."""
+    budget_chars: int
+    """Chars as the boundaries count them."""
+
+
+class ContextManual(TypedDict):
+    """Result of `context.manual`: the answer to the question that was asked."""
 
     partial: NotRequired[bool]
+    """Whether the latest exchanges stay."""
     keep: NotRequired[int]
+    """How many."""
     focus: NotRequired[str | None]
-    head: NotRequired[list[Message]]
-    tail: NotRequired[list[Message]]
-    messages: NotRequired[list[Message]]
+    """A topic to keep most of."""
+    head: NotRequired[list[Any]]
+    """What is to be compressed."""
+    tail: NotRequired[list[Any]]
+    """What stays."""
+    messages: NotRequired[list[Any]]
+    """Both as one valid list."""
     noop: NotRequired[bool]
+    """Nothing changed."""
     headline: NotRequired[str]
+    """A line for people."""
     token_line: NotRequired[str]
+    """A line about the size."""
     note: NotRequired[str | None]
+    """A further sentence, where one is needed."""
 
 
-class AddedConstraint(TypedDict):
-    """The rule's id."""
+class ContextPlan(TypedDict):
+    """Result of `context.plan`."""
 
-    id: str
+    head_size: int
+    """Messages that are never compressed, at the front."""
+    start: int
+    """First message that would be summarised, in the pruned list."""
+    end: int
+    """First message of the tail, in the pruned list."""
+    min_tail: int
+    """Fewest messages of the tail."""
+    pruned: int
+    """Messages that pruning changed."""
+    messages: list[Any]
+    """The list after pruning."""
+    serialized: str
+    """The middle as text, as a summarizer gets it."""
+    prompt: str | None
+    """The prompt for a model; null when there is nothing to summarise."""
+    max_tokens: int | None
+    """The request's `max_tokens`; null with the prompt."""
+    summary_budget: int
+    """Tokens that the summary may have."""
+    focus: str | None
+    """The topic in force."""
+    previous_summary: str | None
+    """The body of the summary that this one would update."""
 
 
-class Constraint(TypedDict):
-    """A rule of the user."""
+class ContextRecordUsage(TypedDict):
+    """Result of `context.record_usage`."""
 
-    id: str
+    usage: Buckets
+    """The same for every provider."""
+    should_compress: bool | None
+    """With a configured session: whether to compress now."""
+    pressure: float | None
+    """With a configured session: prompt tokens as a fraction of the window."""
+    warning: str | None
+    """With a configured session: a sentence for people when the window fills."""
+
+
+class ContextSettings(TypedDict):
+    """The `config` of `context.plan`, for a list that belongs to no session."""
+
+    model: NotRequired[str | None]
+    """The model in use."""
+    context_length: NotRequired[int | None]
+    """Its window in tokens, from 1. Needed once for a session."""
+    threshold: NotRequired[float | None]
+    """Fraction of the window at which to compress, above 0 and up to 1."""
+    target_ratio: NotRequired[float | None]
+    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; what is outside is clamped.
+    """
+    protect_first_n: NotRequired[int | None]
+    """Messages after the system message that are never compressed."""
+    protect_last_n: NotRequired[int | None]
+    """Latest messages that pruning leaves alone."""
+    summary_model: NotRequired[str | None]
+    """The model that writes summaries, if not the one in use."""
+    provider: NotRequired[str | None]
+    """The provider of the model in use."""
+    base_url: NotRequired[str | None]
+    """The endpoint of the model in use."""
+    api_mode: NotRequired[str | None]
+    """How the endpoint is spoken to."""
+    abort_on_summary_failure: NotRequired[bool | None]
+    """Return the input when no model can write a summary."""
+    engine: NotRequired[str | None]
+    """Which engine; `compressor` when absent."""
+    summarizer: NotRequired[str | None]
+    """Which summarizer; the configured chain when absent."""
+    redact: NotRequired[bool | None]
+    """Mask secrets in what is summarised."""
+
+
+class ContextStatus(TypedDict):
+    """Result of `context.status` and `context.configure`.
+
+    Token fields are -1 where a value is unknown.
+    """
+
+    engine: str
+    """The engine in use."""
+    model: str
+    """The model in use; empty when it was never named."""
+    context_length: int
+    """Its window in tokens."""
+    threshold: float
+    """Fraction of the window at which to compress."""
+    threshold_tokens: int
+    """The same in tokens."""
+    target_ratio: float
+    """Fraction of the threshold that the tail may fill."""
+    tail_token_budget: int
+    """The same in tokens."""
+    max_summary_tokens: int
+    """Most tokens of a summary."""
+    protect_first_n: int
+    """Messages after the system message that are never compressed."""
+    protect_last_n: int
+    """Latest messages that pruning leaves alone."""
+    last_prompt_tokens: int
+    """Prompt tokens of the last call; -1 right after a compression."""
+    last_completion_tokens: int
+    """Completion tokens of the last call."""
+    last_total_tokens: int
+    """Sum of both."""
+    last_real_prompt_tokens: int
+    """Last prompt tokens that a provider reported."""
+    usage_percent: float
+    """Share of the window that the last prompt filled, 0 to 100."""
+    compression_count: int
+    """Compressions so far."""
+    last_compression_rough_tokens: int
+    """Estimate of the list right after the last compression."""
+    last_rough_tokens_when_real_prompt_fit: int
+    """That estimate, once the provider showed that it fits."""
+    awaiting_real_usage: bool
+    """A compression happened and no real usage was reported since."""
+    generation: int
+    """Grows by one with each in-place compression."""
+    previous_summary: str | None
+    """Body of the last summary."""
+    summary_model: str | None
+    """The model that writes summaries, if not the one in use."""
+    last_error: str | None
+    """Why the last summary failed."""
+    dropped: int
+    """Messages that the last compression took out."""
+    fallback: bool
+    """Another summarizer than the configured one wrote the last summary."""
+    aborted: bool
+    """The last compression gave up."""
+    aux_failure: AuxFailure | None
+    """The summary model that failed and was left."""
+    savings_pct: float
+    """What the last compression saved, in percent."""
+    ineffective_count: int
+    """Compressions in a row that saved less than 10 %."""
+    cooldown_s: float
+    """Seconds until a failed summarizer is asked again."""
+    breaker: Breaker
+    """Whether automatic compression is allowed."""
+    wait_s: float
+    """Seconds until it is."""
+
+
+class Edits(TypedDict):
+    """How to make the new list of the old one.
+
+    The kept ranges in order, with replaced messages in place and inserted ones before position
+    `at`. All positions are of the input list.
+    """
+
+    keep: list[list[int]]
+    """Ranges `[from, to)` of messages that stay, replaced ones included."""
+    replace: list[ReplacedMessage]
+    """Messages that stay with another text."""
+    insert: list[InsertedMessage]
+    """New messages."""
+
+
+class EngineSettings(TypedDict):
+    """The `config` of `context.plan`, for a list that belongs to no session."""
+
+    model: NotRequired[str | None]
+    """The model in use."""
+    context_length: NotRequired[int | None]
+    """Its window in tokens, from 1. Needed once for a session."""
+    threshold: NotRequired[float | None]
+    """Fraction of the window at which to compress, above 0 and up to 1."""
+    target_ratio: NotRequired[float | None]
+    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; what is outside is clamped.
+    """
+    protect_first_n: NotRequired[int | None]
+    """Messages after the system message that are never compressed."""
+    protect_last_n: NotRequired[int | None]
+    """Latest messages that pruning leaves alone."""
+    summary_model: NotRequired[str | None]
+    """The model that writes summaries, if not the one in use."""
+    provider: NotRequired[str | None]
+    """The provider of the model in use."""
+    base_url: NotRequired[str | None]
+    """The endpoint of the model in use."""
+    api_mode: NotRequired[str | None]
+    """How the endpoint is spoken to."""
+    abort_on_summary_failure: NotRequired[bool | None]
+    """Return the input when no model can write a summary."""
+    engine: NotRequired[str | None]
+    """Which engine; `compressor` when absent."""
+    redact: NotRequired[bool | None]
+    """Mask secrets in what is summarised."""
+
+
+class Headings(TypedDict):
+    """The four historical headings."""
+
+    task: str
+    """What the user asked last."""
+    in_progress: str
+    """What was being done."""
+    pending: str
+    """What the user had asked."""
+    remaining: str
+    """What was left."""
+
+
+class InsertedMessage(TypedDict):
+    """A new message."""
+
+    at: int
+    """It comes before this position of the input list."""
+    message: Any
+    """The message."""
+
+
+class NeedsSummary(TypedDict):
+    """A summary that the caller is to write with its own model."""
+
+    ticket: str
+    """What `context.resume` takes, once."""
+    request: SummaryRequest
+    """The call to make."""
+
+
+class Over(TypedDict):
+    """A list that is over the threshold although nothing in it can be made smaller."""
+
+    threshold: int
+    """Tokens from which compression is due."""
+    tokens: int
+    """Tokens of the list that was answered, by the larger estimate, and of what the caller counts
+    beside it.
+    """
+    parts: list[OverPart]
+    """What takes them and stays."""
+
+
+class OverPart(TypedDict):
+    """A part of a list that no compression touches."""
+
+    part: OverPartKind
+    """Which one."""
+    tokens: int
+    """Tokens that it takes."""
+
+
+class ReplacedMessage(TypedDict):
+    """A message that stays with another text."""
+
+    index: int
+    """Its position in the input list."""
+    message: Any
+    """Its new form."""
+
+
+class Report(TypedDict):
+    """What a compression did."""
+
+    compressed: bool
+    """Whether anything was compressed; if not, the input came back."""
+    reason: str | None
+    """Why not."""
+    generation: int
+    """The session's generation after it."""
+    session: str
+    """The session to go on with."""
+    messages_before: int
+    """Messages before."""
+    messages_after: int
+    """Messages after."""
+    chars_before: int
+    """Chars before."""
+    chars_after: int
+    """Chars after."""
+    tokens_before: int
+    """Tokens before."""
+    tokens_after: int
+    """Tokens after."""
+    head: int
+    """Messages kept at the front."""
+    tail: int
+    """Messages kept at the end."""
+    pruned: int
+    """Messages that pruning changed."""
+    archived: Archived | None
+    """Where what left the list is kept."""
+    summarizer: str
+    """What wrote the summary."""
+    fallback: bool
+    """Another summarizer than the configured one wrote it."""
+    aborted: bool
+    """The run gave up and the input came back."""
+    dropped: int
+    """Messages that the handoff replaces."""
+    aux_failure: AuxFailure | None
+    """The summary model that failed and was left."""
+    error: str | None
+    """Why the summary failed."""
+    savings_pct: float
+    """What was saved, in percent of the tokens before."""
+    ineffective_count: int
+    """Compressions in a row that saved less than 10 %."""
+    compression_count: int
+    """Compressions of the session so far."""
+    cooldown_s: float
+    """Seconds until a failed summarizer is asked again."""
+    constraints: int
+    """Constraints quoted in the handoff."""
+    anchors: int
+    """Exact things indexed in the handoff."""
+    unverified: list[str]
+    """Quotations in the summary that don't occur in what it came from."""
+    warnings: list[str]
+    """What the caller should know."""
+    elapsed_ms: float
+    """How long it took."""
+    over: Over | None
+    """What keeps the list over the threshold, if it is."""
+
+
+class SummaryError(TypedDict):
+    """A call of a model that failed."""
+
     text: str
-    scope: ConstraintScope
-    source: Literal["explicit", "found"]
-    at: float
+    """What the provider or the library said."""
+    status: NotRequired[int | None]
+    """The HTTP status."""
+    kind: NotRequired[FailureKind | None]
+    """What kind of failure; text and status decide without it."""
 
 
-class ConstraintList(TypedDict):
-    """Rules in force, oldest first."""
+class SummaryRequest(TypedDict):
+    """A call of a model that writes a summary."""
 
-    constraints: list[Constraint]
+    task: str
+    """What it is for: `compression`."""
+    model: str | None
+    """The model, where a summary model is set; else the caller's own."""
+    messages: list[Any]
+    """Chat messages to send."""
+    max_tokens: int
+    """Most tokens of the answer."""

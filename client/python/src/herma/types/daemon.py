@@ -1,145 +1,151 @@
-"""The daemon itself, profiles, and the guard."""
+"""The types of `daemon`.
+
+Made by `generate` out of protocol/schema.json.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from .memory import Target
+if TYPE_CHECKING:
+    from .memory import Target
 
-GuardScope = Literal["all", "context", "strict"]
+JournalState = Literal["ok", "damaged"]
+"""Whether the journal of a store is whole."""
 
-
-class Limits(TypedDict):
-    """Bytes of a frame, bytes in flight, connections, requests on a connection."""
-
-    frame: int
-    in_flight: int
-    connections: int
-    requests: int
-
-
-class Hello(TypedDict):
-    """Who answers."""
-
-    server: str
-    protocol: int
-    pid: int
-    home: str
-    methods: list[str]
-    limits: Limits
-
-
-class MethodCounts(TypedDict):
-    """How often a method was called, and how long it took in microseconds."""
-
-    count: int
-    p50_us: float
-    p99_us: float
-
-
-class RequestCounts(TypedDict):
-    """Requests since the start."""
-
-    total: int
-    errors: int
-    by_method: dict[str, MethodCounts]
-
-
-class SessionCounts(TypedDict):
-    """Sessions that are open, and all."""
-
-    open: int
-    total: int
-
-
-class StoreStatus(TypedDict):
-    """A store; sizes are chars."""
-
-    profile: str
-    target: Target
-    entries: int
-    chars: int
-    limit: int
-    revision: int
-    state: Literal["ok", "over_limit", "drifted", "unreadable"]
-    journal: Literal["ok", "damaged"]
-
-
-class OutputCounts(TypedDict):
-    """Spilled outputs: files, their bytes, and the bytes that they may have."""
-
-    files: int
-    bytes: int
-    quota: int
+StoreState = Literal["ok", "over_limit", "unreadable", "drifted"]
+"""Whether a store can be used."""
 
 
 class ArchiveStatus(TypedDict):
-    """The archive."""
+    """State of the archive."""
 
     state: str
+    """`ok`, or what is wrong with it."""
     bytes: int
+    """Size in bytes."""
 
 
-class SummarizerStatus(TypedDict):
-    """The first summarizer of the chain."""
+class Hello(TypedDict):
+    """Result of `hello`."""
 
-    kind: str
-    state: str
+    server: str
+    """Name and version of the daemon."""
+    protocol: int
+    """The protocol version of the daemon."""
+    pid: int
+    """The daemon's process id."""
+    home: str
+    """The home that it serves."""
+    methods: list[str]
+    """Every method that it answers."""
+    limits: WireLimits
+    """The limits in force."""
+
+
+class MethodCounts(TypedDict):
+    """Requests of one method."""
+
+    count: int
+    """How many."""
+    p50_us: float
+    """Half of them took at most this many microseconds (to within 12 %)."""
+    p99_us: float
+    """99 % of them took at most this many microseconds (to within 12 %)."""
+
+
+class OutputCounts(TypedDict):
+    """Spilled outputs on disk."""
+
+    files: int
+    """Number of files."""
+    bytes: int
+    """Their size in bytes."""
+    quota: int
+    """Most bytes that are kept."""
+
+
+class RequestCounts(TypedDict):
+    """Requests since the daemon started."""
+
+    total: int
+    """All requests."""
+    errors: int
+    """Those that were answered with an error."""
+    by_method: dict[str, MethodCounts]
+    """Per method that was asked at least once."""
+
+
+class SessionCounts(TypedDict):
+    """How many sessions there are."""
+
+    open: int
+    """Not closed."""
+    total: int
+    """All."""
 
 
 class Status(TypedDict):
-    """How the daemon is."""
+    """Result of `status`."""
 
     uptime_s: float
+    """Seconds since the daemon started."""
     rss_bytes: int
+    """Resident memory in bytes; 0 where the system doesn't tell."""
     connections: int
+    """Connections open now."""
     requests: RequestCounts
+    """What was asked since the start."""
     sessions: SessionCounts
+    """Sessions known to the archive."""
     stores: list[StoreStatus]
+    """One row for each store."""
     outputs: OutputCounts
+    """Spilled outputs on disk."""
     archive: ArchiveStatus
+    """The archive."""
     summarizer: SummarizerStatus
+    """What writes summaries."""
 
 
-class CreatedProfile(TypedDict):
-    """Whether it was made; false when it was there."""
+class StoreStatus(TypedDict):
+    """One store as it is now."""
 
-    created: bool
-
-
-class Profile(TypedDict):
-    """A pair of stores and their limits in chars."""
-
-    name: str
-    memory_limit: int
-    user_limit: int
-
-
-class ProfileList(TypedDict):
-    """All profiles, ``default`` first."""
-
-    profiles: list[Profile]
-
-
-class Finding(TypedDict):
-    """What the guard found, in chars of the text; ``end`` is exclusive."""
-
-    id: str
-    start: int
-    end: int
-    folded: bool
-    severity: Literal["block", "warn"]
+    profile: str
+    """The profile."""
+    target: Target
+    """`memory` or `user`."""
+    entries: int
+    """Number of entries."""
+    chars: int
+    """Chars of the joined entries."""
+    limit: int
+    """Limit in chars."""
+    revision: int
+    """Revision."""
+    state: StoreState
+    """Its state."""
+    journal: JournalState
+    """State of its journal."""
 
 
-class Scan(TypedDict):
-    """All findings, and a sentence about the first."""
+class SummarizerStatus(TypedDict):
+    """State of the summarizer that is asked first."""
 
-    findings: list[Finding]
-    message: str | None
+    kind: str
+    """`extractive`, …"""
+    state: str
+    """`ok`, or what is wrong with it."""
 
 
-class Redacted(TypedDict):
-    """The text without its secrets, and how many there were."""
+class WireLimits(TypedDict):
+    """The limits that a client should know."""
 
-    text: str | None
-    count: int
+    frame: int
+    """Largest frame or line in bytes."""
+    in_flight: int
+    """Bytes in flight of all connections."""
+    connections: int
+    """Connections at one time."""
+    requests: int
+    """Requests in flight per connection."""

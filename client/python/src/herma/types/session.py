@@ -1,127 +1,193 @@
-"""Sessions, their chain, locks and usage."""
+"""The types of `session`.
+
+Made by `generate` out of protocol/schema.json.
+"""
 
 from __future__ import annotations
 
 from typing import Literal, TypedDict
 
 UsageBy = Literal["session", "model", "agent", "day"]
+"""What makes a row of `session.usage`."""
 
 
 class Revisions(TypedDict):
-    """The revisions that a snapshot was taken at."""
+    """The revisions of a profile's two stores."""
 
     memory: int
+    """Of MEMORY.md."""
     user: int
+    """Of USER.md."""
 
 
-class Snapshot(TypedDict):
-    """The rendered blocks, null for an empty store.
-
-    ``sha256`` is the hex digest of memory block, newline, user block.
-    """
-
-    memory: str | None
-    user: str | None
-    sha256: str
-    revision: Revisions
-
-
-class OpenedSession(TypedDict):
-    """A session and what it froze."""
-
-    session: str
-    generation: int
-    resumed: bool
-    snapshot: Snapshot
-
-
-class Appended(TypedDict):
-    """Position of the next message."""
+class SessionAppend(TypedDict):
+    """Result of `session.append`."""
 
     position: int
-
-
-class Totals(TypedDict):
-    """Calls of models, and tokens."""
-
-    calls: int
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
-    reasoning: int
-    prompt: int
-    total: int
-
-
-class UsageRow(Totals):
-    """What belongs to one session, model, agent or day."""
-
-    key: str
-
-
-class UsageTable(TypedDict):
-    """Most tokens first, days in their order."""
-
-    rows: list[UsageRow]
-    total: Totals
-
-
-class SessionRow(TypedDict):
-    """A session."""
-
-    session: str
-    parent: str | None
-    title: str | None
-    agent: str | None
-    model: str | None
-    profile: str
-    generation: int
-    started_at: float
-    ended_at: float | None
-    end_reason: str | None
-    messages: int
-    tool_calls: int
-    usage: Totals
-    lineage_root: str
-    preview: str
-    last_active: float
-    cwd: str | None
-
-
-class SessionList(TypedDict):
-    """Sessions, newest root first."""
-
-    sessions: list[SessionRow]
+    """Position of the next message."""
 
 
 class SessionId(TypedDict):
-    """A session's id."""
+    """Result of `session.tip` and `session.resume_target`."""
 
     session: str
+    """The session's id."""
 
 
-class NextTitle(TypedDict):
-    """A title."""
+class SessionList(TypedDict):
+    """Result of `session.list`."""
 
-    title: str
+    sessions: list[SessionRow]
+    """The sessions, newest root first."""
 
 
-class LockResult(TypedDict):
-    """Whether the lock was taken or released."""
+class SessionLock(TypedDict):
+    """Result of `session.lock` and `session.unlock`."""
 
     ok: bool
+    """Whether it was taken or released."""
 
 
-class LockHolder(TypedDict):
-    """Who has the lock."""
+class SessionLockHolder(TypedDict):
+    """Result of `session.lock_holder`."""
 
     holder: str | None
+    """Who has it; null when nobody does."""
 
 
-class RemovedSession(TypedDict):
-    """What is gone for good."""
+class SessionNextTitle(TypedDict):
+    """Result of `session.next_title`."""
+
+    title: str
+    """The title of the continuation."""
+
+
+class SessionOpen(TypedDict):
+    """Result of `session.open`."""
+
+    session: str
+    """The session's id."""
+    generation: int
+    """Grows by one with each in-place compression, from 0."""
+    resumed: bool
+    """The session was known before; the snapshot is the old one."""
+    snapshot: Snapshot
+    """The frozen blocks."""
+
+
+class SessionRemove(TypedDict):
+    """Result of `session.remove`: what is gone for good."""
 
     messages: int
+    """Messages."""
     outputs: int
+    """Spilled outputs."""
     bytes: int
+    """Bytes of both."""
+
+
+class SessionRow(TypedDict):
+    """A session as `session.show` and `session.list` give it."""
+
+    session: str
+    """Its id."""
+    parent: str | None
+    """The session that it came out of."""
+    title: str | None
+    """A title for people."""
+    agent: str | None
+    """Which agent."""
+    model: str | None
+    """The model that it uses."""
+    profile: str
+    """The profile that it belongs to."""
+    generation: int
+    """Grows by one with each in-place compression, from 0."""
+    started_at: float
+    """When it was first opened, in Unix seconds. Of a compressed chain in `session.list`: when its
+    root was.
+    """
+    ended_at: float | None
+    """When it ended; null while it is open."""
+    end_reason: str | None
+    """Why it ended."""
+    messages: int
+    """Messages that are kept of it."""
+    tool_calls: int
+    """Tool calls in them."""
+    usage: Totals
+    """What its calls of models used."""
+    lineage_root: str
+    """The session that its chain of compressions began with."""
+    preview: str
+    """The beginning of what the user first said; empty when nothing is kept."""
+    last_active: float
+    """When it last did something, in Unix seconds."""
+    cwd: str | None
+    """The folder that the agent worked in, when that is known."""
+
+
+class SessionUsage(TypedDict):
+    """Result of `session.usage`."""
+
+    rows: list[UsageRow]
+    """Most tokens first; days in their order."""
+    total: Totals
+    """All rows together."""
+
+
+class Snapshot(TypedDict):
+    """The rendered blocks of both stores, frozen for a session."""
+
+    memory: str | None
+    """The block of MEMORY.md; null when it was empty."""
+    user: str | None
+    """The block of USER.md; null when it was empty."""
+    sha256: str
+    """Hex, of memory block, newline, user block; a missing block counts as empty."""
+    revision: Revisions
+    """The revisions that were frozen."""
+
+
+class Totals(TypedDict):
+    """The same without a key."""
+
+    calls: int
+    """Calls of a model."""
+    input: int
+    """Tokens that were sent and not cached."""
+    output: int
+    """Tokens that came back."""
+    cache_read: int
+    """Tokens read from a prompt cache."""
+    cache_write: int
+    """Tokens written to a prompt cache."""
+    reasoning: int
+    """Tokens of reasoning, part of `output`."""
+    prompt: int
+    """`input`, `cache_read` and `cache_write` together."""
+    total: int
+    """`prompt` and `output` together."""
+
+
+class UsageRow(TypedDict):
+    """Calls that belong together."""
+
+    key: str
+    """The session, the model, the agent or the day (YYYY-MM-DD)."""
+    calls: int
+    """Calls of a model."""
+    input: int
+    """Tokens that were sent and not cached."""
+    output: int
+    """Tokens that came back."""
+    cache_read: int
+    """Tokens read from a prompt cache."""
+    cache_write: int
+    """Tokens written to a prompt cache."""
+    reasoning: int
+    """Tokens of reasoning, part of `output`."""
+    prompt: int
+    """`input`, `cache_read` and `cache_write` together."""
+    total: int
+    """`prompt` and `output` together."""

@@ -7,7 +7,7 @@ const NOW: f64 = 1_000_000.0;
 const CHAIN: [Kind; 1] = [Kind::OpenAi];
 
 fn config() -> ContextConfig {
-    Config::for_home("/h".into(), "/h/s".into()).context
+    Config::default().context
 }
 
 fn settings() -> Settings {

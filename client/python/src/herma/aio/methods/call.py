@@ -1,6 +1,6 @@
 """How the functions reach the client.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,6 +1,6 @@
 """The methods of `constraint`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Constraint:
         text: str,
         scope: t.ConstraintScope | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.AddedConstraint:
+    ) -> t.ConstraintAdd:
         """Adds a rule (1 to 2,000 chars) that every handoff quotes word for word."""
         params: Mapping[str, Any] = {"session": session, "text": text, "scope": scope}
-        result: t.AddedConstraint = await self._call("constraint.add", params, options)
+        result: t.ConstraintAdd = await self._call("constraint.add", params, options)
         return result
 
     async def list(self, *, session: str, **options: Unpack[t.Options]) -> t.ConstraintList:

@@ -1,6 +1,6 @@
 """The methods of `guard`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Guard:
         text: str | None = None,
         scope: t.GuardScope | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Scan:
+    ) -> t.GuardScan:
         """Looks for attacks in a text."""
         params: Mapping[str, Any] = {"text": text, "scope": scope}
-        result: t.Scan = await self._call("guard.scan", params, options)
+        result: t.GuardScan = await self._call("guard.scan", params, options)
         return result
 
     async def redact(
@@ -43,8 +43,8 @@ class Guard:
         code: bool | None = None,
         enabled: bool | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Redacted:
+    ) -> t.GuardRedact:
         """Takes secrets out of a text."""
         params: Mapping[str, Any] = {"text": text, "force": force, "code": code, "enabled": enabled}
-        result: t.Redacted = await self._call("guard.redact", params, options)
+        result: t.GuardRedact = await self._call("guard.redact", params, options)
         return result

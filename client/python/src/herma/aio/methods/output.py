@@ -1,6 +1,6 @@
 """The methods of `output`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import AsyncCaller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -33,7 +34,7 @@ class Output:
         threshold: t.Size | None = None,
         config: t.OutputConfig | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.AdmittedOutput:
+    ) -> t.OutputAdmit:
         """Takes a tool result; gives what goes into the conversation. Sizes are chars."""
         params: Mapping[str, Any] = {
             "session": session,
@@ -43,18 +44,18 @@ class Output:
             "threshold": threshold,
             "config": config,
         }
-        result: t.AdmittedOutput = await self._call("output.admit", params, options)
+        result: t.OutputAdmit = await self._call("output.admit", params, options)
         return result
 
     async def settle_turn(
         self,
         *,
         session: str,
-        results: t.TurnResults | None = None,
-        messages: t.Messages | None = None,
+        results: List[t.TurnResult] | None = None,
+        messages: List[Any] | None = None,
         config: t.OutputConfig | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.SettledTurn:
+    ) -> t.OutputSettleTurn:
         """Spills the largest results of a turn until all of them fit its budget."""
         params: Mapping[str, Any] = {
             "session": session,
@@ -62,7 +63,7 @@ class Output:
             "messages": messages,
             "config": config,
         }
-        result: t.SettledTurn = await self._call("output.settle_turn", params, options)
+        result: t.OutputSettleTurn = await self._call("output.settle_turn", params, options)
         return result
 
     async def preview(
@@ -72,10 +73,10 @@ class Output:
         max: int | None = None,
         tail: int | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Preview:
+    ) -> t.OutputPreview:
         """Gives the first `max` chars (1,500), and `tail` last ones (0)."""
         params: Mapping[str, Any] = {"content": content, "max": max, "tail": tail}
-        result: t.Preview = await self._call("output.preview", params, options)
+        result: t.OutputPreview = await self._call("output.preview", params, options)
         return result
 
     async def read(
@@ -90,7 +91,7 @@ class Output:
         tail: int | None = None,
         view: t.View | None = None,
         **options: Unpack[t.Options],
-    ) -> t.OutputPage:
+    ) -> t.OutputRead:
         """Gives lines (from 1), chars from `offset`, or the last `tail` lines of an output.
 
         NotFound says why it is gone.
@@ -105,7 +106,7 @@ class Output:
             "tail": tail,
             "view": view,
         }
-        result: t.OutputPage = await self._call("output.read", params, options)
+        result: t.OutputRead = await self._call("output.read", params, options)
         return result
 
     async def search(
@@ -118,7 +119,7 @@ class Output:
         context: int | None = None,
         limit: int | None = None,
         **options: Unpack[t.Options],
-    ) -> t.OutputMatches:
+    ) -> t.OutputSearch:
         """Looks in spilled outputs, newest first.
 
         `context` is lines on each side, `limit` 1 to 1,000 (50).
@@ -131,7 +132,7 @@ class Output:
             "context": context,
             "limit": limit,
         }
-        result: t.OutputMatches = await self._call("output.search", params, options)
+        result: t.OutputSearch = await self._call("output.search", params, options)
         return result
 
     async def list(
@@ -149,10 +150,10 @@ class Output:
         result: t.OutputList = await self._call("output.list", params, options)
         return result
 
-    async def remove(self, *, handle: str, **options: Unpack[t.WriteOptions]) -> t.RemovedOutput:
+    async def remove(self, *, handle: str, **options: Unpack[t.WriteOptions]) -> t.OutputRemove:
         """Deletes an output; NotFound for one that is unknown or gone."""
         params: Mapping[str, Any] = {"handle": handle}
-        result: t.RemovedOutput = await self._call("output.remove", params, options)
+        result: t.OutputRemove = await self._call("output.remove", params, options)
         return result
 
     async def gc(
@@ -160,8 +161,8 @@ class Output:
         *,
         dry_run: bool | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.CollectedOutputs:
+    ) -> t.OutputGc:
         """Lets go at once what is too old or too much."""
         params: Mapping[str, Any] = {"dry_run": dry_run}
-        result: t.CollectedOutputs = await self._call("output.gc", params, options)
+        result: t.OutputGc = await self._call("output.gc", params, options)
         return result

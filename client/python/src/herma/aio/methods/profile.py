@@ -1,6 +1,6 @@
 """The methods of `profile`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Profile:
     def __init__(self, call: AsyncCaller) -> None:
         self._call = call
 
-    async def create(self, *, name: str, **options: Unpack[t.WriteOptions]) -> t.CreatedProfile:
+    async def create(self, *, name: str, **options: Unpack[t.WriteOptions]) -> t.ProfileCreate:
         """Makes a pair of stores; `name` has 1 to 64 letters, digits, `_`, `-`."""
         params: Mapping[str, Any] = {"name": name}
-        result: t.CreatedProfile = await self._call("profile.create", params, options)
+        result: t.ProfileCreate = await self._call("profile.create", params, options)
         return result
 
     async def list(self, **options: Unpack[t.Options]) -> t.ProfileList:

@@ -1,6 +1,6 @@
 """Every method of the wire.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations

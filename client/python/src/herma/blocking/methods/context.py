@@ -1,6 +1,6 @@
 """The methods of `context`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import Caller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -80,11 +81,11 @@ class Context:
         self,
         *,
         text: str | None = None,
-        messages: t.Messages | None = None,
+        messages: List[Any] | None = None,
         system_prompt: str | None = None,
-        tools: t.Schemas | None = None,
+        tools: List[Any] | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Estimate:
+    ) -> t.ContextEstimate:
         """Estimates tokens: chars/4, and by script."""
         params: Mapping[str, Any] = {
             "text": text,
@@ -92,41 +93,20 @@ class Context:
             "system_prompt": system_prompt,
             "tools": tools,
         }
-        result: t.Estimate = self._call("context.estimate", params, options)
-        return result
-
-    def record_usage(
-        self,
-        *,
-        session: str | None = None,
-        usage: t.Json | None = None,
-        provider: str | None = None,
-        api_mode: str | None = None,
-        model: str | None = None,
-        **options: Unpack[t.WriteOptions],
-    ) -> t.RecordedUsage:
-        """Tells what a model's call used, as the provider reported it."""
-        params: Mapping[str, Any] = {
-            "session": session,
-            "usage": usage,
-            "provider": provider,
-            "api_mode": api_mode,
-            "model": model,
-        }
-        result: t.RecordedUsage = self._call("context.record_usage", params, options)
+        result: t.ContextEstimate = self._call("context.estimate", params, options)
         return result
 
     def plan(
         self,
         *,
-        messages: t.Messages,
+        messages: List[Any],
         session: str | None = None,
         config: t.ContextSettings | None = None,
         focus: t.TextOrOff | None = None,
         previous_summary: str | None = None,
         today: t.TextOrOff | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Plan:
+    ) -> t.ContextPlan:
         """Says what a compression would do; nothing changes."""
         params: Mapping[str, Any] = {
             "messages": messages,
@@ -136,14 +116,14 @@ class Context:
             "previous_summary": previous_summary,
             "today": today,
         }
-        result: t.Plan = self._call("context.plan", params, options)
+        result: t.ContextPlan = self._call("context.plan", params, options)
         return result
 
     def compress(
         self,
         *,
         session: str,
-        messages: t.Messages | None = None,
+        messages: List[Any] | None = None,
         current_tokens: int | None = None,
         focus: t.TextOrOff | None = None,
         today: t.TextOrOff | None = None,
@@ -154,7 +134,7 @@ class Context:
         reply: t.ReplyForm | None = None,
         mode: t.CompressMode | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.Compressed:
+    ) -> t.ContextCompress:
         """Makes a list shorter; Busy while another compression of the session runs."""
         params: Mapping[str, Any] = {
             "session": session,
@@ -169,7 +149,55 @@ class Context:
             "reply": reply,
             "mode": mode,
         }
-        result: t.Compressed = self._call("context.compress", params, options)
+        result: t.ContextCompress = self._call("context.compress", params, options)
+        return result
+
+    def record_usage(
+        self,
+        *,
+        session: str | None = None,
+        usage: Any | None = None,
+        provider: str | None = None,
+        api_mode: str | None = None,
+        model: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextRecordUsage:
+        """Tells what a model's call used, as the provider reported it."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "usage": usage,
+            "provider": provider,
+            "api_mode": api_mode,
+            "model": model,
+        }
+        result: t.ContextRecordUsage = self._call("context.record_usage", params, options)
+        return result
+
+    def check(
+        self,
+        *,
+        session: str,
+        tokens: int | None = None,
+        messages: List[Any] | None = None,
+        system_prompt: str | None = None,
+        tools: List[Any] | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.ContextCheck:
+        """Says whether to compress now, and why."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "tokens": tokens,
+            "messages": messages,
+            "system_prompt": system_prompt,
+            "tools": tools,
+        }
+        result: t.ContextCheck = self._call("context.check", params, options)
+        return result
+
+    def reset(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.ContextStatus:
+        """Forgets what the engine remembers of a session."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.ContextStatus = self._call("context.reset", params, options)
         return result
 
     def resume(
@@ -179,13 +207,13 @@ class Context:
         summary: str | None = None,
         error: t.SummaryError | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.Compressed:
+    ) -> t.ContextCompress:
         """Goes on with a compression that needed a summary.
 
         NotFound for a ticket that is used up.
         """
         params: Mapping[str, Any] = {"ticket": ticket, "summary": summary, "error": error}
-        result: t.Compressed = self._call("context.resume", params, options)
+        result: t.ContextCompress = self._call("context.resume", params, options)
         return result
 
     def compact_ahead(
@@ -194,37 +222,10 @@ class Context:
         session: str,
         focus: t.TextOrOff | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.CompactAhead:
+    ) -> t.ContextCompactAhead:
         """Compresses the appended transcript in the background."""
         params: Mapping[str, Any] = {"session": session, "focus": focus}
-        result: t.CompactAhead = self._call("context.compact_ahead", params, options)
-        return result
-
-    def check(
-        self,
-        *,
-        session: str,
-        tokens: int | None = None,
-        messages: t.Messages | None = None,
-        system_prompt: str | None = None,
-        tools: t.Schemas | None = None,
-        **options: Unpack[t.Options],
-    ) -> t.Check:
-        """Says whether to compress now, and why."""
-        params: Mapping[str, Any] = {
-            "session": session,
-            "tokens": tokens,
-            "messages": messages,
-            "system_prompt": system_prompt,
-            "tools": tools,
-        }
-        result: t.Check = self._call("context.check", params, options)
-        return result
-
-    def reset(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.ContextStatus:
-        """Forgets what the engine remembers of a session."""
-        params: Mapping[str, Any] = {"session": session}
-        result: t.ContextStatus = self._call("context.reset", params, options)
+        result: t.ContextCompactAhead = self._call("context.compact_ahead", params, options)
         return result
 
     def classify_error(
@@ -235,7 +236,7 @@ class Context:
         current: int | None = None,
         session: str | None = None,
         **options: Unpack[t.Options],
-    ) -> t.ClassifiedError:
+    ) -> t.ContextClassifyError:
         """Says what a provider's error means; `current` is the window in tokens."""
         params: Mapping[str, Any] = {
             "text": text,
@@ -243,36 +244,36 @@ class Context:
             "current": current,
             "session": session,
         }
-        result: t.ClassifiedError = self._call("context.classify_error", params, options)
+        result: t.ContextClassifyError = self._call("context.classify_error", params, options)
         return result
 
     def cache_control(
         self,
         *,
-        messages: t.Messages,
+        messages: List[Any],
         ttl: t.CacheTtl | None = None,
         native: bool | None = None,
         **options: Unpack[t.Options],
-    ) -> t.CacheControl:
+    ) -> t.ContextCacheControl:
         """Marks at most four messages for a prompt cache."""
         params: Mapping[str, Any] = {"messages": messages, "ttl": ttl, "native": native}
-        result: t.CacheControl = self._call("context.cache_control", params, options)
+        result: t.ContextCacheControl = self._call("context.cache_control", params, options)
         return result
 
     def manual(
         self,
         *,
         text: str | None = None,
-        history: t.Messages | None = None,
+        history: List[Any] | None = None,
         keep: int | None = None,
-        head: t.Messages | None = None,
-        tail: t.Messages | None = None,
-        before: t.Messages | None = None,
-        after: t.Messages | None = None,
+        head: List[Any] | None = None,
+        tail: List[Any] | None = None,
+        before: List[Any] | None = None,
+        after: List[Any] | None = None,
         tokens_before: int | None = None,
         tokens_after: int | None = None,
         **options: Unpack[t.Options],
-    ) -> t.Manual:
+    ) -> t.ContextManual:
         """Parses a person's command, splits a list, rejoins two, or words what came of it."""
         params: Mapping[str, Any] = {
             "text": text,
@@ -285,5 +286,5 @@ class Context:
             "tokens_before": tokens_before,
             "tokens_after": tokens_after,
         }
-        result: t.Manual = self._call("context.manual", params, options)
+        result: t.ContextManual = self._call("context.manual", params, options)
         return result

@@ -1,6 +1,6 @@
 """The methods of `memory`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import Caller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -96,7 +97,7 @@ class Memory:
         self,
         *,
         target: t.Target,
-        operations: t.Operations,
+        operations: List[t.Operation],
         allow_empty: bool | None = None,
         session: str | None = None,
         agent: str | None = None,
@@ -132,7 +133,7 @@ class Memory:
     def tool(
         self,
         *,
-        arguments: t.ToolArguments,
+        arguments: Any,
         session: str | None = None,
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
@@ -202,32 +203,32 @@ class Memory:
         result: t.WriteResult = self._call("memory.restore", params, options)
         return result
 
-    def pending(self, **options: Unpack[t.Options]) -> t.Pending:
+    def pending(self, **options: Unpack[t.Options]) -> t.MemoryPending:
         """Gives the writes that wait for approval, oldest first."""
         params: Mapping[str, Any] = {}
-        result: t.Pending = self._call("memory.pending", params, options)
+        result: t.MemoryPending = self._call("memory.pending", params, options)
         return result
 
     def approve(
         self,
         *,
-        ids: t.Texts | None = None,
+        ids: List[str] | None = None,
         all: bool | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.Approved:
+    ) -> t.MemoryApprove:
         """Does writes that wait; NotFound for an unknown id, and then nothing is done."""
         params: Mapping[str, Any] = {"ids": ids, "all": all}
-        result: t.Approved = self._call("memory.approve", params, options)
+        result: t.MemoryApprove = self._call("memory.approve", params, options)
         return result
 
     def reject(
         self,
         *,
-        ids: t.Texts | None = None,
+        ids: List[str] | None = None,
         all: bool | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.Rejected:
+    ) -> t.MemoryReject:
         """Throws away writes that wait; NotFound for an unknown id, and then nothing is done."""
         params: Mapping[str, Any] = {"ids": ids, "all": all}
-        result: t.Rejected = self._call("memory.reject", params, options)
+        result: t.MemoryReject = self._call("memory.reject", params, options)
         return result

@@ -1,6 +1,6 @@
 """The methods of `recall`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import Caller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -28,12 +29,12 @@ class Recall:
         *,
         query: str,
         session: str | None = None,
-        kinds: t.RecallKinds | None = None,
+        kinds: List[t.RecallKind] | None = None,
         since: float | None = None,
         until: float | None = None,
         limit: int | None = None,
         **options: Unpack[t.Options],
-    ) -> t.RecallHits:
+    ) -> t.RecallSearch:
         """Finds what was said, seen or noted, best first.
 
         Times are Unix seconds, `limit` 1 to 100 (20).
@@ -46,7 +47,7 @@ class Recall:
             "until": until,
             "limit": limit,
         }
-        result: t.RecallHits = self._call("recall.search", params, options)
+        result: t.RecallSearch = self._call("recall.search", params, options)
         return result
 
     def expand(
@@ -56,16 +57,16 @@ class Recall:
         before: int | None = None,
         after: int | None = None,
         **options: Unpack[t.Options],
-    ) -> t.RecallItems:
+    ) -> t.RecallExpand:
         """Gives what a handle stands for, and 0 to 100 (2) messages or lines on each side."""
         params: Mapping[str, Any] = {"handle": handle, "before": before, "after": after}
-        result: t.RecallItems = self._call("recall.expand", params, options)
+        result: t.RecallExpand = self._call("recall.expand", params, options)
         return result
 
-    def describe(self, *, session: str, **options: Unpack[t.Options]) -> t.RecallDescription:
+    def describe(self, *, session: str, **options: Unpack[t.Options]) -> t.RecallDescribe:
         """Gives what each compression of a session took out."""
         params: Mapping[str, Any] = {"session": session}
-        result: t.RecallDescription = self._call("recall.describe", params, options)
+        result: t.RecallDescribe = self._call("recall.describe", params, options)
         return result
 
     def schema(self, **options: Unpack[t.Options]) -> t.RecallSchema:

@@ -1,6 +1,6 @@
 """The methods of `session`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import Caller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -33,7 +34,7 @@ class Session:
         model: str | None = None,
         context_length: int | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.OpenedSession:
+    ) -> t.SessionOpen:
         """Opens a session; its snapshot is the same ever after. `context_length` is in tokens."""
         params: Mapping[str, Any] = {
             "session": session,
@@ -43,19 +44,13 @@ class Session:
             "model": model,
             "context_length": context_length,
         }
-        result: t.OpenedSession = self._call("session.open", params, options)
+        result: t.SessionOpen = self._call("session.open", params, options)
         return result
 
     def snapshot(self, *, session: str, **options: Unpack[t.Options]) -> t.Snapshot:
         """Gives what the session froze; NotFound for one that was never opened."""
         params: Mapping[str, Any] = {"session": session}
         result: t.Snapshot = self._call("session.snapshot", params, options)
-        return result
-
-    def refresh(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.Snapshot:
-        """Freezes both stores anew."""
-        params: Mapping[str, Any] = {"session": session}
-        result: t.Snapshot = self._call("session.refresh", params, options)
         return result
 
     def close(
@@ -70,18 +65,24 @@ class Session:
         result: t.Empty = self._call("session.close", params, options)
         return result
 
+    def refresh(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.Snapshot:
+        """Freezes both stores anew."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.Snapshot = self._call("session.refresh", params, options)
+        return result
+
     def append(
         self,
         *,
         session: str,
         generation: int,
         position: int,
-        messages: t.Messages,
+        messages: List[Any],
         **options: Unpack[t.WriteOptions],
-    ) -> t.Appended:
-        """Keeps messages for recall.
+    ) -> t.SessionAppend:
+        """Keeps messages for recall; `position` is the first one's in the list, from 0.
 
-        `position` is the first one's in the list, from 0. Conflict says where to go on.
+        Conflict says where to go on.
         """
         params: Mapping[str, Any] = {
             "session": session,
@@ -89,7 +90,7 @@ class Session:
             "position": position,
             "messages": messages,
         }
-        result: t.Appended = self._call("session.append", params, options)
+        result: t.SessionAppend = self._call("session.append", params, options)
         return result
 
     def list(
@@ -126,10 +127,10 @@ class Session:
         result: t.SessionId = self._call("session.resume_target", params, options)
         return result
 
-    def next_title(self, *, title: str, **options: Unpack[t.Options]) -> t.NextTitle:
+    def next_title(self, *, title: str, **options: Unpack[t.Options]) -> t.SessionNextTitle:
         """Gives the title of a continuation: `base #N`."""
         params: Mapping[str, Any] = {"title": title}
-        result: t.NextTitle = self._call("session.next_title", params, options)
+        result: t.SessionNextTitle = self._call("session.next_title", params, options)
         return result
 
     def lock(
@@ -139,13 +140,13 @@ class Session:
         holder: str,
         ttl_s: float | None = None,
         **options: Unpack[t.WriteOptions],
-    ) -> t.LockResult:
+    ) -> t.SessionLock:
         """Takes the lock of a session for `ttl_s` seconds (300).
 
         With 0 it ends with the connection.
         """
         params: Mapping[str, Any] = {"session": session, "holder": holder, "ttl_s": ttl_s}
-        result: t.LockResult = self._call("session.lock", params, options)
+        result: t.SessionLock = self._call("session.lock", params, options)
         return result
 
     def unlock(
@@ -154,16 +155,25 @@ class Session:
         session: str,
         holder: str,
         **options: Unpack[t.WriteOptions],
-    ) -> t.LockResult:
+    ) -> t.SessionLock:
         """Releases the lock if the holder has it."""
         params: Mapping[str, Any] = {"session": session, "holder": holder}
-        result: t.LockResult = self._call("session.unlock", params, options)
+        result: t.SessionLock = self._call("session.unlock", params, options)
         return result
 
-    def lock_holder(self, *, session: str, **options: Unpack[t.Options]) -> t.LockHolder:
+    def lock_holder(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionLockHolder:
         """Says who has the lock."""
         params: Mapping[str, Any] = {"session": session}
-        result: t.LockHolder = self._call("session.lock_holder", params, options)
+        result: t.SessionLockHolder = self._call("session.lock_holder", params, options)
+        return result
+
+    def remove(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.SessionRemove:
+        """Deletes a session with its messages and outputs.
+
+        NotFound for one that was never opened.
+        """
+        params: Mapping[str, Any] = {"session": session}
+        result: t.SessionRemove = self._call("session.remove", params, options)
         return result
 
     def usage(
@@ -173,17 +183,8 @@ class Session:
         since: float | None = None,
         by: t.UsageBy | None = None,
         **options: Unpack[t.Options],
-    ) -> t.UsageTable:
+    ) -> t.SessionUsage:
         """Adds up the tokens of models' calls since a Unix time."""
         params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
-        result: t.UsageTable = self._call("session.usage", params, options)
-        return result
-
-    def remove(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.RemovedSession:
-        """Deletes a session with its messages and outputs.
-
-        NotFound for one that was never opened.
-        """
-        params: Mapping[str, Any] = {"session": session}
-        result: t.RemovedSession = self._call("session.remove", params, options)
+        result: t.SessionUsage = self._call("session.usage", params, options)
         return result

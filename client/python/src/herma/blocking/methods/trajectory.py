@@ -1,6 +1,6 @@
 """The methods of `trajectory`.
 
-Made by `generate` out of methods.txt; change that.
+Made by `generate` out of protocol/schema.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .call import Caller
 
 if TYPE_CHECKING:
+    from builtins import list as List
     from collections.abc import Mapping
 
     from typing_extensions import Unpack
@@ -26,15 +27,15 @@ class Trajectory:
     def compress(
         self,
         *,
-        conversations: t.Trajectories,
-        config: t.JsonOrYaml | None = None,
-        tokens: t.TurnTokens | None = None,
-        summaries: t.Texts | None = None,
+        conversations: List[List[Any]],
+        config: Any | None = None,
+        tokens: List[List[int]] | None = None,
+        summaries: List[str] | None = None,
         summarizer: str | None = None,
         count: t.TextCount | None = None,
         dry_run: bool | None = None,
         **options: Unpack[t.Options],
-    ) -> t.TrajectoryResult:
+    ) -> t.TrajectoryCompress:
         """Makes recorded conversations fit a number of tokens; nothing is kept."""
         params: Mapping[str, Any] = {
             "conversations": conversations,
@@ -45,5 +46,5 @@ class Trajectory:
             "count": count,
             "dry_run": dry_run,
         }
-        result: t.TrajectoryResult = self._call("trajectory.compress", params, options)
+        result: t.TrajectoryCompress = self._call("trajectory.compress", params, options)
         return result

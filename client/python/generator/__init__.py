@@ -1,0 +1,1 @@
+"""What `generate` is made of."""

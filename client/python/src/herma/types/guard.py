@@ -1,0 +1,32 @@
+"""The types of `guard`.
+
+Made by `generate` out of protocol/schema.json.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from .memory import Finding
+
+GuardScope = Literal["all", "context", "strict"]
+"""How much is looked for; each scope holds the ones before it."""
+
+
+class GuardRedact(TypedDict):
+    """Result of `guard.redact`."""
+
+    text: str | None
+    """The text with secrets masked."""
+    count: int
+    """How many were masked."""
+
+
+class GuardScan(TypedDict):
+    """Result of `guard.scan`."""
+
+    findings: list[Finding]
+    """At most one finding for each id."""
+    message: str | None
+    """What to tell about the first one; null when clean."""

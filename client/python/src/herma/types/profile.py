@@ -1,0 +1,33 @@
+"""The types of `profile`.
+
+Made by `generate` out of protocol/schema.json.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Profile(TypedDict):
+    """A named pair of stores."""
+
+    name: str
+    """Its name."""
+    memory_limit: int
+    """Limit of its MEMORY.md in chars."""
+    user_limit: int
+    """Limit of its USER.md in chars."""
+
+
+class ProfileCreate(TypedDict):
+    """Result of `profile.create`."""
+
+    created: bool
+    """False when the profile was there before."""
+
+
+class ProfileList(TypedDict):
+    """Result of `profile.list`."""
+
+    profiles: list[Profile]
+    """The profiles of the home, `default` first, the others by name."""

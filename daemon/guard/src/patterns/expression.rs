@@ -1,0 +1,65 @@
+//! Making an expression of the table ready for views.
+
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::pattern::{Pattern, Reach};
+use super::table::PATTERNS;
+
+/// The bytes of a view that are white space, as the inside of a set.
+const SPACE: &str = r"\t-\r \x81";
+
+/// Those that are letters, marks, digits and underscores.
+const WORD: &str = r"0-9A-Za-z_\x80\x84\x85\xE0-\xFF";
+
+/// The expressions of the table, each once it was needed.
+static EXPRESSIONS: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
+
+/// The expression of a row. Unless the row reaches over the whole text it matches only where the
+/// search begins.
+pub(super) fn of_row(row: usize) -> &'static Regex {
+    let Pattern { expression, reach, .. } = PATTERNS[row];
+    EXPRESSIONS[row].get_or_init(|| compile(expression, reach != Reach::Text))
+}
+
+#[expect(clippy::expect_used, reason = "a test compiles every row of the table")]
+pub(super) fn compile(expression: &str, is_anchored: bool) -> Regex {
+    let anchor = if is_anchored { r"\A" } else { "" };
+    let bytes = format!("{anchor}(?:{})", over_bytes(expression));
+    RegexBuilder::new(&bytes).unicode(false).case_insensitive(true).build().expect("a valid expression")
+}
+
+/// The expression in terms of a view's bytes.
+fn over_bytes(expression: &str) -> String {
+    let mut bytes = String::new();
+    let mut in_set = false;
+    let mut rest = expression.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => match rest.next() {
+                Some('s') => bytes.push_str(&format!("[{SPACE}]")),
+                Some('h') => bytes.push_str(r"[\t\x0B-\r \x81]"),
+                Some('w') => bytes.push_str(&format!("[{WORD}]")),
+                Some('<') => bytes.push_str(&format!(r"(?:\A|[^{WORD}])")),
+                Some('>') => bytes.push_str(&format!(r"(?:\z|[^{WORD}])")),
+                other => bytes.extend(['\\'].into_iter().chain(other)),
+            },
+            ' ' if rest.as_str().starts_with("… ") => {
+                bytes.push_str(&format!("[{SPACE}]+(?:[{WORD}]+[{SPACE}]+)*?"));
+                rest = rest.as_str()["… ".len()..].chars();
+            }
+            ' ' => bytes.push_str(&format!("[{SPACE}]+")),
+            '’' => bytes.push_str(r"\x83"),
+            '[' | ']' => {
+                in_set = c == '[';
+                bytes.push(c);
+            }
+            // All small letters, and what reads as an `l`.
+            'z' if in_set && bytes.ends_with("a-") => bytes.push_str(r"z\x85"),
+            'i' | 'l' if !in_set => bytes.push_str(&format!(r"[{c}\x85]")),
+            c => bytes.push(c),
+        }
+    }
+    bytes
+}

@@ -1,0 +1,108 @@
+//! How far a pattern has come.
+
+use std::ops::Range;
+
+use super::expression;
+use super::pattern::{Pattern, Reach};
+use super::stops::Stops;
+use super::table::PATTERNS;
+use super::words::Found;
+use crate::view::is_word;
+
+/// The state of one pattern during a search: the words found so far.
+///
+/// It keeps the first chance for each step; an earlier one serves wherever a later one would, since
+/// what lies between may be anything that the reach allows.
+pub(super) struct Progress {
+    /// The pattern's place in the table.
+    row: usize,
+    pattern: &'static Pattern,
+    state: State,
+    /// How many steps are done; all of them once the expression was tried in vain.
+    found: usize,
+    /// Where the word of the first step begins.
+    start: usize,
+    /// Where the last word found ends.
+    end: usize,
+    /// The bytes of white space that it asks for behind it.
+    space: usize,
+}
+
+enum State {
+    Open,
+    Found(Range<usize>),
+    /// Nothing is looked for.
+    Unwanted,
+}
+
+impl Progress {
+    /// The beginning of the pattern at this place of the table.
+    pub(super) fn new(row: usize, is_wanted: bool) -> Self {
+        let state = if is_wanted { State::Open } else { State::Unwanted };
+        Self { row, pattern: &PATTERNS[row], state, found: 0, start: 0, end: 0, space: 0 }
+    }
+
+    /// Where the whole pattern was found.
+    pub(super) fn into_hit(self) -> Option<Range<usize>> {
+        match self.state {
+            State::Found(bytes) => Some(bytes),
+            State::Open | State::Unwanted => None,
+        }
+    }
+
+    /// Whether nothing is to be done any more.
+    pub(super) fn is_done(&self) -> bool {
+        !matches!(self.state, State::Open)
+    }
+
+    /// Whether a word of this step may be of use here, as long as the stretch has not ended.
+    pub(super) fn may_use(&self, step: usize) -> bool {
+        !self.is_done() && (step == 0 || step == self.found)
+    }
+
+    /// Goes on by a word of a step that it [may use](Self::may_use).
+    pub(super) fn visit(&mut self, step: usize, word: &Found, view: &[u8], stops: &mut Stops) {
+        let Found { letters, before, behind } = word;
+        let reach = self.pattern.reach;
+        let goes_on = self.found > 0 && !stops.ended(reach, self.end, letters.start, view);
+        // Of a line no two words share the white space between them.
+        let space = if reach == Reach::Line { self.space + before } else { 0 };
+        let is_wanted = if step == 0 { !goes_on } else { goes_on && letters.start >= self.end + space };
+        let is_torn = reach == Reach::Line && view[letters.clone()].contains(&b'\n');
+        if !is_wanted || is_torn {
+            return;
+        }
+        if step == 0 {
+            self.start = letters.start;
+        }
+        self.end = letters.end;
+        self.space = *behind;
+        self.found = step + 1;
+        if self.found == self.pattern.steps.len()
+            && let Some(hit) = self.try_expression(view)
+        {
+            self.state = State::Found(hit);
+        }
+    }
+
+    fn try_expression(&self, view: &[u8]) -> Option<Range<usize>> {
+        let expression = self.pattern.expression;
+        let from = match self.pattern.reach {
+            Reach::Text => 0,
+            // The byte before is for the edge.
+            _ if expression.starts_with(r"\<") => self.start.saturating_sub(1),
+            _ => self.start,
+        };
+        let compiled = expression::of_row(self.row);
+        let whole = compiled.find(&view[from..])?;
+        if compiled.captures_len() > 1 {
+            let groups = compiled.captures_at(&view[from..], whole.start())?;
+            let group = groups.iter().skip(1).flatten().next()?;
+            return Some(from + group.start()..from + group.end());
+        }
+        let (start, end) = (from + whole.start(), from + whole.end());
+        let has_byte_before = expression.starts_with(r"\<") && !is_word(view[start]);
+        let has_byte_behind = expression.ends_with(r"\>") && !is_word(view[end - 1]);
+        Some(start + usize::from(has_byte_before)..end - usize::from(has_byte_behind))
+    }
+}
