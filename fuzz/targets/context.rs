@@ -3,21 +3,22 @@
 
 #![no_main]
 
-use herma_context::{
-    ArchiveNote, CompressRequest, EngineState, Focus, Message, PlanRequest, Settings, Slot, Summary, plan, prepare,
-};
+use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
+use herma_context::{Message, Settings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let messages: Vec<Message> = text.lines().filter_map(|line| Message::parse(line).ok()).collect();
     let Ok(settings) = Settings::of_window(1 + text.len() as u64 % 4096) else { return };
     let request = PlanRequest { focus: Focus::Auto, previous_summary: None, today: None };
-    let planned = plan(&messages, &settings, &request);
+    let planned = settings.engine.plan(&messages, &settings, &request);
     assert_eq!(planned.messages.len(), messages.len());
     let request = CompressRequest { focus: Focus::Auto, today: None, ..CompressRequest::default() };
-    let Ok(prepared) = prepare(&messages, &settings, &EngineState::default(), &request) else { return };
-    let summary = Summary { body: prepared.extractive_summary(None), sections: Vec::new() };
-    let compressed = prepared.finish(summary, ArchiveNote { handle: "h".into(), messages: 0 });
+    let state = EngineState::default();
+    let Ok(prepared) = settings.engine.prepare(&messages, &settings, &state, &request, |_| ()) else { return };
+    let body = prepared.extractive_summary(None);
+    let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
+    let compressed = prepared.finish(summary, "h".into(), &|_, _| None);
     let mut seen = vec![false; messages.len()];
     for slot in &compressed.slots {
         if let Slot::Kept(index) = slot {

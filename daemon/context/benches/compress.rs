@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use herma_context::{ArchiveNote, CompressRequest, EngineState, Message, Settings, Summary, prepare, tokens};
+use herma_context::compressor::prepare;
+use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
+use herma_context::{Message, Settings, tokens};
 use serde_json::value::RawValue;
 
 fn main() {

@@ -16,7 +16,9 @@ use std::collections::BTreeMap;
 
 use dice::Dice;
 use facts::{Fact, Kind};
-use herma_context::{ArchiveNote, CompressRequest, EngineState, Message, Settings, Summary, pairs, prepare, tokens};
+use herma_context::compressor::prepare;
+use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
+use herma_context::{Message, Settings, pairs, tokens};
 use serde_json::{Value, json};
 
 /// The window of the measure, in tokens.

@@ -14,6 +14,7 @@ mod quotes;
 mod script;
 mod sections;
 mod threats;
+mod unverified;
 mod user_words;
 
 use herma_guard::Policy;
@@ -130,7 +131,7 @@ impl Checked {
             self.warnings.push("secrets were masked".to_owned());
         }
         let text = threats::replaced(&masked, policy, &mut self.warnings);
-        let marked = quotes::marked(text.trim(), said);
+        let marked = unverified::marked(text.trim(), said);
         self.body = marked.text;
         self.unverified = marked.unverified;
         match self.body == before {

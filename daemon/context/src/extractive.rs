@@ -10,7 +10,7 @@ mod quote;
 use std::collections::HashSet;
 
 use allot::{Pool, allot};
-use earlier::Earlier;
+use earlier::EarlierSummary;
 use gather::{Material, gather};
 use quote::Quoter;
 
@@ -102,7 +102,7 @@ impl Extract<'_> {
         let mut found = gather(self, &quoter);
         if let Some(previous) = self.previous {
             let quoted = quoter.clean(previous);
-            let mut earlier = Earlier::read(&quoted);
+            let mut earlier = EarlierSummary::read(&quoted);
             let said = collapse(self.said);
             earlier.asks.retain(|ask| !is_said(ask, &said));
             found.append(earlier, &self.kept_items(&quoter), |count| self.scaled(count));
@@ -197,7 +197,7 @@ fn is_said(ask: &str, said: &str) -> bool {
     !words.is_empty() && said.contains(words)
 }
 
-/// What stands in the place of a task nobody stated.
+/// What stands in the place of a task that the turns do not state.
 const UNKNOWN_TASK: &str =
     "Unknown: the replaced turns hold no request of the user that the kept ones do not hold too.";
 

@@ -1,10 +1,11 @@
-//! What the summary should favour when nobody says: the newest words of the user.
+//! What the summary should favour when the caller names no topic: the newest words of the user.
 
 use crate::handoff;
 use crate::message::{Message, Role};
 use crate::redaction::Redaction;
+use crate::request::Focus;
+use crate::settings::Settings;
 use crate::text::{collapse, cut_with};
-use crate::{Focus, Settings};
 
 /// How many user messages make a focus.
 const MESSAGES: usize = 3;

@@ -1,10 +1,12 @@
 //! The handoff message: its text, how to recognise it, and where it goes.
 
-use crate::compress::{Section, SectionKind};
 use crate::constants::{END_MARKER, END_TAIL, END_WORDS, FAMILY, LEGACY, METADATA_KEY, PREFIX};
-use crate::images::text_part;
+mod section;
+
+pub use section::{Section, SectionKind};
+
 use crate::json;
-use crate::message::{Content, Message, Role};
+use crate::message::{Content, Message, Role, text_part};
 
 /// Chars within which a prefix begins, white space before it included.
 const LEAD_CHARS: usize = 256;
@@ -213,7 +215,7 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
 }
 
 /// The message that a handoff was put in front of, as it was before; none if it is no such message.
-pub(crate) fn parted(message: &Message) -> Option<Message> {
+pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     if !is_handoff(message) || is_only_handoff(message) {
         return None;
     }

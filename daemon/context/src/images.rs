@@ -1,7 +1,7 @@
 //! Images of earlier turns: only the newest user message that has one keeps it.
 
-use crate::json::{self, Span, Splice};
-use crate::message::{Content, Message, Part, Role};
+use crate::json::{Span, Splice};
+use crate::message::{Content, Message, Part, Role, text_part};
 
 /// What stands in for an image after a compression.
 pub const STRIPPED: &str = "[Attached image — stripped after compression]";
@@ -31,11 +31,6 @@ pub(crate) fn without_images(message: &Message, text: &str) -> Option<Message> {
         .map(|part: &Part| Splice { span: Span { ..part.span }, text: text_part(text) })
         .collect();
     (!splices.is_empty()).then(|| message.spliced(&splices))
-}
-
-/// A text part of list content.
-pub(crate) fn text_part(text: &str) -> String {
-    format!("{{\"type\": \"text\", \"text\": {}}}", json::encode(text))
 }
 
 /// The list with earlier images stripped.

@@ -7,12 +7,11 @@
 //! * [`tokens`]: estimates and budget lengths
 //! * [`mod@usage`]: what a call took, as the provider reports it
 //! * [`mod@pressure`]: how full that makes the window, and when to say so
-//! * [`Settings`], [`Budgets`], [`EngineState`]: what a session has configured and remembers
+//! * [`Settings`], [`Budgets`]: what a session has configured
+//! * [`mod@engine`]: what the daemon asks of an engine, and what it gets back
 //! * [`provider_error`]: what a provider's error is about, and the window that it names
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
-//! * [`plan()`]: a dry run
-//! * [`prepare`], then [`Prepared::finish`]: a compression in two phases, so that a model can
-//!   write the summary between them
+//! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
@@ -25,9 +24,9 @@ mod message;
 mod parallel;
 mod redaction;
 mod request;
+mod run;
 mod sentences;
 mod settings;
-mod state;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -37,9 +36,10 @@ pub mod boundary;
 pub mod breaker;
 pub mod cache_control;
 pub mod check;
-pub mod compress;
+pub mod compressor;
 pub mod constants;
 pub mod constraints;
+pub mod engine;
 pub mod extractive;
 pub mod fit;
 pub mod focus;
@@ -48,7 +48,6 @@ pub mod images;
 pub mod manual;
 pub mod outcome;
 pub mod pairs;
-pub mod plan;
 pub mod pressure;
 pub mod prompt;
 pub mod provider_error;
@@ -61,17 +60,10 @@ pub mod trajectory;
 pub mod usage;
 pub mod user_messages;
 
-pub use compress::{
-    ArchiveNote, Compressed, Declined, Numbers, Over, OverPart, Part, Prepared, Removed, Section, SectionKind, Slot,
-    Spill, Summary, SummaryRequest, Writer, has_work, prepare, prepare_and,
-};
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
-pub use plan::{Plan, plan};
 pub use redaction::Redaction;
-pub use request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
-pub use settings::{Budgets, MIN_CONTEXT, RawSettings, Settings, SettingsError};
-pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE};
+pub use settings::{Budgets, Engine, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use usage::Usage;
 
 /// A pattern that is part of the source.

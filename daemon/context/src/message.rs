@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 pub(crate) use crate::json::fields;
 use crate::json::{self, Span, Splice, StringLength};
 use crate::parallel;
-pub(crate) use part::{ObjectContent, Part, PartKind};
+pub(crate) use part::{ObjectContent, Part, PartKind, text_part};
 
 /// A chat message as the agent sent it.
 ///
@@ -64,7 +64,7 @@ struct Blocks {
     images: usize,
 }
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// `system`
@@ -175,7 +175,7 @@ impl Message {
         &self.0.raw
     }
 
-    /// Who speaks.
+    /// The speaker of a message.
     pub fn role(&self) -> &Role {
         &self.0.view.role
     }
@@ -297,6 +297,22 @@ impl Message {
     pub(crate) fn compose(fields: &[(&str, String)]) -> Self {
         let body: Vec<String> = fields.iter().map(|(key, value)| format!("{}: {value}", json::encode(key))).collect();
         Self::of_json(format!("{{{}}}", body.join(", ")))
+    }
+
+    /// This message with another text: of list content all text parts become one, in front, and the
+    /// others stay.
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        let content = match self.content() {
+            Content::List(parts) => {
+                let raw = self.raw();
+                let others = parts.iter().filter(|part| part.text(raw).is_none()).map(|part| part.span.slice(raw));
+                let parts: Vec<Cow<'_, str>> =
+                    std::iter::once(Cow::Owned(text_part(text))).chain(others.map(Cow::Borrowed)).collect();
+                format!("[{}]", parts.join(", "))
+            }
+            _ => json::encode(text),
+        };
+        self.with_content(&content, &[])
     }
 
     /// This message with some spans replaced; everything else keeps its exact text.

@@ -4,8 +4,8 @@ mod cooldown;
 
 pub use cooldown::{Cooldown, Cooldowns};
 
-use crate::AuxFailure;
 use crate::redaction::Redaction;
+use crate::run::AuxFailure;
 use crate::text::{cut_with, longer_than};
 
 /// Chars of an error text that stay whole.
@@ -73,10 +73,10 @@ impl CallFailure {
     }
 }
 
-/// The kind of a failure as the one who made the call saw it.
+/// The kind of a failure, as the caller of the summarizer saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Nobody is configured to be called.
+    /// No provider is configured.
     NoProvider,
     /// The reply could not be read.
     Json,
@@ -88,24 +88,10 @@ pub enum FailureKind {
     Other,
 }
 
-impl FailureKind {
-    /// The kind with this name on the wire; none for any other name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "no_provider" => Some(Self::NoProvider),
-            "json" => Some(Self::Json),
-            "connection" => Some(Self::Connection),
-            "timeout" => Some(Self::Timeout),
-            "other" => Some(Self::Other),
-            _ => None,
-        }
-    }
-}
-
 /// What kind of failure a call ended with, as far as it matters for what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Nobody is configured; no other model can help.
+    /// No provider is configured; another model would not help.
     NoProvider,
     /// The endpoint does not serve the model.
     ModelNotFound,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Today;
+use crate::request::Today;
 
 /// What the prompt is made of.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Finding the summary that an earlier compression left in the list.
 
 use crate::boundary::head_end;
-use crate::compress::Section;
 use crate::handoff;
+use crate::handoff::Section;
 use crate::json;
 use crate::message::{Content, Message, Role};
 

@@ -14,7 +14,7 @@ pub enum Focus {
     Topic(String),
 }
 
-/// Parameters of [`plan`](crate::plan()).
+/// Parameters of [`Engine::plan`](super::Engine::plan).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
     /// What the summary should favour.
@@ -25,7 +25,7 @@ pub struct PlanRequest {
     pub today: Option<Today>,
 }
 
-/// Parameters of [`prepare`](crate::prepare()).
+/// Parameters of [`Engine::prepare`](super::Engine::prepare).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompressRequest {
     /// What the summary should favour.

@@ -1,6 +1,10 @@
 //! The checked settings of a session's engine, and the budgets they give.
 
+mod engine;
+
 use std::ops::RangeInclusive;
+
+pub use engine::Engine;
 
 /// The window below which the threshold is a share of the window and not this number, in tokens.
 pub const MIN_CONTEXT: u64 = 64_000;
@@ -16,6 +20,8 @@ const MAX_SUMMARY_TOKENS: u64 = 12_000;
 /// How one session is to be compressed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// What compresses.
+    pub engine: Engine,
     /// The session's own model.
     pub model: Option<String>,
     /// The window in tokens; at least 1.
@@ -39,6 +45,8 @@ pub struct Settings {
 /// What [`Settings`] are made from: everything but the window may be absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawSettings {
+    /// See [`Settings::engine`]; the compressor by default.
+    pub engine: Engine,
     /// See [`Settings::model`].
     pub model: Option<String>,
     /// See [`Settings::context_length`].
@@ -100,6 +108,7 @@ impl RawSettings {
         }
         let (low, high) = (*TARGET_RATIO_RANGE.start(), *TARGET_RATIO_RANGE.end());
         Ok(Settings {
+            engine: self.engine,
             model: self.model,
             context_length: self.context_length,
             threshold,

@@ -9,7 +9,6 @@ mod fields;
 use serde_json::Value;
 
 use dialect::Dialect;
-use fields::Fields;
 
 /// The most tokens that a count or a sum can be: 2^53 - 1, the last whole number that a reader
 /// who keeps JSON numbers as doubles has exactly. Whatever is above counts as this.
@@ -60,7 +59,7 @@ impl Usage {
 /// * `api_mode`: `anthropic_messages`, `codex_responses` (OpenAI's Responses API) or
 ///   `chat_completions`; any other name leaves it to the fields that are there
 pub fn normalise(usage: &Value, provider: Option<&str>, api_mode: Option<&str>) -> Usage {
-    let Some(fields) = Fields::of_report(usage) else { return Usage::default() };
+    let Some(fields) = dialect::counts(usage) else { return Usage::default() };
     Dialect::of(&fields, provider, api_mode).read(&fields)
 }
 

@@ -21,7 +21,7 @@ const MAX_CHARS: usize = 24_000;
 
 /// What the user said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct UserMessages {
     /// The messages, masked, newest first.
     pub texts: Vec<String>,
     /// How many older ones an earlier handoff had no room for.
@@ -31,12 +31,12 @@ pub struct Said {
 }
 
 /// The user messages of the turns, and then those that an earlier handoff quoted, each once.
-pub fn gather(turns: &[&Message], carried: Said, redaction: Redaction) -> Said {
+pub fn gather(turns: &[&Message], carried: UserMessages, redaction: Redaction) -> UserMessages {
     let users = turns.iter().rev().filter(|turn| turn.is(Role::User) && !handoff::is_handoff(turn));
     let mut seen = std::collections::HashSet::new();
     let new = users.map(|turn| quoted(&turn.text(), redaction));
     let texts = new.chain(carried.texts).filter(|text| !text.is_empty() && seen.insert(text.clone())).collect();
-    Said { texts, hidden: carried.hidden, ..Said::default() }
+    UserMessages { texts, hidden: carried.hidden, ..UserMessages::default() }
 }
 
 fn quoted(text: &str, redaction: Redaction) -> String {

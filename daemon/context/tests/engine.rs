@@ -1,11 +1,12 @@
 //! Compression from end to end, on lists written by hand.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, PlanRequest, RawSettings,
-    Removed, Section, SectionKind, Settings, Slot, Summary, Today, Writer, compress, constants, constraints, handoff,
-    has_work, pairs, plan, prepare,
+use herma_context::compressor::{has_work, plan, prepare};
+use herma_context::engine::{
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, PlanRequest, Removed, Section,
+    SectionKind, Slot, Summary, Today, Writer,
 };
+use herma_context::{Message, RawSettings, Settings, compressor, constants, constraints, handoff, pairs};
 use serde_json::{Value, json};
 
 fn settings(window: u64, first: usize, last: usize) -> Settings {
@@ -61,7 +62,7 @@ fn the_middle_becomes_one_handoff_and_the_rest_stays() {
     let done = compress_with(&list, &settings(7_000, 2, 20), &EngineState::default(), "## Goal\nthe record");
     let new: Vec<&Message> = done.messages(&list).collect();
     assert_eq!(roles(&new), "suauauauauauauauauau", "head s u a, handoff u, then the tail");
-    assert!(new[0].text().ends_with(compress::SYSTEM_NOTE));
+    assert!(new[0].text().ends_with(compressor::SYSTEM_NOTE));
     assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);
     let handoff = new.iter().find(|m| m.is_summary()).unwrap().text();
     assert!(handoff.starts_with(constants::PREFIX));
@@ -81,7 +82,7 @@ fn the_middle_becomes_one_handoff_and_the_rest_stays() {
 
 #[test]
 fn the_note_comes_once_in_every_form_of_content() {
-    let note = compress::SYSTEM_NOTE;
+    let note = compressor::SYSTEM_NOTE;
     for (content, expect) in [
         (json!("be \"good\""), json!(format!("be \"good\"\n\n{note}"))),
         (json!(""), json!(note)),
@@ -110,9 +111,9 @@ fn too_little_is_declined_and_only_a_gap_counts_as_weak() {
         let declined = prepare(&list, &settings(1_000, 3, 20), &state, &CompressRequest::default()).err();
         assert_eq!(declined, (count <= 8).then_some(Declined::TooFew), "{count}");
     }
-    Declined::TooFew.note(&mut state);
+    state.decline(Declined::TooFew);
     assert_eq!((state.ineffective_count, state.savings_pct), (0, 100.0));
-    Declined::NothingBetween.note(&mut state);
+    state.decline(Declined::NothingBetween);
     assert_eq!((state.ineffective_count, state.savings_pct), (1, 0.0));
     let mut list = vec![say("system", "s"), say("user", "u"), say("assistant", "a"), say("user", "do it")];
     list.push(json!({"role": "assistant", "tool_calls": [{"id": "x"}, {"id": "y"}]}));
@@ -141,7 +142,7 @@ fn a_second_run_builds_on_the_first() {
         let new: Vec<&Message> = done.messages(&next).collect();
         assert_eq!(new.iter().filter(|m| m.is_summary()).count(), 1);
         assert!(!done.handoff.contains("first record"));
-        assert_eq!(new[0].text().matches(compress::SYSTEM_NOTE).count(), 1);
+        assert_eq!(new[0].text().matches(compressor::SYSTEM_NOTE).count(), 1);
     }
 }
 

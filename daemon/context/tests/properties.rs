@@ -1,10 +1,9 @@
 //! What holds for every list, however strange.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use herma_context::{
-    ArchiveNote, CompressRequest, EngineState, Gain, Message, PlanRequest, RawSettings, Removed, Settings, Slot,
-    Summary, boundary, constraints, handoff, pairs, plan, prepare, tokens,
-};
+use herma_context::compressor::{plan, prepare};
+use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Gain, PlanRequest, Removed, Slot, Summary};
+use herma_context::{Message, RawSettings, Settings, boundary, constraints, handoff, pairs, tokens};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

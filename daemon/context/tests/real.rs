@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use herma_context::{ArchiveNote, CompressRequest, EngineState, Message, RawSettings, Summary, pairs, prepare, tokens};
+use herma_context::compressor::prepare;
+use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
+use herma_context::{Message, RawSettings, pairs, tokens};
 use serde_json::value::RawValue;
 
 /// The messages of all fixtures, chained.

@@ -2,9 +2,9 @@
 //! conversation the secret stood.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, EngineState, Message, RawSettings, Settings, Summary, Writer, prepare,
-};
+use herma_context::compressor::prepare;
+use herma_context::engine::{ArchiveNote, CompressRequest, Compressed, EngineState, Summary, Writer};
+use herma_context::{Message, RawSettings, Settings};
 use herma_guard::{RedactOptions, redact};
 use proptest::prelude::*;
 use serde_json::{Value, json};

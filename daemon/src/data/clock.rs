@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use herma_context::Today;
+use herma_context::engine::Today;
 
 /// Now, in Unix seconds.
 pub(crate) fn unix_now() -> f64 {

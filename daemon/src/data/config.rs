@@ -21,7 +21,7 @@ use herma_guard::{RedactOptions, redact};
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-pub use self::context::{CompressionMode, ContextConfig, Engine};
+pub use self::context::{CompressionMode, ContextConfig};
 pub use self::guard::GuardConfig;
 use self::key::{Held, Key, Section};
 pub use self::limits::LimitsConfig;

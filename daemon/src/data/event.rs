@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herma_context::{AuxFailure, Over};
+use herma_context::engine::{AuxFailure, Over};
 use herma_memory::{Action, Target};
 use herma_spill::outputs::Expired;
 

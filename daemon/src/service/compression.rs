@@ -2,7 +2,7 @@
 //!
 //! A run goes through phases, each in a file of its own. [`begin`] takes the list and has the
 //! engine decide what would be replaced; [`writing`] asks one summarizer after the other, and
-//! [`verify`] checks what it wrote; [`commit`] puts the new list together and has the archive
+//! the engine checks what it wrote; [`commit`] puts the new list together and has the archive
 //! keep what left the old one, before anybody gets it. Between the phases nothing is changed, so
 //! a run can be dropped anywhere before the archive is asked; once it was, its thread finishes
 //! alone. Where the summary comes at once, the archive begins while it is written; outputs that
@@ -25,7 +25,6 @@ mod report;
 mod run;
 mod summarizer_chain;
 mod tickets;
-mod verify;
 mod writing;
 
 use std::borrow::Cow;

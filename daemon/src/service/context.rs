@@ -7,8 +7,9 @@ mod usage;
 
 use std::sync::Arc;
 
+use herma_context::Settings;
 use herma_context::breaker::State as BreakerState;
-use herma_context::{EngineState, Plan, PlanRequest, Settings};
+use herma_context::engine::{Engine, EngineState, Plan, PlanRequest};
 
 pub(crate) use self::check::Weight;
 pub(crate) use self::usage::Reported;
@@ -24,9 +25,6 @@ use crate::data::error::{Error, Outcome};
 use crate::data::names;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
-
-/// The only engine of this version.
-pub(crate) const ENGINE: &str = "compressor";
 
 /// Asks the engines of sessions.
 #[derive(Debug)]
@@ -150,12 +148,15 @@ impl ContextService {
 }
 
 async fn plan(messages: Vec<String>, settings: Settings, request: PlanRequest) -> Outcome<Plan> {
-    blocking("context.plan", move || Ok(herma_context::plan(&parse(messages), &settings, &request))).await
+    blocking("context.plan", move || Ok(settings.engine.plan(&parse(messages), &settings, &request))).await
 }
 
 fn check_engine(engine: Option<&str>) -> Outcome<()> {
-    match engine {
-        None | Some(ENGINE) => Ok(()),
-        Some(other) => Err(Error::param("engine", format!("{other:?} is not one; there is {ENGINE:?}"))),
+    match engine.filter(|name| Engine::from_name(name).is_none()) {
+        None => Ok(()),
+        Some(other) => {
+            let known: Vec<String> = Engine::NAMED.iter().map(|(name, _)| format!("{name:?}")).collect();
+            Err(Error::param("engine", format!("{other:?} is not one; there is {}", known.join(", "))))
+        }
     }
 }

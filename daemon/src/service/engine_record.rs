@@ -1,8 +1,8 @@
 //! What a session's engine remembers between two calls, across restarts too.
 
 use herma_archive::engine::EngineRow;
-use herma_context::EngineState;
 use herma_context::breaker::Breaker;
+use herma_context::engine::EngineState;
 use herma_context::outcome::Cooldowns;
 use serde::Serialize;
 

@@ -1,5 +1,6 @@
 //! What `context.configure` and `session.open` said of a session, and what is in force.
 
+use herma_context::engine::Engine;
 use herma_context::{RawSettings, Settings};
 use serde_json::{Map, Value};
 
@@ -105,6 +106,8 @@ impl SessionSettings {
         };
         let context = &defaults.context;
         RawSettings {
+            // A name that another version knew leaves it at the configured one.
+            engine: self.engine.as_deref().and_then(Engine::from_name).unwrap_or(context.engine),
             model: self.model.clone(),
             context_length,
             threshold: self.threshold.or(Some(context.threshold)),

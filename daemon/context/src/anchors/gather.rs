@@ -78,7 +78,7 @@ struct Line {
 }
 
 /// A find in a sentence.
-struct Saying {
+struct SentenceMatch {
     anchor: Anchor,
     shape: u64,
 }
@@ -90,7 +90,7 @@ struct Gatherer {
     read: usize,
     shapes: Counts,
     lines: Vec<Line>,
-    sayings: Vec<Saying>,
+    sentence_matches: Vec<SentenceMatch>,
 }
 
 impl Gatherer {
@@ -153,10 +153,13 @@ impl Gatherer {
     }
 
     fn sentence(&mut self, sentence: &str, worth: f64) {
-        let Some(sight) = kind_of(sentence, Prose::Yes) else { return };
-        let text = excerpt(sentence, &sight);
-        let shape = shape::shape(sentence) ^ sight.kind.index() as u64;
-        self.sayings.push(Saying { anchor: Anchor { kind: sight.kind, text, score: worth * sight.strength }, shape });
+        let Some(matched) = kind_of(sentence, Prose::Yes) else { return };
+        let text = excerpt(sentence, &matched);
+        let shape = shape::shape(sentence) ^ matched.kind.index() as u64;
+        self.sentence_matches.push(SentenceMatch {
+            anchor: Anchor { kind: matched.kind, text, score: worth * matched.strength },
+            shape,
+        });
     }
 
     fn old_output(&mut self, turn: &Message, worth: f64) {
@@ -227,13 +230,13 @@ impl Gatherer {
 
     fn finish(self) -> Vec<Anchor> {
         let mut prose_counts: HashMap<u64, u32> = HashMap::new();
-        for saying in &self.sayings {
-            *prose_counts.entry(saying.shape).or_default() += 1;
+        for found in &self.sentence_matches {
+            *prose_counts.entry(found.shape).or_default() += 1;
         }
-        let mut found: Vec<Anchor> = Vec::with_capacity(self.sayings.len() + self.lines.len());
-        found.extend(self.sayings.into_iter().map(|saying| {
-            let count = prose_counts.get(&saying.shape).copied().unwrap_or(1);
-            Anchor { score: saying.anchor.score * rank::prose_rarity(count), ..saying.anchor }
+        let mut found: Vec<Anchor> = Vec::with_capacity(self.sentence_matches.len() + self.lines.len());
+        found.extend(self.sentence_matches.into_iter().map(|found| {
+            let count = prose_counts.get(&found.shape).copied().unwrap_or(1);
+            Anchor { score: found.anchor.score * rank::prose_rarity(count), ..found.anchor }
         }));
         let shapes = self.shapes;
         found.par_extend(self.lines.into_par_iter().with_min_len(FEW_LINES).filter_map(|line| {
@@ -245,9 +248,9 @@ impl Gatherer {
                 Form::Plain => Cow::Borrowed(line.text.as_str()),
                 Form::Json => unescaped(&line.text),
             };
-            let sight = kind_of(&plain, Prose::No)?;
-            let text = excerpt(&plain, &sight);
-            Some(Anchor { kind: sight.kind, text, score: line.worth * sight.strength * rank::rarity(count) })
+            let matched = kind_of(&plain, Prose::No)?;
+            let text = excerpt(&plain, &matched);
+            Some(Anchor { kind: matched.kind, text, score: line.worth * matched.strength * rank::rarity(count) })
         }));
         found
     }

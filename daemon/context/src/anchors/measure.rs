@@ -13,7 +13,7 @@ const LOOK_BYTES: usize = 4_096;
 
 /// What a line has.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sight {
+pub(crate) struct LineMatch {
     /// The strongest kind.
     pub(crate) kind: Kind,
     /// Where its first thing stands.
@@ -190,33 +190,33 @@ fn words() -> AhoCorasick {
 }
 
 /// What is in a line; none if that is nothing exact.
-pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<Sight> {
+pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
     let line = line.get(..line.floor_char_boundary(LOOK_BYTES)).unwrap_or(line);
     let signs = Signs::of(line);
     let worded = WORDS.is_match(line);
     if !worded && !signs.any() {
         return None;
     }
-    let sight = |kind, span: Range<usize>, strength| Some(Sight { kind, span, strength });
+    let matched = |kind, span: Range<usize>, strength| Some(LineMatch { kind, span, strength });
     if worded
         && prose == Prose::Yes
         && let Some(found) = DECISION.find(line)
     {
-        return sight(Kind::Decision, found.range(), 1.0);
+        return matched(Kind::Decision, found.range(), 1.0);
     }
     if (worded || signs.digit || prose == Prose::No)
         && let Some(found) = first_error(line)
     {
         if let Some(form) = ERROR_FORM.find(line) {
-            return sight(Kind::Error, form.range(), 1.0);
+            return matched(Kind::Error, form.range(), 1.0);
         }
         if prose == Prose::No {
-            return sight(Kind::Error, found.range(), if signs.digit || signs.colon { 0.8 } else { 0.55 });
+            return matched(Kind::Error, found.range(), if signs.digit || signs.colon { 0.8 } else { 0.55 });
         }
     }
     exact(line, &signs, prose).or_else(|| {
         let found = first_error(line).filter(|_| worded)?;
-        sight(Kind::Error, found.range(), 0.5)
+        matched(Kind::Error, found.range(), 0.5)
     })
 }
 
@@ -236,43 +236,43 @@ fn says_none(rest: &str) -> bool {
 }
 
 /// The exact thing in a line, the rarest kind first.
-fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<Sight> {
-    let sight = |kind, span: Range<usize>, strength| Some(Sight { kind, span, strength });
+fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
+    let matched = |kind, span: Range<usize>, strength| Some(LineMatch { kind, span, strength });
     if signs.address
         && let Some(found) = URL.find(line)
     {
-        return sight(Kind::Url, found.range(), 1.0);
+        return matched(Kind::Url, found.range(), 1.0);
     }
     if signs.digit
         && let Some((span, strength)) = hash(line)
     {
-        return sight(Kind::Hash, span, strength);
+        return matched(Kind::Hash, span, strength);
     }
     let command = if signs.letters { COMMAND.find(line) } else { None };
     if let Some(found) = &command
         && (signs.tick || signs.dashes || found.start() == 0)
     {
-        return sight(Kind::Command, found.range(), if prose == Prose::Yes || signs.dollar { 1.0 } else { 0.7 });
+        return matched(Kind::Command, found.range(), if prose == Prose::Yes || signs.dollar { 1.0 } else { 0.7 });
     }
     if signs.digit
         && let Some(found) = ISSUE.find(line)
     {
         let strength = if signs.hash || line.contains("CVE-") { 1.0 } else { 0.7 };
-        return sight(Kind::Issue, found.range(), strength);
+        return matched(Kind::Issue, found.range(), strength);
     }
     if signs.digit
         && let Some(found) = MEASURE.find(line)
     {
-        return sight(Kind::Measure, found.range(), if MEASURE_CUE.is_match(line) { 1.0 } else { 0.6 });
+        return matched(Kind::Measure, found.range(), if MEASURE_CUE.is_match(line) { 1.0 } else { 0.6 });
     }
     if (signs.slash || signs.dot)
         && let Some(found) = PATH.captures(line).and_then(|found| found.get(1))
     {
         let rooted = found.as_str().starts_with(['/', '~', '.']) || found.as_str().contains('\\');
-        return sight(Kind::Path, found.range(), if rooted { 1.0 } else { 0.8 });
+        return matched(Kind::Path, found.range(), if rooted { 1.0 } else { 0.8 });
     }
     let found = command?;
-    sight(Kind::Command, found.range(), 0.5)
+    matched(Kind::Command, found.range(), 0.5)
 }
 
 /// The first run of hex digits that is a hash and not a number or a word.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Kind;
-use super::measure::Sight;
+use super::measure::LineMatch;
 use crate::text::{collapse, longer_than};
 
 /// Chars of a line that is kept whole.
@@ -21,12 +21,12 @@ const MAX_BYTES: usize = 400;
 const SEAM_BYTES: usize = 20;
 
 /// What is kept of a line: of one with a path the path alone, of others the words around the find.
-pub(super) fn excerpt(line: &str, sight: &Sight) -> String {
-    match (sight.kind, line.get(sight.span.clone())) {
+pub(super) fn excerpt(line: &str, matched: &LineMatch) -> String {
+    match (matched.kind, line.get(matched.span.clone())) {
         (Kind::Path, Some(path)) if !longer_than(path, PATH_CHARS) => {
             path.trim_end_matches(['.', ',', ':', ';', '!', '?', '*']).to_owned()
         }
-        _ => snippet(line, sight.kind, &sight.span),
+        _ => snippet(line, matched.kind, &matched.span),
     }
 }
 

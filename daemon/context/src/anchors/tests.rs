@@ -147,7 +147,7 @@ fn a_field_that_says_there_is_no_error_is_none() {
         (r#"{"error": null, "stderr": "fatal: not a repository"}"#, true),
         (r#"{"failed": 07}"#, true),
     ] {
-        let sight = kind_of(line, Prose::No);
-        assert_eq!(sight.is_some_and(|sight| sight.kind == Kind::Error), is_error, "{line}");
+        let matched = kind_of(line, Prose::No);
+        assert_eq!(matched.is_some_and(|matched| matched.kind == Kind::Error), is_error, "{line}");
     }
 }

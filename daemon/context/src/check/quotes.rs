@@ -7,13 +7,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::sections;
-use super::user_words::UserWords;
 
 /// What stands behind a quotation that nobody said.
-const MARK: &str = " [unverified]";
-/// Quotations that are looked up; those beyond count as unverified. Each takes a search through all
-/// that the user said, so without a limit many of them would take more than linear time.
-const MOST_LOOKED_UP: usize = 500;
+pub(super) const MARK: &str = " [unverified]";
 /// What a quotation must weigh to be one; less is a name or a word.
 const LEAST_WEIGHT: usize = 10;
 /// Opening marks and what closes each.
@@ -47,37 +43,9 @@ pub(super) struct Quote {
     /// Without its marks.
     pub(super) words: Range<usize>,
     /// Where the closing mark ends.
-    end: usize,
+    pub(super) end: usize,
     /// Whether it is marked as unverified.
     pub(super) is_marked: bool,
-}
-
-/// A text with the marks that it needs.
-pub(super) struct Marked {
-    pub(super) text: String,
-    /// What is marked, in order.
-    pub(super) unverified: Vec<String>,
-}
-
-/// Marks the quotations of the user that do not occur in the user's words.
-pub(super) fn marked(text: &str, said: &UserWords) -> Marked {
-    let mut marked = Marked { text: String::with_capacity(text.len()), unverified: Vec::new() };
-    let mut copied = 0;
-    for (number, quote) in quotes(text).iter().enumerate() {
-        let words = text.get(quote.words.clone()).unwrap_or("");
-        let is_known = !quote.is_marked && number < MOST_LOOKED_UP && said.has(words);
-        if is_known {
-            continue;
-        }
-        marked.unverified.push(words.to_owned());
-        if !quote.is_marked {
-            marked.text.push_str(text.get(copied..quote.end).unwrap_or(""));
-            marked.text.push_str(MARK);
-            copied = quote.end;
-        }
-    }
-    marked.text.push_str(text.get(copied..).unwrap_or(""));
-    marked
 }
 
 /// The text without the quotations that are marked.
@@ -101,7 +69,7 @@ pub(super) fn quotes(text: &str) -> Vec<Quote> {
     for line in text.split_inclusive('\n') {
         let end = paragraph.end + line.len();
         if begins_paragraph(line) {
-            in_paragraph(text, paragraph.clone(), Whose::below(heading), &mut all);
+            in_paragraph(text, paragraph.clone(), Attribution::below(heading), &mut all);
             paragraph.start = paragraph.end;
         }
         if sections::is_heading(line) {
@@ -110,7 +78,7 @@ pub(super) fn quotes(text: &str) -> Vec<Quote> {
         }
         paragraph.end = end;
     }
-    in_paragraph(text, paragraph, Whose::below(heading), &mut all);
+    in_paragraph(text, paragraph, Attribution::below(heading), &mut all);
     all
 }
 
@@ -127,14 +95,14 @@ fn begins_paragraph(line: &str) -> bool {
 
 /// Which quotations of a section are the user's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum Attribution {
     /// All: the section is about what the user asked for.
     Users,
     /// Those that are said to be.
     AsSaid,
 }
 
-impl Whose {
+impl Attribution {
     fn below(heading: &str) -> Self {
         match sections::is_asked(heading) {
             true => Self::Users,
@@ -143,10 +111,10 @@ impl Whose {
     }
 }
 
-fn in_paragraph(text: &str, range: Range<usize>, whose: Whose, all: &mut Vec<Quote>) {
+fn in_paragraph(text: &str, range: Range<usize>, attribution: Attribution, all: &mut Vec<Quote>) {
     let part = text.get(range.clone()).unwrap_or("");
     let says_so: Vec<Range<usize>> = ATTRIBUTION.find_iter(part).map(|found| found.range()).collect();
-    if whose == Whose::AsSaid && says_so.is_empty() {
+    if attribution == Attribution::AsSaid && says_so.is_empty() {
         return;
     }
     let closing = closing_marks(part);
@@ -163,7 +131,7 @@ fn in_paragraph(text: &str, range: Range<usize>, whose: Whose, all: &mut Vec<Quo
             continue;
         };
         done = end;
-        let is_users = whose == Whose::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
+        let is_users = attribution == Attribution::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
         if is_users && weight(part.get(inside..close).unwrap_or("")) >= LEAST_WEIGHT {
             let is_marked = part.get(end..).is_some_and(|rest| rest.starts_with(MARK));
             let words = range.start + inside..range.start + close;

@@ -1,8 +1,8 @@
 //! The headings of a summary, and what stands below them.
 
 use super::threats;
-use crate::compress::SectionKind;
 use crate::constants::{PENDING_HEADING, TASK_HEADING};
+use crate::handoff::SectionKind;
 
 /// The heading of the user's rules in the prompt's template.
 const CONSTRAINTS_HEADING: &str = "## Constraints & Preferences";

@@ -67,7 +67,7 @@ fn rest(count: usize) -> String {
     format!("{REST}{count} older rules that have no room here; all of them are kept with the session)")
 }
 
-/// The rules that a handoff lists; they are found ones, whoever made them.
+/// The rules that a handoff lists. It does not say which were added by hand: all count as found.
 pub(crate) fn parse(text: &str, at: f64) -> Vec<Constraint> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
     lines

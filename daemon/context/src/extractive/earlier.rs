@@ -21,7 +21,7 @@ pub(super) const OWN_UNAVAILABLE: &str = "Summary generation was unavailable";
 
 /// The parts of an earlier summary, newest item first.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
+pub(super) struct EarlierSummary {
     pub(super) asks: Vec<String>,
     pub(super) actions: Vec<String>,
     pub(super) blocked: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Earlier {
     pub(super) notes: Vec<String>,
 }
 
-impl Earlier {
+impl EarlierSummary {
     /// Reads a summary of whatever form; lines without a known heading are critical context.
     pub(super) fn read(text: &str) -> Self {
         let mut out = Self::default();

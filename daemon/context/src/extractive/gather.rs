@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Extract;
-use super::earlier::Earlier;
+use super::earlier::EarlierSummary;
 use super::files::Paths;
 use super::quote::Quoter;
 use crate::message::{Message, Role};
@@ -60,7 +60,7 @@ impl Material {
 
     /// Adds what an earlier summary had, within the counts of `scaled`.
     /// What `kept` says stays in the list is left out.
-    pub(super) fn append(&mut self, earlier: Earlier, kept: &HashSet<String>, scaled: impl Fn(usize) -> usize) {
+    pub(super) fn append(&mut self, earlier: EarlierSummary, kept: &HashSet<String>, scaled: impl Fn(usize) -> usize) {
         let lists = [
             (&mut self.asks, earlier.asks, ASKS),
             (&mut self.actions, earlier.actions, ACTIONS),

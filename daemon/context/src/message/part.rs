@@ -76,3 +76,8 @@ pub(crate) fn joined_text<'a>(parts: &[Part], raw: &'a str) -> Cow<'a, str> {
         all
     })
 }
+
+/// A text part of list content.
+pub(crate) fn text_part(text: &str) -> String {
+    format!("{{\"type\": \"text\", \"text\": {}}}", json::encode(text))
+}

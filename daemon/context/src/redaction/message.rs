@@ -4,7 +4,6 @@
 use serde::de::IgnoredAny;
 
 use super::{REMOVED, Redaction};
-use crate::compress::with_text;
 use crate::json::{self, Span, Splice};
 use crate::message::{Content, Message};
 
@@ -33,7 +32,7 @@ impl Redaction {
         match clean == text {
             true => message,
             false if message.bare_text().is_some() => Message::of_json(json::encode(&clean)),
-            false => with_text(&message, &clean),
+            false => message.with_text(&clean),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Config {
     pub metrics: Metrics,
 }
 
-/// `tokenizer`: told to whoever counts; nothing is fetched by it.
+/// `tokenizer`: for a caller that counts by itself; herma fetches none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tokenizer {
     /// Its name.

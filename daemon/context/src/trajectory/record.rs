@@ -16,25 +16,25 @@ const LOOKED_AT: usize = 4_000;
 const NAME_CHARS: usize = 60;
 
 /// Chars that a line may have, and whose turns are told, from the fullest form to the barest.
-const FORMS: [(usize, Told); 6] = [
-    (400, Told::All),
-    (240, Told::All),
-    (160, Told::All),
-    (100, Told::All),
-    (160, Told::WithoutTools),
-    (80, Told::WithoutTools),
+const FORMS: [(usize, Detail); 6] = [
+    (400, Detail::All),
+    (240, Detail::All),
+    (160, Detail::All),
+    (100, Detail::All),
+    (160, Detail::WithoutTools),
+    (80, Detail::WithoutTools),
 ];
 
 /// Chars of a line where only some of the turns are told.
 const SPARSE: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Detail {
     All,
     WithoutTools,
 }
 
-impl Told {
+impl Detail {
     fn tells(self, from: From) -> bool {
         self == Self::All || from != From::Tool
     }
@@ -61,7 +61,7 @@ pub fn record(turns: &[Turn], start: usize, target: u64, count: Count) -> String
             return text;
         }
     }
-    let said: Vec<_> = lines.iter().filter(|(from, ..)| Told::WithoutTools.tells(*from)).collect();
+    let said: Vec<_> = lines.iter().filter(|(from, ..)| Detail::WithoutTools.tells(*from)).collect();
     let mut step = 2;
     while step < said.len() {
         let opening = format!("{opening}\nOne in {step} of what was not a tool's:");

@@ -16,7 +16,7 @@ pub enum From {
     Gpt,
     /// The responses to the calls of the turn before.
     Tool,
-    /// Somebody else, or nobody.
+    /// Another role, or none.
     Other,
 }
 

@@ -1,5 +1,7 @@
 //! Which provider's fields a usage has, and what they mean.
 
+use serde_json::Value;
+
 use super::fields::Fields;
 use super::{Usage, sum};
 
@@ -20,6 +22,19 @@ const GEMINI: [&str; 8] = [
 ];
 /// Counts of Ollama's own API.
 const OLLAMA: [&str; 2] = ["prompt_eval_count", "eval_count"];
+
+/// Where a response holds its usage: OpenAI, Anthropic and their kin; Gemini on the wire; Gemini
+/// as its Python library writes it.
+const NESTED: [&str; 3] = ["usage", "usageMetadata", "usage_metadata"];
+
+/// The fields with the counts: those of the report, or where it has none, of the usage that it holds.
+pub(super) fn counts(report: &Value) -> Option<Fields<'_>> {
+    let given = Fields::of(report)?;
+    if Dialect::recognised(&given).is_some() {
+        return Some(given);
+    }
+    Some(NESTED.into_iter().find_map(|name| given.object(name)).unwrap_or(given))
+}
 
 /// A family of usage fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,23 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::MAX_TOKENS;
-use super::dialect::Dialect;
-
-/// Where a response holds its usage: OpenAI, Anthropic and their kin; Gemini on the wire; Gemini
-/// as its Python library writes it.
-const NESTED: [&str; 3] = ["usage", "usageMetadata", "usage_metadata"];
 
 /// One JSON object; a field that is null counts as absent.
 pub(super) struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
-    /// The object with the counts: the one given, or where that has none, the usage it holds.
-    pub(super) fn of_report(report: &'a Value) -> Option<Self> {
-        let given = Self(report.as_object()?);
-        if Dialect::recognised(&given).is_some() {
-            return Some(given);
-        }
-        Some(NESTED.into_iter().find_map(|name| given.object(name)).unwrap_or(given))
+    /// Those of an object; none of any other value.
+    pub(super) fn of(value: &'a Value) -> Option<Self> {
+        value.as_object().map(Self)
     }
 
     /// Whether one of the fields is there.
@@ -28,7 +19,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The object of that name.
-    fn object(&self, name: &str) -> Option<Self> {
+    pub(super) fn object(&self, name: &str) -> Option<Self> {
         self.0.get(name).and_then(Value::as_object).map(Self)
     }
 

@@ -1,6 +1,6 @@
 //! The user's words as text, and back.
 
-use super::Said;
+use super::UserMessages;
 use super::core::{Core, cores, is_empty_talk};
 
 /// What begins a message.
@@ -41,7 +41,7 @@ pub struct Rendered {
 
 /// Quotes as much as there is room for: all of it if it fits; else as many of the newest messages
 /// whole as there is room for beside what the others ask for. `handle` names the archived messages.
-pub fn render(said: &Said, chars: usize, handle: &str) -> Rendered {
+pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
     let texts: Vec<&str> = said.texts.iter().map(String::as_str).collect();
     let hidden_before = if said.hidden == 0 { 0 } else { rest(said.hidden, handle).chars().count() };
     if said.texts.iter().map(|text| cost(text)).sum::<usize>() + hidden_before <= chars {
@@ -183,8 +183,8 @@ fn rest(count: usize, handle: &str) -> String {
 }
 
 /// The messages that a handoff quotes, newest first.
-pub(crate) fn parse(text: &str) -> Said {
-    let mut said = Said::default();
+pub(crate) fn parse(text: &str) -> UserMessages {
+    let mut said = UserMessages::default();
     let mut lines = text.split('\n');
     while let Some(line) = lines.next() {
         if let Some(item) = line.strip_prefix(ITEM) {

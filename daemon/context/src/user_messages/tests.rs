@@ -1,8 +1,8 @@
 use super::*;
 use crate::testing::say;
 
-fn said(list: &[Message]) -> Said {
-    gather(&list.iter().collect::<Vec<_>>(), Said::default(), Redaction::On)
+fn said(list: &[Message]) -> UserMessages {
+    gather(&list.iter().collect::<Vec<_>>(), UserMessages::default(), Redaction::On)
 }
 
 #[test]
@@ -51,7 +51,8 @@ fn none_is_dropped_silently() {
 
 #[test]
 fn an_earlier_handoff_goes_on_behind_the_new_messages() {
-    let carried = Said { texts: vec!["old one".to_owned(), "new".to_owned()], hidden: 3, ..Said::default() };
+    let carried =
+        UserMessages { texts: vec!["old one".to_owned(), "new".to_owned()], hidden: 3, ..UserMessages::default() };
     let list = [say("user", "new")];
     let said = gather(&[&list[0]], carried, Redaction::On);
     assert_eq!(said.texts, ["new", "old one"]);

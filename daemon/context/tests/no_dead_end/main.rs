@@ -10,10 +10,9 @@ use std::ops::AddAssign;
 
 use dice::Dice;
 use herma_context::breaker::{Breaker, Limits, Verdict};
-use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, EngineState, Message, Over, Prompt, RawSettings, Role, Settings, Slot,
-    Summary, compress, constants, has_work, prepare, tokens,
-};
+use herma_context::compressor::{has_work, prepare};
+use herma_context::engine::{ArchiveNote, CompressRequest, Compressed, EngineState, Prompt, Slot, Summary};
+use herma_context::{Message, RawSettings, Role, Settings, compressor, constants, tokens};
 use rayon::prelude::*;
 use shapes::{Shape, Talk};
 
@@ -127,7 +126,7 @@ impl Case {
             None => {
                 self.tally.unchanged += 1;
                 self.breaker.note_nothing(before + self.beside, 0.0);
-                (Over::of_input(&self.list, &self.settings, Prompt::of(self.current())), false)
+                (compressor::over(&self.list, &self.settings, Prompt::of(self.current())), false)
             }
         };
         match self.is_over() {
@@ -188,7 +187,7 @@ impl Case {
         let gone: Vec<usize> = (0..stays.len()).filter(|at| !stays[*at]).collect();
         assert_eq!(removed, gone, "what is not there byte for byte is named");
         assert!(new.iter().filter(|message| message.is_summary()).count() <= 1, "one handoff");
-        let note = new.iter().map(|message| message.text().matches(compress::SYSTEM_NOTE).count()).sum::<usize>();
+        let note = new.iter().map(|message| message.text().matches(compressor::SYSTEM_NOTE).count()).sum::<usize>();
         assert!(note <= 1, "one note");
     }
 

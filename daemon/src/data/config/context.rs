@@ -2,6 +2,8 @@
 
 use std::ops::Bound::{Excluded, Included};
 
+use herma_context::engine::Engine;
+
 use super::format::{fraction, switch, whole, word};
 use super::key::section;
 
@@ -12,7 +14,7 @@ section! {
         /// Whether `context.check` ever says that a compression is due.
         pub enabled: bool = true, switch();
         /// What compresses.
-        pub engine: Engine = Engine::Compressor, word(&[("compressor", Engine::Compressor)]);
+        pub engine: Engine = Engine::Compressor, word(Engine::NAMED);
         /// The size at which a compression is due.
         pub threshold: f64 = 0.50, fraction((Excluded(0.0), Included(1.0)), "of the window");
         /// What the tail may fill.
@@ -39,13 +41,6 @@ section! {
 
 /// The largest rate limit: a breaker remembers so many runs.
 const MAX_PER_HOUR: i64 = 1_000;
-
-/// What compresses; this version has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// herma's own.
-    Compressor,
-}
 
 /// What a compression does to its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use herma_archive::engine::EngineRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
-use herma_context::{Compressed, Message, Slot};
+use herma_context::Message;
+use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
 
 use super::ArchiveHandle;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use herma_context::{Declined, Message, Settings, prepare_and};
+use herma_context::engine::Declined;
+use herma_context::{Message, Settings};
 
 use super::commit::handle;
 use super::precomputed::{self, Continued};
@@ -67,7 +68,7 @@ pub(super) async fn begin(
                 staged = stage(&service, &early, generation, middle.start, leaving);
             }
         };
-        Ok(match prepare_and(&messages, &settings, &state, &request, leaving) {
+        Ok(match settings.engine.prepare(&messages, &settings, &state, &request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into() },
             Ok(prepared) if !prepared.needs_summary() => {
                 let text = WrittenSummary { body: String::new(), by: chain.configured() };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::session::SessionRow;
-use herma_context::{ArchiveNote, Compressed, EngineState, Message, Summary, Writer};
+use herma_context::Message;
+use herma_context::engine::{Compressed, RunNotes, Summary, Writer};
 use herma_spill::name;
 use tokio::sync::OwnedMutexGuard;
 
@@ -65,12 +66,11 @@ pub(super) async fn commit(
         let constraints: Vec<ConstraintRow> =
             if rules.changed { rules.constraints.iter().map(constraints::row).collect() } else { Vec::new() };
         let input: Arc<[Message]> = prepared.input().into();
-        let note = ArchiveNote { handle: named, messages: prepared.dropped() };
         let previews = Previews::keep(&shared, &origin, prepared.spills());
         let preview = |at, chars| previews.of(at, chars);
         let writer = if by == Kind::Extractive { Writer::Extractive } else { Writer::Model };
         let summary = Summary { body, writer, ..Summary::default() };
-        let compressed = prepared.finish_with(summary, note, &preview);
+        let compressed = prepared.finish(summary, named, &preview);
         Ok((Arc::new(compressed), input, constraints))
     })
     .await?;
@@ -78,12 +78,9 @@ pub(super) async fn commit(
         CompressionMode::InPlace => None,
         CompressionMode::Continue => Some(freeze(&service.stores, &session.profile).await?),
     };
-    let mut state = compressed.state.clone();
-    state.fallback = by != chain.configured();
-    state.last_error.clone_from(&report.error);
-    state.aux_failure.clone_from(&report.aux_failure);
-    let summary = state.previous_summary.clone().unwrap_or_default();
-    let change = Arc::new(RecordChange { state, compressed: Arc::clone(&compressed), now: unix_now() });
+    let notes = report.notes(by != chain.configured());
+    let summary = compressed.state.previous_summary.clone().unwrap_or_default();
+    let change = Arc::new(RecordChange { notes, compressed: Arc::clone(&compressed), now: unix_now() });
     let next_generation = generation + 1;
     let (of_archive, of_memory) = (Arc::clone(&change), Arc::clone(&change));
     let (shared, kept, live) = (Arc::clone(service), Arc::clone(&session), Arc::clone(&session));
@@ -148,7 +145,7 @@ pub(super) fn short_hash(session: &str) -> String {
 
 /// What a run changes in what a session remembers.
 struct RecordChange {
-    state: EngineState,
+    notes: RunNotes,
     compressed: Arc<Compressed>,
     now: f64,
 }
@@ -157,8 +154,7 @@ impl RecordChange {
     /// Changes what is remembered; true when the run is one too many.
     fn apply(&self, record: &mut EngineRecord) -> bool {
         let numbers = &self.compressed.numbers;
-        record.engine.take_run(self.state.clone());
-        record.engine.record_compression(numbers.tokens_after);
+        record.engine.commit(&self.compressed, &self.notes);
         record.breaker.note_run(numbers.savings_pct, numbers.tokens_after, self.now);
         record.counting.list_changed();
         record.streak.count(numbers.messages_before, numbers.messages_after)

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
-use herma_context::{
-    CompressRequest, Compressed, Declined, EngineState, Focus, Gain, Message, Over, SummaryRequest, Today, savings,
-    tokens,
-};
+use herma_context::{Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -126,7 +124,7 @@ impl CompressionService {
         match begin(self, session, settings, texts, options).await? {
             Begun::Declined { why, input } => {
                 let list = Arc::clone(&input);
-                let over = blocking("context.compress", move || Ok(Over::of_input(&list, &used, prompt))).await?;
+                let over = blocking("context.compress", move || Ok(used.engine.over(&list, &used, prompt))).await?;
                 let why = self.declined(session, why, &input, current);
                 let frame = Frame { session, record: &session.record().clone(), chain: &kinds, started };
                 let report = frame.unchanged(why, &input, &RunReport::default(), over);
@@ -199,10 +197,7 @@ impl CompressionService {
     fn given_up(&self, run: &Run) -> Reply {
         let record = {
             let mut record = run.session.record();
-            record.engine.begin_run();
-            record.engine.aborted = true;
-            record.engine.last_error.clone_from(&run.report.error);
-            record.engine.aux_failure.clone_from(&run.report.aux_failure);
+            record.engine.abort(&run.report.notes(false));
             record.clone()
         };
         run.session.post_record(&self.archive);
@@ -217,9 +212,9 @@ impl CompressionService {
     fn declined(&self, session: &Arc<Session>, why: Declined, input: &[Message], current: Option<i64>) -> String {
         {
             let mut record = session.record();
-            why.note(&mut record.engine);
+            record.engine.decline(why);
             if why != Declined::TooFew {
-                let tokens = size_before(current, &record.engine, input);
+                let tokens = record.engine.size_before(current, tokens::estimate_messages(input));
                 record.breaker.note_nothing(tokens, unix_now());
             }
         }
@@ -236,10 +231,6 @@ impl CompressionService {
         self.events.publish(Event::CompressionDone(Arc::clone(&report)));
         Reply::Answer(Answer { messages, input, form, report })
     }
-}
-
-fn size_before(current: Option<i64>, engine: &EngineState, input: &[Message]) -> u64 {
-    savings::size_before(current, engine, tokens::estimate_messages(input))
 }
 
 /// The only compression of a session.

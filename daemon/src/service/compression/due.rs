@@ -135,7 +135,7 @@ pub(crate) fn cooldown_s(kept: &EngineRecord, chain: &[Kind], now: f64) -> f64 {
 /// lets a run through.
 pub(crate) fn breaker(config: &ContextConfig, settings: &Settings, kept: &EngineRecord, now: f64) -> (State, f64) {
     let engine = &kept.engine;
-    let tokens = u64::try_from(engine.last_prompt_tokens).unwrap_or(engine.last_compression_rough_tokens);
+    let tokens = engine.last_prompt().unwrap_or(engine.last_compression_rough_tokens);
     let limits = limits(config, settings);
     let breaker: &Breaker = &kept.breaker;
     let wait_s = match breaker.verdict(&limits, tokens, now) {

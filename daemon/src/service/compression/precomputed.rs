@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use herma_context::{CompressRequest, EngineState, Focus, Prepared, Settings, prepare};
+use herma_context::Settings;
+use herma_context::engine::{CompressRequest, EngineState, Focus, Prepared};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -187,8 +188,9 @@ pub(super) async fn begin(
     let texts = service.archive.transcript(session.id.clone()).await?;
     let length = texts.len();
     let (request, used) = (options.request.clone(), settings.clone());
-    let prepared =
-        blocking("context.compact_ahead", move || Ok(prepare(&list::parse(texts), &used, &state, &request).ok()));
+    let prepared = blocking("context.compact_ahead", move || {
+        Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
+    });
     // What has to become small at once is decided for the list as it is then.
     let Some(prepared) = prepared.await?.filter(Prepared::is_ordinary) else { return Ok(None) };
     let name = format!("ahead_{}_{generation}_{length}", short_hash(&session.id));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use herma_context::Spill;
+use herma_context::engine::Spill;
 use herma_spill::facts::Facts;
 use herma_spill::outputs::Origin;
 use herma_spill::preview;

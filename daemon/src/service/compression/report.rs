@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use herma_context::{Message, Over, pressure, tokens};
+use herma_context::engine::Over;
+use herma_context::{Message, pressure, tokens};
 
 use super::commit::Done;
 use super::due;

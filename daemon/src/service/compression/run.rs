@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_context::{AuxFailure, CompressRequest, Prepared};
+use herma_context::engine::{AuxFailure, CompressRequest, Prepared, RunNotes};
 
 use super::ReplyForm;
 use super::summarizer_chain::SummarizerChain;
@@ -60,6 +60,14 @@ pub(super) struct RunReport {
     pub unverified: Vec<String>,
     /// What the caller should know.
     pub warnings: Vec<String>,
+}
+
+impl RunReport {
+    /// What of it the engine remembers. `fallback` says that another summarizer than the
+    /// configured one wrote the summary.
+    pub(super) fn notes(&self, fallback: bool) -> RunNotes {
+        RunNotes { fallback, error: self.error.clone(), aux_failure: self.aux_failure.clone() }
+    }
 }
 
 /// A summary that was accepted.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_context::SummaryRequest;
 use herma_context::check::Refused;
+use herma_context::engine::SummaryRequest;
 use herma_context::outcome::{Attempt, CallFailure, Decision, FailureKind, decide};
 
+use super::CompressionService;
 use super::run::{Run, WrittenSummary};
-use super::{CompressionService, verify};
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::data::event::Phase;
@@ -94,7 +94,7 @@ impl Writing<'_> {
     async fn checked(&mut self, kind: Kind, body: String) -> Outcome<Option<WrittenSummary>> {
         self.service.publish_phase(&self.run.session, Phase::Check);
         let (prepared, policy) = (Arc::clone(&self.run.prepared), Arc::clone(&self.service.policy));
-        let checked = blocking("context.compress", move || Ok(verify::checked(&prepared, &body, &policy))).await?;
+        let checked = blocking("context.compress", move || Ok(prepared.check(&body, &policy))).await?;
         let checked = match checked {
             Ok(checked) => checked,
             Err(refused) => {
@@ -122,7 +122,7 @@ impl Writing<'_> {
         let (prepared, policy) = (Arc::clone(&self.run.prepared), Arc::clone(&self.service.policy));
         let checked = blocking("context.compress", move || {
             let body = prepared.extractive_summary(failure.as_deref());
-            Ok(verify::repaired(&prepared, body, &policy))
+            Ok(prepared.repaired(body, &policy))
         });
         let checked = checked.await?;
         self.service.publish_phase(&self.run.session, Phase::Check);

@@ -1,6 +1,6 @@
 //! Whether a session should be compressed before its next call.
 
-use herma_context::{Message, Settings, boundary, pressure, tokens};
+use herma_context::{Message, Settings, pressure, tokens};
 
 use super::ContextService;
 use crate::data::clock::unix_now;
@@ -39,7 +39,7 @@ impl ContextService {
     /// The same of a session in hand.
     pub(crate) fn check_counted(&self, session: &Session, tokens: Option<u64>) -> Outcome<Due> {
         let settings = session.settings().in_force(&self.defaults)?;
-        let last = || u64::try_from(session.record().engine.last_prompt_tokens).ok();
+        let last = || session.record().engine.last_prompt();
         let prompt = tokens.or_else(last).map_or(Prompt::Unknown, Prompt::Counted);
         Ok(self.decided(session, &settings, prompt))
     }
@@ -80,7 +80,7 @@ fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
 fn has_content(messages: &[Message], settings: &Settings, tokens: u64, long: usize) -> bool {
     let is_long = long > 0 && pressure::hygiene(tokens, messages.len(), settings.context_length, long).is_some();
     match is_long || tokens >= settings.budgets().threshold_tokens {
-        true => herma_context::has_work(messages, settings, i64::try_from(tokens).ok()),
-        false => boundary::has_content(messages, settings),
+        true => settings.engine.has_work(messages, settings, i64::try_from(tokens).ok()),
+        false => settings.engine.has_content(messages, settings),
     }
 }

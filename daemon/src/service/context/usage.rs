@@ -81,8 +81,8 @@ impl ContextService {
             }
             record.engine.record_usage(used, &settings)
         };
-        let last = session.record().engine.last_prompt_tokens;
-        let prompt = u64::try_from(last).map_or(Prompt::Unknown, Prompt::Counted);
+        let last = session.record().engine.last_prompt();
+        let prompt = last.map_or(Prompt::Unknown, Prompt::Counted);
         recorded.should_compress = Some(self.decided(session, &settings, prompt).compress);
         recorded.pressure = Some(pressure::pressure(recorded.usage.prompt(), settings.context_length));
         Ok(())

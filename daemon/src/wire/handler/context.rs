@@ -12,7 +12,8 @@ mod settings;
 mod status;
 mod usage;
 
-use herma_context::{Focus, Message, Plan, PlanRequest, Today, tokens};
+use herma_context::engine::{Focus, Plan, PlanRequest, Today};
+use herma_context::{Message, tokens};
 use herma_protocol::Json;
 use herma_protocol::context::{
     ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams, PlanResult, StatusParams,

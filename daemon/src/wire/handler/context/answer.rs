@@ -1,6 +1,7 @@
 //! The new list, whole or as what changed.
 
-use herma_context::{Message, Slot};
+use herma_context::Message;
+use herma_context::engine::Slot;
 use herma_protocol::Json;
 use herma_protocol::context::{Edits, Insert, Replace};
 

@@ -1,6 +1,6 @@
 //! What is told of a compression.
 
-use herma_context::{Over, Part};
+use herma_context::engine::{Over, Part};
 use herma_protocol::context::{
     Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report,
 };

@@ -4,7 +4,7 @@ use herma_context::breaker::State as BreakerState;
 use herma_protocol::context::{AuxFailure, Breaker, StatusResult};
 
 use crate::data::numbers::wide;
-use crate::service::context::{ENGINE, Status};
+use crate::service::context::Status;
 
 /// The status as it is answered.
 pub(super) fn wire(status: Status) -> StatusResult {
@@ -12,7 +12,7 @@ pub(super) fn wire(status: Status) -> StatusResult {
     let budgets = settings.budgets();
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     StatusResult {
-        engine: ENGINE.into(),
+        engine: settings.engine.name().into(),
         model: settings.model.clone().unwrap_or_default(),
         context_length: settings.context_length,
         threshold: settings.threshold,

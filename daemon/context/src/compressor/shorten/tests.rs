@@ -56,7 +56,7 @@ fn words_of_a_person_and_pictures_of_theirs_stay() {
     let list = [call(&["c"]), message(&parts)];
     let whole = shortened(&list, 2_600);
     assert_eq!((whole.spilled.len(), whole.messages.len()), (1, 0));
-    assert!(with_text(&list[1], "preview").has_image());
+    assert!(list[1].with_text("preview").has_image());
     let bare = shortened(&list, 1_000);
     assert_eq!((bare.spilled.len(), bare.messages.len()), (1, 1));
     assert!(!bare.messages[0].1.has_image() && bare.tokens <= 1_000, "{}", bare.tokens);

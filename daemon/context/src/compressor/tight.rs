@@ -1,10 +1,11 @@
-//! A list under pressure: the tail gives way as far as the last exchange, and that gets shorter.
+//! Layouts for a list that is too large for the ordinary one: the tail shrinks as far as the last
+//! exchange, and the exchange itself gets shorter.
 
 use std::cell::OnceCell;
 
-use super::decide::Case;
 use super::exchange::Exchange;
 use super::layout::{Brief, Layout};
+use super::options::Options;
 use super::shorten::{Shortened, shorten};
 use crate::handoff;
 use crate::images;
@@ -24,17 +25,17 @@ const WANTED_HANDOFF: u64 = 2_000;
 /// A layout, what its handoff covers, and the tokens of the handoff.
 pub(crate) type Cut = (Layout, Brief, u64);
 
-/// What is known of a list under pressure.
-pub(crate) struct Press<'a> {
+/// The layouts of a list over the threshold, from the ordinary one down to the smallest.
+pub(crate) struct TightLayouts<'a> {
     messages: &'a [Message],
     /// The ordinary layout.
     normal: &'a Layout,
-    case: &'a Case<'a>,
+    options: &'a Options<'a>,
     before: u64,
     exchange: Exchange,
     /// Everything before the last exchange pruned, and pictures before the newest one gone.
-    bare: Bare,
-    /// Tokens of the head, bare, and of the note.
+    stripped: Stripped,
+    /// Tokens of the head, stripped, and of the note.
     head: u64,
     /// The user's last message before the last exchange, freed of a handoff.
     user: Option<(usize, Message)>,
@@ -44,31 +45,32 @@ pub(crate) struct Press<'a> {
     least: OnceCell<Shortened>,
 }
 
-struct Bare {
+/// A list without what pruning takes and without old pictures.
+struct Stripped {
     messages: Vec<Message>,
     /// How many of them pruning replaced.
     count: usize,
 }
 
-impl<'a> Press<'a> {
-    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, case: &'a Case<'a>, before: u64) -> Self {
+impl<'a> TightLayouts<'a> {
+    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, before: u64) -> Self {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
-        let bare = bare(messages, &exchange);
-        let head = bare.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
+        let stripped = stripped(messages, &exchange);
+        let head = stripped.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
         let user = exchange.user.map(|at| {
             let message = &normal.pruned[at];
-            (at, handoff::parted(message).unwrap_or_else(|| message.clone()))
+            (at, handoff::without_handoff(message).unwrap_or_else(|| message.clone()))
         });
         let earlier = (start..exchange.from).rev().find(|&at| handoff::is_handoff(&messages[at]));
         let lowest = earlier.map_or(start, |at| at + 1).min(exchange.from);
-        Self { messages, normal, case, before, exchange, bare, head, user, lowest, least: OnceCell::new() }
+        Self { messages, normal, options, before, exchange, stripped, head, user, lowest, least: OnceCell::new() }
     }
 
     /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
     /// stands between, or the head and the last exchange leave no room.
     pub(crate) fn cut(&self, level: u64) -> Option<Cut> {
-        let Budgets { max_summary_tokens, tail_token_budget, .. } = self.case.settings.budgets();
+        let Budgets { max_summary_tokens, tail_token_budget, .. } = self.options.settings.budgets();
         let room = level.checked_sub(self.fixed())?;
         let wanted = max_summary_tokens.max(WANTED_HANDOFF).min(room / 2);
         let last = self.shortened(room - wanted);
@@ -100,7 +102,7 @@ impl<'a> Press<'a> {
 
     /// Tokens of everything before the last exchange, bare.
     fn ahead(&self) -> u64 {
-        self.bare.messages.iter().take(self.exchange.from).map(tokens_of).sum()
+        self.stripped.messages.iter().take(self.exchange.from).map(tokens_of).sum()
     }
 
     fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
@@ -108,9 +110,9 @@ impl<'a> Press<'a> {
             return None;
         }
         let start = self.normal.start;
-        let count = self.bare.count + last.spilled.len();
+        let count = self.stripped.count + last.spilled.len();
         let mut layout = Layout { end: start, tail: start, pruned_count: count, ..self.normal.clone() };
-        layout.pruned.clone_from(&self.bare.messages);
+        layout.pruned.clone_from(&self.stripped.messages);
         put(&mut layout, last);
         Some(layout)
     }
@@ -167,9 +169,9 @@ impl<'a> Press<'a> {
         }
         let count = self.normal.pruned_count + last.spilled.len();
         let mut layout = Layout { end: cut, tail: cut, kept, pruned_count: count, ..self.normal.clone() };
-        let Case { settings, held, focus, .. } = self.case;
+        let Options { settings, held, focus, .. } = self.options;
         let brief = Brief::of(&layout, self.messages, settings, *held, focus);
-        layout.pruned[..start].clone_from_slice(&self.bare.messages[..start]);
+        layout.pruned[..start].clone_from_slice(&self.stripped.messages[..start]);
         if let (Some(at), Some((_, user))) = (kept, &self.user) {
             layout.pruned[at] = user.clone();
         }
@@ -179,14 +181,14 @@ impl<'a> Press<'a> {
 }
 
 fn put(layout: &mut Layout, last: Shortened) {
-    layout.is_pressed = true;
+    layout.is_tight = true;
     for (at, message) in last.messages {
         layout.pruned[at] = message;
     }
     layout.spilled = last.spilled;
 }
 
-fn bare(messages: &[Message], exchange: &Exchange) -> Bare {
+fn stripped(messages: &[Message], exchange: &Exchange) -> Stripped {
     let pruned = prune::prune(messages, messages.len() - exchange.from, None);
     let mut all = pruned.messages;
     let newest = images::anchor(messages).unwrap_or(0);
@@ -195,5 +197,5 @@ fn bare(messages: &[Message], exchange: &Exchange) -> Bare {
             *message = stripped;
         }
     }
-    Bare { messages: all, count: pruned.count }
+    Stripped { messages: all, count: pruned.count }
 }

@@ -1,11 +1,8 @@
 //! The last exchange made smaller: outputs become previews of what is kept elsewhere, and where
 //! that is not enough one line each.
 
-use std::borrow::Cow;
-
 use super::exchange::Exchange;
-use crate::images::{text_part, without_images};
-use crate::json;
+use crate::images::without_images;
 use crate::message::{Content, Message, Role};
 use crate::prune;
 use crate::text::{head, longer_than, thousands};
@@ -49,7 +46,7 @@ struct Item {
     /// What it takes as it is now.
     tokens: u64,
     /// The price of a preview of it; none if it can't have one.
-    output: Option<Price>,
+    output: Option<PreviewCost>,
     /// Chars of its preview, once it has one.
     chars: Option<usize>,
     is_changed: bool,
@@ -57,14 +54,14 @@ struct Item {
 
 /// What a preview of an output takes.
 #[derive(Clone, Copy)]
-struct Price {
+struct PreviewCost {
     /// Tokens of the message without its text.
     bare: u64,
     /// Thousandths of a token for each char of the text.
     per_char: u64,
 }
 
-impl Price {
+impl PreviewCost {
     fn of(message: &Message) -> Option<Self> {
         if !message.is(Role::Tool) || !matches!(message.content(), Content::Text(_) | Content::List(_)) {
             return None;
@@ -74,7 +71,7 @@ impl Price {
         if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(SPILLED) {
             return None;
         }
-        let bare = tokens_of(&with_text(message, ""));
+        let bare = tokens_of(&message.with_text(""));
         let per_char = (tokens_of(message).saturating_sub(bare) * 1_000).div_ceil(chars).max(1);
         Some(Self { bare, per_char })
     }
@@ -100,9 +97,9 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Sho
         chars: None,
         is_changed: false,
     });
-    let mut work = Work { items: items.collect(), budget };
+    let mut work = Shortening { items: items.collect(), budget };
     if !work.fits() {
-        work.price();
+        work.cost_previews();
         work.preview_the_largest();
     }
     if !work.fits() && !exchange.is_in_flight {
@@ -113,17 +110,17 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Sho
         work.shorten_previews();
     }
     if !work.fits() {
-        work.say_in_a_line(exchange.is_in_flight);
+        work.summarise_in_one_line(exchange.is_in_flight);
     }
     work.done()
 }
 
-struct Work {
+struct Shortening {
     items: Vec<Item>,
     budget: u64,
 }
 
-impl Work {
+impl Shortening {
     fn total(&self) -> u64 {
         self.items.iter().map(|item| item.tokens).sum()
     }
@@ -132,9 +129,9 @@ impl Work {
         self.total() <= self.budget
     }
 
-    fn price(&mut self) {
+    fn cost_previews(&mut self) {
         for item in &mut self.items {
-            item.output = Price::of(&item.message);
+            item.output = PreviewCost::of(&item.message);
         }
     }
 
@@ -172,7 +169,7 @@ impl Work {
             let Some(shorter) = without_images(&item.message, prune::SCREENSHOT) else { continue };
             let before = tokens_of(&item.message);
             let saved = before.saturating_sub(tokens_of(&shorter));
-            item.output = item.output.map(|price| Price { bare: price.bare.saturating_sub(saved), ..price });
+            item.output = item.output.map(|price| PreviewCost { bare: price.bare.saturating_sub(saved), ..price });
             item.tokens = item.tokens.saturating_sub(saved);
             item.message = shorter;
             item.is_changed = true;
@@ -196,7 +193,7 @@ impl Work {
     }
 
     /// What pruning leaves of outputs and arguments; calls that are not answered yet stay.
-    fn say_in_a_line(&mut self, is_in_flight: bool) {
+    fn summarise_in_one_line(&mut self, is_in_flight: bool) {
         let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
         for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
             let may = item.message.is(Role::Tool) || !is_in_flight;
@@ -237,22 +234,6 @@ impl Item {
     }
 }
 
-/// A message with another text: of list content all text parts become one, in front, and the
-/// others stay.
-pub(crate) fn with_text(message: &Message, text: &str) -> Message {
-    let content = match message.content() {
-        Content::List(parts) => {
-            let raw = message.raw();
-            let others = parts.iter().filter(|part| part.text(raw).is_none()).map(|part| part.span.slice(raw));
-            let parts: Vec<Cow<'_, str>> =
-                std::iter::once(Cow::Owned(text_part(text))).chain(others.map(Cow::Borrowed)).collect();
-            format!("[{}]", parts.join(", "))
-        }
-        _ => json::encode(text),
-    };
-    message.with_content(&content, &[])
-}
-
 /// What stands for an output that could not be kept elsewhere: its beginning, and where the whole
 /// is.
 pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
@@ -262,7 +243,7 @@ pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
     }
     let count = thousands(text.chars().count());
     let words = format!("[cut here: all {count} chars are in the archive, under the handle {handle}]");
-    with_text(message, &format!("{}\n...\n{words}", head(&text, chars)))
+    message.with_text(&format!("{}\n...\n{words}", head(&text, chars)))
 }
 
 #[cfg(test)]

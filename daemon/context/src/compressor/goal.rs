@@ -42,7 +42,7 @@ impl Goal {
         let threshold = settings.budgets().threshold_tokens;
         let current = prompt.tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
         let rough = rough.tokens();
-        // Where the rough estimate decides already, nobody asks for the other one.
+        // Where the rough estimate decides already, the other one is not computed.
         let before = match rough >= threshold && current <= rough {
             true => rough,
             false => Load::of_list(messages).tokens(),

@@ -1,15 +1,16 @@
-//! What herma appends to a summary, whoever wrote it: anchors, the user's words, rules, and where
-//! the replaced messages are.
+//! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
+//! where the replaced messages are.
 
 use std::collections::HashSet;
 
-use super::{ArchiveNote, Section, SectionKind};
 use crate::anchors::{self, Anchor};
 use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
+use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
-use crate::user_messages::{self, Said};
+use crate::run::ArchiveNote;
+use crate::user_messages::{self, UserMessages};
 
 /// Percent of a handoff that rules may take.
 const CONSTRAINTS_SHARE: usize = 10;
@@ -44,7 +45,7 @@ pub(crate) enum Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Material {
     anchors: Vec<Anchor>,
-    said: Said,
+    said: UserMessages,
     /// Handles of earlier compressions, newest first.
     handles: Vec<String>,
 }

@@ -1,10 +1,11 @@
 //! What gives way of a list over the threshold, step by step.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use herma_context::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Message, Over, Part, PlanRequest, Prepared,
-    Prompt, RawSettings, Removed, Settings, Summary, constants, has_work, plan, prepare, tokens,
+use herma_context::compressor::{Prepared, has_work, plan, prepare};
+use herma_context::engine::{
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Part, PlanRequest, Prompt, Removed, Summary,
 };
+use herma_context::{Message, RawSettings, Settings, compressor, constants, tokens};
 use serde_json::{Value, json};
 
 /// A window of 8,000 tokens, and so a threshold of 6,800.
@@ -226,13 +227,13 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
         let list = messages(&list);
         assert_eq!(prepared(&list, &settings(), None).err(), Some(Declined::Incompressible), "{part:?}");
         assert!(!has_work(&list, &settings(), None));
-        let over = Over::of_input(&list, &settings(), Prompt::of(None)).unwrap();
+        let over = compressor::over(&list, &settings(), Prompt::of(None)).unwrap();
         let largest = over.parts.iter().max_by_key(|part| part.tokens).unwrap();
         assert_eq!((largest.part, over.threshold, over.tokens), (part, 6_800, size(&list)));
         assert!(largest.tokens > 6_800);
     }
     let mut state = EngineState::default();
-    Declined::Incompressible.note(&mut state);
+    state.decline(Declined::Incompressible);
     assert_eq!(state.ineffective_count, 1);
 }
 
@@ -240,7 +241,7 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
 fn below_the_threshold_all_is_as_it_was() {
     let short = messages(&head());
     assert_eq!(prepared(&short, &settings(), None).err(), Some(Declined::TooFew));
-    assert!(!has_work(&short, &settings(), None) && Over::of_input(&short, &settings(), Prompt::of(None)).is_none());
+    assert!(!has_work(&short, &settings(), None) && compressor::over(&short, &settings(), Prompt::of(None)).is_none());
     let mut list = head();
     list.push(say("user", "run them all"));
     list.extend([call("c", ""), result("c", &lines("out", 20_000)), say("assistant", "done"), say("user", "thanks")]);

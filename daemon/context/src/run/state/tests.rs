@@ -1,4 +1,5 @@
 use super::*;
+use crate::savings::savings_pct;
 
 /// A window of 128,000 tokens, of which 64,000 are the threshold.
 fn settings() -> Settings {
@@ -211,4 +212,24 @@ fn a_kept_state_comes_back_and_other_versions_can_be_read() {
     assert_eq!(serde_json::from_str::<EngineState>(&text).unwrap(), state);
     let other: EngineState = serde_json::from_str(r#"{"compression_count": 2, "later": [1]}"#).unwrap();
     assert_eq!(other, EngineState { compression_count: 2, ..EngineState::default() });
+}
+
+#[test]
+fn absent_figures_of_a_size_fall_through() {
+    let mut state = EngineState::default();
+    assert_eq!(state.size_before(Some(5), 9), 5);
+    assert_eq!(state.size_before(Some(0), 9), 9);
+    state.last_prompt_tokens = -1;
+    assert_eq!(state.size_before(Some(-1), 9), 9);
+    state.last_prompt_tokens = 7;
+    assert_eq!(state.size_before(None, 9), 7);
+}
+
+#[test]
+fn below_ten_percent_is_weak() {
+    let mut state = EngineState::default();
+    for (before, after, weak) in [(100, 91, 1), (100, 120, 2), (100, 90, 0), (0, 10, 1)] {
+        state.note_savings(savings_pct(before, after));
+        assert_eq!(state.ineffective_count, weak, "{before} to {after}");
+    }
 }

@@ -3,8 +3,9 @@
 use super::Prepared;
 use super::decide::{Target, kept_tokens};
 use crate::message::Message;
+use crate::request::CompressRequest;
+use crate::run::EngineState;
 use crate::tokens::{Load, Measure};
-use crate::{CompressRequest, EngineState};
 
 impl Prepared {
     /// Takes messages that came after the prepared ones: they go into the tail as they are. What
@@ -49,7 +50,9 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
-    use crate::{ArchiveNote, Compressed, Settings, Summary, prepare};
+    use crate::Settings;
+    use crate::compressor::prepare;
+    use crate::run::{ArchiveNote, Compressed, Summary};
 
     fn list(count: usize) -> Vec<Message> {
         let said = |at: usize| {

@@ -4,12 +4,13 @@
 //! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
 //! the whole list with nothing but that. The first one that is small enough is taken.
 
-use super::Declined;
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
-use super::pressed::{Press, SMALLEST_HANDOFF};
+use super::options::Options;
+use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use crate::message::Message;
 use crate::request::{Focus, Gain, Prompt};
+use crate::run::Declined;
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 
@@ -22,17 +23,6 @@ const SHORTEST_CHARS: usize = 2_400;
 const MESSAGE_CHARS: usize = 400;
 /// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
 const TEXT_SHARE: usize = 95;
-
-/// What a decision needs beside the list.
-pub(crate) struct Case<'a> {
-    pub(crate) settings: &'a Settings,
-    /// The summary that the session holds.
-    pub(crate) held: Option<&'a str>,
-    pub(crate) focus: &'a Focus,
-    pub(crate) gain: Gain,
-    /// What the caller knows of the prompt.
-    pub(crate) prompt: Prompt,
-}
 
 /// What is to be done with a list.
 pub(crate) struct Decided {
@@ -54,17 +44,18 @@ pub(crate) struct Target {
 }
 
 /// Decides, or declines.
-pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, Declined> {
-    let layout = Layout::of(messages, case.settings);
-    let goal = Goal::of(messages, layout.before, case.settings, case.prompt);
+pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
+    let layout = Layout::of(messages, options.settings);
+    let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
     if goal.is_over() {
-        return Over { messages, case, goal, parted: parted(messages, layout, case) }.decide();
+        return Reduction { messages, options, goal, ordinary_layout: ordinary_layout(messages, layout, options) }
+            .decide();
     }
     if messages.len() <= layout.head_size.saturating_add(MIN_BEYOND_HEAD) {
         return Err(Declined::TooFew);
     }
-    let (layout, brief) = parted(messages, layout, case).map_err(|_| Declined::NothingBetween)?;
-    if case.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
+    let (layout, brief) = ordinary_layout(messages, layout, options).map_err(|_| Declined::NothingBetween)?;
+    if options.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
         return Err(Declined::NoGain);
     }
     Ok(Decided { layout, brief: Some(brief), goal, target: None })
@@ -72,11 +63,15 @@ pub(crate) fn decide(messages: &[Message], case: &Case<'_>) -> Result<Decided, D
 
 /// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
 /// head and tail.
-fn parted(messages: &[Message], layout: Layout, case: &Case<'_>) -> Result<(Layout, Brief), Box<Layout>> {
+fn ordinary_layout(
+    messages: &[Message],
+    layout: Layout,
+    options: &Options<'_>,
+) -> Result<(Layout, Brief), Box<Layout>> {
     if layout.middle().is_empty() {
         return Err(Box::new(layout));
     }
-    let brief = Brief::of(&layout, messages, case.settings, case.held, case.focus);
+    let brief = Brief::of(&layout, messages, options.settings, options.held, options.focus);
     if brief.turns.is_empty() && layout.end - layout.start < 2 {
         return Err(Box::new(layout));
     }
@@ -91,28 +86,28 @@ pub(crate) fn gain_chars(layout: &Layout) -> usize {
     layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
 }
 
-/// A list over the threshold.
-struct Over<'a> {
+/// The search for the first layout of a list over the threshold that is small enough.
+struct Reduction<'a> {
     messages: &'a [Message],
-    case: &'a Case<'a>,
+    options: &'a Options<'a>,
     goal: Goal,
-    parted: Result<(Layout, Brief), Box<Layout>>,
+    ordinary_layout: Result<(Layout, Brief), Box<Layout>>,
 }
 
-impl Over<'_> {
+impl Reduction<'_> {
     fn decide(self) -> Result<Decided, Declined> {
-        let kept = self.parted.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
+        let kept = self.ordinary_layout.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
         let [aim, below, sendable] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
             return self.with_handoff(aim, handoff);
         }
         // Rare from here on: the list is gone through again.
-        let normal = match &self.parted {
+        let normal = match &self.ordinary_layout {
             Ok((layout, _)) => layout,
             Err(layout) => &**layout,
         };
-        let press = Press::of(self.messages, normal, self.case, self.goal.before);
-        let pruned = self.parted.is_err().then(|| Load::of_list(&normal.pruned).tokens());
+        let tight = TightLayouts::of(self.messages, normal, self.options, self.goal.before);
+        let pruned = self.ordinary_layout.is_err().then(|| Load::of_list(&normal.pruned).tokens());
         for level in [aim, below, sendable] {
             if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
                 return self.with_handoff(level, handoff);
@@ -121,29 +116,29 @@ impl Over<'_> {
                 let layout = Layout { end: normal.start, tail: normal.start, ..normal.clone() };
                 return Ok(self.without_handoff(layout, level));
             }
-            let cut = press.cut(level);
+            let cut = tight.cut(level);
             if let Some((layout, brief, handoff)) = cut.as_ref().filter(|(_, brief, _)| !brief.turns.is_empty()) {
-                return Ok(self.pressed(layout.clone(), brief.clone(), Target { list: level, handoff: *handoff }));
+                return Ok(self.tight(layout.clone(), brief.clone(), Target { list: level, handoff: *handoff }));
             }
-            if let Some(layout) = press.whole(level) {
+            if let Some(layout) = tight.whole(level) {
                 return Ok(self.without_handoff(layout, level));
             }
             // An earlier handoff that is too large for this window becomes shorter.
             if let Some((layout, brief, handoff)) = cut {
-                return Ok(self.pressed(layout, brief, Target { list: level, handoff }));
+                return Ok(self.tight(layout, brief, Target { list: level, handoff }));
             }
         }
         let least = self.goal.before.saturating_sub(self.goal.least_gain());
-        if let Some((layout, brief, handoff)) = press.smallest(least) {
-            return Ok(self.pressed(layout, brief, Target { list: least, handoff }));
+        if let Some((layout, brief, handoff)) = tight.smallest(least) {
+            return Ok(self.tight(layout, brief, Target { list: least, handoff }));
         }
-        let whole = press.smallest_whole(least).map(|layout| self.without_handoff(layout, least));
+        let whole = tight.smallest_whole(least).map(|layout| self.without_handoff(layout, least));
         whole.ok_or(Declined::Incompressible)
     }
 
     /// Tokens for the handoff of the ordinary layout, if it leaves enough at this level.
     fn ordinary(&self, kept: Option<u64>, level: u64) -> Option<u64> {
-        let (Ok((layout, brief)), Some(kept)) = (&self.parted, kept) else { return None };
+        let (Ok((layout, brief)), Some(kept)) = (&self.ordinary_layout, kept) else { return None };
         let middle = layout.measures.get(layout.middle()).unwrap_or_default();
         let middle = middle.iter().fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
         let room = level.checked_sub(kept)?.min(self.goal.before.checked_sub(kept)?);
@@ -152,7 +147,7 @@ impl Over<'_> {
     }
 
     fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Declined> {
-        let (layout, brief) = self.parted.map_err(|_| Declined::NothingBetween)?;
+        let (layout, brief) = self.ordinary_layout.map_err(|_| Declined::NothingBetween)?;
         Ok(Decided { layout, brief: Some(brief), goal: self.goal, target: Some(Target { list, handoff }) })
     }
 
@@ -160,7 +155,7 @@ impl Over<'_> {
         Decided { layout, brief: None, goal: self.goal, target: Some(Target { list, handoff: 0 }) }
     }
 
-    fn pressed(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
+    fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
         Decided { layout, brief: Some(brief), goal: self.goal, target: Some(target) }
     }
 }
@@ -168,15 +163,15 @@ impl Over<'_> {
 /// Tokens of all that stays of an ordinary layout, the note of the system message included.
 pub(super) fn kept_tokens(layout: &Layout) -> u64 {
     let stays = layout.stays().filter_map(|at| layout.pruned.get(at));
-    stays.map(tokens_of).sum::<u64>() + super::pressed::NOTE_TOKENS
+    stays.map(tokens_of).sum::<u64>() + super::tight::NOTE_TOKENS
 }
 
 /// Whether a compression of the list that has to gain something would change it. `current_tokens`
 /// as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
-    let case = Case { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
-    decide(messages, &case).is_ok()
+    let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
+    decide(messages, &options).is_ok()
 }
 
 /// Chars of text for so many tokens of a handoff over turns like these; `None` where there is room

@@ -2,17 +2,18 @@
 
 use rayon::prelude::*;
 
+use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
-use crate::compress::Section;
-use crate::compress::shorten::Spilled;
+use crate::handoff::Section;
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
 use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
+use crate::request::{Focus, Today};
 use crate::settings::share;
 use crate::tokens::{Measure, estimate_text};
-use crate::{Focus, Settings, Today, focus, prune};
+use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
 const MIN_SUMMARY_TOKENS: u64 = 2_000;
@@ -23,10 +24,12 @@ const HANDOFF_RATIO: f64 = 0.30;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
 
-/// A list, pruned and parted. All positions are of both lists.
+/// A list, pruned and divided into head, middle and tail. All positions are of both lists.
 #[derive(Clone)]
 pub(crate) struct Layout {
+    /// Messages that the settings protect at the beginning, whatever the list's length.
     pub(crate) head_size: usize,
+    /// Where the head ends: no tool result stands there.
     pub(crate) start: usize,
     /// Where what is to be summarised ends.
     pub(crate) end: usize,
@@ -36,15 +39,18 @@ pub(crate) struct Layout {
     /// The user's last message, where it stands between head and tail and is kept all the same,
     /// behind the handoff.
     pub(crate) kept: Option<usize>,
+    /// Messages that the tail holds whatever they weigh.
     pub(crate) min_tail: usize,
+    /// The list after pruning, as long as the input.
     pub(crate) pruned: Vec<Message>,
+    /// Tool results that pruning replaced.
     pub(crate) pruned_count: usize,
     /// What each pruned message measures.
     pub(crate) measures: Vec<Measure>,
     /// What the input measures.
     pub(crate) before: Measure,
-    /// Whether more gave way than the ordinary layout takes.
-    pub(crate) is_pressed: bool,
+    /// Whether the tail is shorter than that of the ordinary layout.
+    pub(crate) is_tight: bool,
     /// Outputs of the pruned list that become previews.
     pub(crate) spilled: Vec<Spilled>,
 }
@@ -70,7 +76,7 @@ impl Layout {
             end: cut,
             tail,
             kept: None,
-            is_pressed: false,
+            is_tight: false,
             spilled: Vec::new(),
             min_tail,
             pruned: pruned.messages,

@@ -1,6 +1,7 @@
 //! What a summarizer with a window of its own is asked.
 
-use super::{Prepared, SummaryRequest};
+use super::Prepared;
+use crate::run::SummaryRequest;
 use crate::tokens::own_estimate_text;
 use crate::{fit, serialize};
 
@@ -26,8 +27,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
+    use crate::Settings;
+    use crate::compressor::prepare;
     use crate::message::Message;
-    use crate::{CompressRequest, EngineState, Settings, prepare};
+    use crate::request::CompressRequest;
+    use crate::run::EngineState;
 
     #[test]
     fn a_request_fits_the_window_or_is_not_made() {

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Settings, Usage, pressure};
+use super::{Compressed, Declined};
+use crate::pressure;
+use crate::savings::WEAK_PCT;
+use crate::settings::Settings;
+use crate::usage::Usage;
 
 /// How many weak runs in a row make [`EngineState::should_compress`] say no.
 pub const MAX_INEFFECTIVE: u32 = 2;
@@ -11,8 +15,9 @@ const DEFER_SLACK: u64 = 4_096;
 /// The same as a share of the threshold; the larger of the two counts.
 const DEFER_SHARE: f64 = 0.05;
 
-/// The state of one session's engine. Times are the caller's business. It can be kept as JSON:
-/// what is absent there has its default, and what is not known is passed over.
+/// The state of one session's engine: figures that every engine has, and what the engine keeps for
+/// itself. Times are the caller's business. It can be kept as JSON: what is absent there has its
+/// default, and what is not known is passed over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EngineState {
@@ -62,6 +67,17 @@ pub struct AuxFailure {
     pub error: String,
 }
 
+/// What is told of a run beside its list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunNotes {
+    /// Another summarizer than the configured one wrote the summary.
+    pub fallback: bool,
+    /// Why the last summarizer that was tried wrote nothing.
+    pub error: Option<String>,
+    /// A summary model that failed and was left.
+    pub aux_failure: Option<AuxFailure>,
+}
+
 impl Default for EngineState {
     fn default() -> Self {
         Self {
@@ -98,7 +114,7 @@ impl EngineState {
     }
 
     /// Clears what belongs to one run.
-    pub fn begin_run(&mut self) {
+    pub(crate) fn begin_run(&mut self) {
         self.last_error = None;
         self.dropped = 0;
         self.fallback = false;
@@ -136,9 +152,58 @@ impl EngineState {
         (!told.is_empty()).then(|| told.join(" "))
     }
 
-    /// Takes what a run that began earlier leaves: its figures and its summary. What calls reported
-    /// since then stays.
-    pub fn take_run(&mut self, run: Self) {
+    /// Takes what a run leaves that went through. What calls reported since it began stays, but for
+    /// the size of the prompt, which is another one now.
+    pub fn commit(&mut self, done: &Compressed, notes: &RunNotes) {
+        let RunNotes { fallback, error, aux_failure } = notes.clone();
+        self.take_run(Self { fallback, last_error: error, aux_failure, ..done.state.clone() });
+        self.record_compression(done.numbers.tokens_after);
+    }
+
+    /// Takes what a run leaves that gave up because no summarizer wrote its summary.
+    pub fn abort(&mut self, notes: &RunNotes) {
+        self.begin_run();
+        self.aborted = true;
+        self.last_error.clone_from(&notes.error);
+        self.aux_failure.clone_from(&notes.aux_failure);
+    }
+
+    /// Takes what a run leaves that was declined: one that found nothing to gain was a weak one, a
+    /// list that is too short was none.
+    pub fn decline(&mut self, why: Declined) {
+        self.begin_run();
+        if why != Declined::TooFew {
+            self.ineffective_count = self.ineffective_count.saturating_add(1);
+            self.savings_pct = 0.0;
+        }
+    }
+
+    /// Counts what a run saved, in percent.
+    pub(crate) fn note_savings(&mut self, pct: f64) {
+        self.savings_pct = pct;
+        self.ineffective_count = match pct < WEAK_PCT {
+            true => self.ineffective_count.saturating_add(1),
+            false => 0,
+        };
+    }
+
+    /// Prompt tokens of the last call; none after a compression, until the next call is reported.
+    pub fn last_prompt(&self) -> Option<u64> {
+        u64::try_from(self.last_prompt_tokens).ok()
+    }
+
+    /// The size before a run: the caller's figure, else the last prompt, else the estimate. Figures
+    /// of 0 and less are no figures.
+    pub fn size_before(&self, current: Option<i64>, estimate: u64) -> u64 {
+        current
+            .filter(|&tokens| tokens > 0)
+            .and_then(|tokens| u64::try_from(tokens).ok())
+            .or_else(|| self.last_prompt().filter(|&tokens| tokens > 0))
+            .unwrap_or(estimate)
+    }
+
+    /// Takes the figures and the summary of a run that began earlier.
+    fn take_run(&mut self, run: Self) {
         let Self {
             compression_count,
             previous_summary,
@@ -163,7 +228,7 @@ impl EngineState {
     }
 
     /// What the host of C16 does after a compression: the prompt is unknown until the next call.
-    pub fn record_compression(&mut self, rough_tokens: u64) {
+    pub(crate) fn record_compression(&mut self, rough_tokens: u64) {
         self.last_prompt_tokens = -1;
         self.last_completion_tokens = 0;
         self.last_compression_rough_tokens = rough_tokens;
@@ -173,9 +238,7 @@ impl EngineState {
     /// Whether that many prompt tokens call for a compression; without a figure those of the last
     /// call count, and a prompt that is unknown calls for none.
     pub fn should_compress(&self, settings: &Settings, tokens: Option<u64>) -> bool {
-        tokens
-            .or_else(|| u64::try_from(self.last_prompt_tokens).ok())
-            .is_some_and(|tokens| tokens >= settings.budgets().threshold_tokens)
+        tokens.or_else(|| self.last_prompt()).is_some_and(|tokens| tokens >= settings.budgets().threshold_tokens)
             && self.ineffective_count < MAX_INEFFECTIVE
     }
 
@@ -201,7 +264,7 @@ impl EngineState {
 
     /// Prompt tokens as a percentage of the window, at most 100.
     pub fn usage_percent(&self, context_length: u64) -> f64 {
-        let prompt = u64::try_from(self.last_prompt_tokens).unwrap_or(0);
+        let prompt = self.last_prompt().unwrap_or(0);
         (pressure::pressure(prompt, context_length) * 100.0).min(100.0)
     }
 }

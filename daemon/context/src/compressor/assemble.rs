@@ -1,15 +1,17 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
-use super::over::Over;
+use super::over;
 use super::sections::{Record, Sections};
-use super::{ArchiveNote, Compressed, Numbers, Prepared, Removed, Section, Slot, Summary, shorten};
+use super::{Prepared, shorten};
+use crate::handoff::Section;
 use crate::handoff::{self, Placement};
 use crate::images;
 use crate::json::{self, Splice};
-use crate::message::{Content, Message, Role};
+use crate::message::{Content, Message, Role, text_part};
 use crate::pairs::{self, Entry};
 use crate::request::Gain;
-use crate::savings;
+use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Slot, Summary};
+use crate::savings::savings_pct;
 use crate::text::{head, longer_than};
 use crate::tokens::{Load, tokens_of, tokens_to_chars};
 
@@ -139,8 +141,8 @@ pub(super) fn finish(
     let load = after;
     let after = load.rough();
     let estimate = prepared.layout.before.tokens();
-    let before = savings::size_before(prepared.current_tokens, &prepared.state, estimate);
-    let pct = savings::savings_pct(before, after.tokens());
+    let before = prepared.state.size_before(prepared.current_tokens, estimate);
+    let pct = savings_pct(before, after.tokens());
     let n = prepared.input.len();
     let numbers = Numbers {
         messages_before: n,
@@ -164,9 +166,9 @@ pub(super) fn finish(
     if prepared.has_handoff {
         state.previous_summary = Some(body);
     }
-    savings::record(&mut state, pct);
+    state.note_savings(pct);
     let over = match load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
-        true => Over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
+        true => over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
         false => None,
     };
     let (slots, removed) = slots(list, &prepared.input);
@@ -217,7 +219,7 @@ fn joined(prepared: &Prepared, material: &Material<'_>) -> Vec<Placed> {
         if let Some(placed) = list.iter_mut().rev().find(|placed| placed.origin == Origin::Input(spilled.at)) {
             let chars = spilled.chars * material.shown / 100;
             placed.message = match (material.preview)(spilled.at, chars) {
-                Some(block) => shorten::with_text(&placed.message, &block),
+                Some(block) => placed.message.with_text(&block),
                 None => shorten::cut(&placed.message, chars, &material.note.handle),
             };
         }
@@ -274,7 +276,7 @@ fn with_note(first: &Message) -> Option<Message> {
         Content::Missing | Content::Null => Some(first.with_content(&note, &[])),
         Content::List(parts) => {
             let glue = if parts.is_empty() { "" } else { ", " };
-            Some(inside(end, format!("{glue}{}", images::text_part(SYSTEM_NOTE))))
+            Some(inside(end, format!("{glue}{}", text_part(SYSTEM_NOTE))))
         }
         Content::Object(_) | Content::Other => None,
     }

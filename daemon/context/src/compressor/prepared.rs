@@ -4,21 +4,24 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::assemble;
 use super::clean::{self, Clean};
-use super::decide::{Case, Decided, Target, chars_within, decide, gain_chars};
+use super::decide::{Decided, Target, chars_within, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
+use super::options::Options;
 use super::sections::{self, Material, Record, Sections, Sources};
 use super::shorten::PREVIEW_CHARS;
-use super::{ArchiveNote, Compressed, Declined, Section, Summary, SummaryRequest, Writer, assemble};
 use crate::constraints::{Constraint, Update};
 use crate::extractive::{Extract, Reason};
+use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
-use crate::request::Gain;
+use crate::request::{CompressRequest, Gain, Today};
+use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
 use crate::tokens::tokens_to_chars;
-use crate::{CompressRequest, EngineState, Settings, Today, pairs, serialize};
+use crate::{Settings, pairs, serialize};
 
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
@@ -60,19 +63,6 @@ pub struct Prepared {
     pub(super) target: Option<Target>,
 }
 
-/// A tool output that is to leave the list for a preview of it, and to be kept elsewhere first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spill {
-    /// Its position in the input.
-    pub index: usize,
-    /// The tool's name; empty where its call is not in the list.
-    pub tool: String,
-    /// The call's id, if it has one.
-    pub id: Option<String>,
-    /// The whole text.
-    pub text: String,
-}
-
 /// Decides what a compression of the list would replace, and declines if that is nothing.
 pub fn prepare(
     messages: &[Message],
@@ -83,30 +73,30 @@ pub fn prepare(
     prepare_and(messages, settings, state, request, |_| ())
 }
 
-/// [`prepare`], which tells as soon as that is known, and at most once, messages that a handoff will
-/// replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
+/// [`prepare`], which calls `leaving` as soon as it is known, and at most once, which messages a
+/// handoff will replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
 /// last message stands in it and is kept.
 pub fn prepare_and(
     messages: &[Message],
     settings: &Settings,
     state: &EngineState,
     request: &CompressRequest,
-    tell: impl FnOnce(Range<usize>),
+    leaving: impl FnOnce(Range<usize>),
 ) -> Result<Prepared, Declined> {
-    let case = Case {
+    let options = Options {
         settings,
         held: state.previous_summary.as_deref(),
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
     };
-    let Decided { layout, brief, goal, target } = decide(messages, &case)?;
+    let Decided { layout, brief, goal, target } = decide(messages, &options)?;
     let redaction = Redaction::from(settings);
     let has_handoff = brief.is_some();
     let mut brief = brief.unwrap_or_default();
     brief.memory = request.memory.as_deref().and_then(|text| memory(text, redaction));
     if has_handoff {
-        tell(layout.dropped_range());
+        leaving(layout.dropped_range());
     }
     let rules = sections::rules(messages, &brief.carried, &request.constraints, request.now);
     let mut state = state.clone();
@@ -230,7 +220,7 @@ impl Prepared {
         let tail: Vec<Message> = tail.iter().map(|message| redaction.message(message)).collect();
         let appended = self.appended(Writer::Extractive, &self.expected_note(), Record::Coming);
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
-        let said = appended.list.iter().find(|section| section.kind == super::SectionKind::UserMessages);
+        let said = appended.list.iter().find(|section| section.kind == SectionKind::UserMessages);
         Extract {
             turns: &clean.turns,
             originals: &clean.originals.iter().collect::<Vec<_>>(),
@@ -295,7 +285,7 @@ impl Prepared {
     /// Whether a handoff replaces what lies between the ordinary head and tail, and no more gives
     /// way than that.
     pub fn is_ordinary(&self) -> bool {
-        self.has_handoff && !self.layout.is_pressed
+        self.has_handoff && !self.layout.is_tight
     }
 
     /// Outputs that are to be kept elsewhere before [`Self::finish_with`], in their order.

@@ -1,0 +1,32 @@
+//! The engine that replaces the middle of a list by one summary, in two phases: [`prepare`] decides,
+//! a summarizer writes, [`Prepared::finish`] assembles.
+//!
+//! A list that is over the threshold ends below it, whatever has to give way for that but the system
+//! message, the head and the last exchange; where they leave no room
+//! [`Over`](crate::engine::Over) says so.
+
+mod assemble;
+mod clean;
+mod continued;
+mod decide;
+mod exchange;
+mod goal;
+mod layout;
+mod options;
+mod over;
+mod plan;
+mod prepared;
+mod request;
+mod sections;
+mod shorten;
+mod tight;
+mod verify;
+
+pub use assemble::SYSTEM_NOTE;
+pub use decide::has_work;
+pub use layout::summary_budget;
+pub use over::over;
+pub use plan::plan;
+pub use prepared::{Prepared, prepare, prepare_and};
+
+pub use crate::boundary::has_content;

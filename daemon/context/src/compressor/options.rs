@@ -1,0 +1,15 @@
+//! What a decision needs beside the list.
+
+use crate::request::{Focus, Gain, Prompt};
+use crate::settings::Settings;
+
+/// What a decision needs beside the list.
+pub(super) struct Options<'a> {
+    pub(super) settings: &'a Settings,
+    /// The summary that the session holds.
+    pub(super) held: Option<&'a str>,
+    pub(super) focus: &'a Focus,
+    pub(super) gain: Gain,
+    /// What the caller knows of the prompt.
+    pub(super) prompt: Prompt,
+}

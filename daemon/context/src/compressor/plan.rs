@@ -1,0 +1,40 @@
+//! A dry run: what a compression would do, with nothing changed.
+
+use super::decide::decide;
+use super::layout::{Brief, Layout};
+use super::options::Options;
+use crate::redaction::Redaction;
+use crate::request::{Gain, PlanRequest, Prompt};
+use crate::run::Plan;
+use crate::{Message, Settings, serialize};
+
+/// Plans a compression; there is an answer for every list and every window.
+pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
+    let redaction = Redaction::from(settings);
+    let held = request.previous_summary.as_deref();
+    let options = Options { settings, held, focus: &request.focus, gain: Gain::Any, prompt: Prompt::default() };
+    let (layout, brief) = match decide(messages, &options) {
+        Ok(decided) => (decided.layout, decided.brief.unwrap_or_default()),
+        Err(_) => {
+            let layout = Layout::of(messages, settings);
+            let brief = Brief::of(&layout, messages, settings, held, &request.focus);
+            (layout, brief)
+        }
+    };
+    let serialized = serialize::serialize(&brief.turns, redaction);
+    let prompt = brief.prompt(&serialized, request.today.as_ref(), redaction);
+    Plan {
+        head_size: layout.head_size,
+        start: layout.start,
+        end: layout.end,
+        min_tail: layout.min_tail,
+        pruned: layout.pruned_count,
+        max_tokens: prompt.is_some().then(|| brief.max_tokens()),
+        messages: layout.pruned,
+        serialized,
+        prompt,
+        summary_budget: brief.summary_budget,
+        focus: brief.focus,
+        previous_summary: brief.previous,
+    }
+}

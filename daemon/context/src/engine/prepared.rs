@@ -1,0 +1,127 @@
+//! A run that only lacks its summary, whatever engine prepared it.
+
+use herma_guard::Policy;
+
+use crate::check::{Checked, Refused};
+use crate::compressor;
+use crate::constraints::Update;
+use crate::message::Message;
+use crate::request::CompressRequest;
+use crate::run::{ArchiveNote, Compressed, EngineState, Spill, Summary, SummaryRequest};
+
+/// A run that only lacks its summary. It owns all it needs and can be kept for later.
+pub struct Prepared(pub(super) Run);
+
+/// The run of one of the engines.
+pub(super) enum Run {
+    Compressor(Box<compressor::Prepared>),
+}
+
+impl Prepared {
+    /// The messages that were prepared.
+    pub fn input(&self) -> &[Message] {
+        match &self.0 {
+            Run::Compressor(run) => run.input(),
+        }
+    }
+
+    /// Whether a summary is to be written. Without one the list only becomes a shorter form of
+    /// itself, and [`Self::finish`] looks at no summary.
+    pub fn needs_summary(&self) -> bool {
+        match &self.0 {
+            Run::Compressor(run) => run.needs_summary(),
+        }
+    }
+
+    /// Whether it may wait for a list that has grown by then: nothing of it depends on how little
+    /// room there is.
+    pub fn is_ordinary(&self) -> bool {
+        match &self.0 {
+            Run::Compressor(run) => run.is_ordinary(),
+        }
+    }
+
+    /// What to ask a model. An empty prompt says that an earlier summary covers everything.
+    pub fn request(&self) -> SummaryRequest {
+        match &self.0 {
+            Run::Compressor(run) => run.request(),
+        }
+    }
+
+    /// What to ask a model that reads so many tokens at once, prompt and answer together, and how
+    /// many turns were left out for that. None when not even the instructions fit.
+    pub fn request_within(&self, window_tokens: u64) -> Option<(SummaryRequest, usize)> {
+        match &self.0 {
+            Run::Compressor(run) => run.request_within(window_tokens),
+        }
+    }
+
+    /// A summary without a model; `failure` tells why it stands in for one.
+    pub fn extractive_summary(&self, failure: Option<&str>) -> String {
+        match &self.0 {
+            Run::Compressor(run) => run.extractive_summary(failure),
+        }
+    }
+
+    /// Checks what a model wrote, and repairs it where that is possible.
+    pub fn check(&self, body: &str, policy: &Policy) -> Result<Checked, Refused> {
+        match &self.0 {
+            Run::Compressor(run) => run.check(body, policy),
+        }
+    }
+
+    /// The same for [`Self::extractive_summary`], for which nothing can stand in: what can't be
+    /// repaired is let through with a warning.
+    pub fn repaired(&self, body: String, policy: &Policy) -> Checked {
+        match &self.0 {
+            Run::Compressor(run) => run.repaired(body, policy),
+        }
+    }
+
+    /// The session's rules, brought up to date by the messages.
+    pub fn constraints(&self) -> &Update {
+        match &self.0 {
+            Run::Compressor(run) => run.constraints(),
+        }
+    }
+
+    /// Outputs that are to be kept elsewhere before [`Self::finish`], in their order.
+    pub fn spills(&self) -> Vec<Spill> {
+        match &self.0 {
+            Run::Compressor(run) => run.spills(),
+        }
+    }
+
+    /// Takes messages that came after the prepared ones: they stay in the list as they are. What
+    /// the request says of the size counts, and what the session remembers by now.
+    #[must_use]
+    pub fn continued(self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
+        match self.0 {
+            Run::Compressor(run) => Self(Run::Compressor(Box::new(run.continued(more, state, request)))),
+        }
+    }
+
+    /// Whether what was decided still serves a list that has grown.
+    pub fn fits(&self) -> bool {
+        match &self.0 {
+            Run::Compressor(run) => run.fits(),
+        }
+    }
+
+    /// Puts the new list together around a summary. `handle` names what leaves the list in the
+    /// archive; `preview` is asked for the preview of the spilled message at an index with so many
+    /// chars of its text, and where there is none the message is cut.
+    pub fn finish(
+        self,
+        summary: Summary,
+        handle: String,
+        preview: &dyn Fn(usize, usize) -> Option<String>,
+    ) -> Compressed {
+        match self.0 {
+            Run::Compressor(run) => {
+                let messages = run.dropped();
+                run.finish_with(summary, ArchiveNote { handle, messages }, preview)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What herma appends to a summary.
+
+/// One section that herma appends after a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What it holds; gives the heading.
+    pub kind: SectionKind,
+    /// Its text below the heading.
+    pub text: String,
+}
+
+/// What herma appends to summaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectionKind {
+    /// Exact paths, commands, errors, numbers.
+    Anchors,
+    /// Words of the user, verbatim.
+    UserMessages,
+    /// Rules that hold on.
+    Constraints,
+    /// Where the replaced messages are.
+    Recall,
+}
+
+impl SectionKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Anchors, Self::UserMessages, Self::Constraints, Self::Recall];
+
+    /// The heading line.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Anchors => "## Exact References",
+            Self::UserMessages => "## Earlier User Messages (verbatim)",
+            Self::Constraints => "## Standing Constraints",
+            Self::Recall => "## Archived Messages",
+        }
+    }
+}

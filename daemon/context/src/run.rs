@@ -1,0 +1,15 @@
+//! What a run of an engine takes and leaves, whichever engine it is.
+
+mod compressed;
+mod declined;
+mod over;
+mod plan;
+mod state;
+mod summary;
+
+pub use compressed::{Compressed, Numbers, Removed, Slot, Spill};
+pub use declined::Declined;
+pub use over::{Over, OverPart, Part};
+pub use plan::Plan;
+pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE, RunNotes};
+pub use summary::{ArchiveNote, Summary, SummaryRequest, Writer};

@@ -1,0 +1,112 @@
+//! What a run made of a list.
+
+use super::{EngineState, Over};
+use crate::constraints::Update;
+use crate::message::Message;
+
+/// The new list, as differences from the input.
+#[derive(Clone, Debug)]
+pub struct Compressed {
+    /// The new list in order.
+    pub slots: Vec<Slot>,
+    /// The input messages whose text is not in the new list as it was, by index.
+    pub removed: Vec<Removed>,
+    /// Figures for the report.
+    pub numbers: Numbers,
+    /// The session's rules from now on.
+    pub constraints: Update,
+    /// The state afterwards; it holds the summary's body.
+    pub state: EngineState,
+    /// The text of the handoff, prefix and end marker included; empty without one.
+    pub handoff: String,
+    /// What keeps the new list over the threshold, if it is.
+    pub over: Option<Over>,
+}
+
+impl Compressed {
+    /// The whole new list; kept messages are those of `input`, which must be the input itself.
+    pub fn messages<'a>(&'a self, input: &'a [Message]) -> impl Iterator<Item = &'a Message> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Kept(index) => input.get(*index),
+            Slot::Replaced { message, .. } | Slot::Inserted(message) => Some(message),
+        })
+    }
+}
+
+/// One message of the new list.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    /// The input message at this index, byte for byte.
+    Kept(usize),
+    /// A changed form of the input message at this index.
+    Replaced {
+        /// Position in the input.
+        index: usize,
+        /// What stands there now.
+        message: Message,
+    },
+    /// A message that was not in the input.
+    Inserted(Message),
+}
+
+/// An input message whose text left the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    /// It is gone, and the handoff covers it or nothing answers it.
+    Dropped(usize),
+    /// A changed form of it is still there.
+    Replaced(usize),
+}
+
+impl Removed {
+    /// Position in the input.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Dropped(index) | Self::Replaced(index) => index,
+        }
+    }
+}
+
+/// Figures of one compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Numbers {
+    /// Messages of the input.
+    pub messages_before: usize,
+    /// Messages of the new list.
+    pub messages_after: usize,
+    /// Chars of the input in the sense of the estimate.
+    pub chars_before: usize,
+    /// Chars of the new list.
+    pub chars_after: usize,
+    /// Tokens taken as the size before: the caller's figure, the last prompt, or the estimate.
+    pub tokens_before: u64,
+    /// The estimate of the new list.
+    pub tokens_after: u64,
+    /// Messages before the handoff's place.
+    pub head: usize,
+    /// Input messages after it.
+    pub tail: usize,
+    /// Messages that pruning made shorter.
+    pub pruned: usize,
+    /// Messages between head and tail cut.
+    pub dropped: usize,
+    /// Saved tokens as a percentage of those before.
+    pub savings_pct: f64,
+    /// Rules that the handoff quotes.
+    pub constraints: usize,
+    /// Exact references that it lists.
+    pub anchors: usize,
+}
+
+/// A tool output that is to leave the list for a preview of it, and to be kept elsewhere first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Its position in the input.
+    pub index: usize,
+    /// The tool's name; empty where its call is not in the list.
+    pub tool: String,
+    /// The call's id, if it has one.
+    pub id: Option<String>,
+    /// The whole text.
+    pub text: String,
+}

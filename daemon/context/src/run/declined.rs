@@ -1,0 +1,18 @@
+//! Why a list comes back as it was.
+
+/// Why there is nothing to compress; the input stands as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Declined {
+    /// The list is hardly longer than the head and a tail.
+    #[error("too few messages to compress")]
+    TooFew,
+    /// Head and tail meet.
+    #[error("nothing between the head and the tail")]
+    NothingBetween,
+    /// Even the shortest handoff would be longer than what it replaces.
+    #[error("the handoff would be longer than what it replaces")]
+    NoGain,
+    /// The list is over the threshold, and all of it is what no compression touches.
+    #[error("the list is over the threshold, and nothing in it can be made smaller")]
+    Incompressible,
+}

@@ -1,0 +1,38 @@
+//! The names of the engines.
+
+/// Which engine a session has; [`mod@crate::engine`] is what it can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Replaces the middle of a list by one summary.
+    #[default]
+    Compressor,
+}
+
+impl Engine {
+    /// All of them, by the names of the configuration and the wire.
+    pub const NAMED: &[(&str, Self)] = &[("compressor", Self::Compressor)];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
+    }
+
+    /// The engine of that name; none for any other.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, engine)| *engine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_a_name_of_its_own() {
+        for (name, engine) in Engine::NAMED {
+            assert_eq!((engine.name(), Engine::from_name(name)), (*name, Some(*engine)));
+        }
+        assert_eq!(Engine::default().name(), "compressor");
+        assert_eq!(Engine::from_name("lossy"), None);
+    }
+}
