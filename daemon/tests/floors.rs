@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// The floors, from the lowest one.
 const FLOORS: [&str; 4] = ["data", "owners", "service", "wire"];
 
-/// Of the wire's crate a lower floor may know the limits and where the socket is, no types.
-const KNOWN_BELOW: [&str; 2] = ["limits", "rendezvous"];
+/// Of the wire's crate a lower floor may know the limits, names that are meant and where the socket is, no types.
+const KNOWN_BELOW: [&str; 3] = ["limits", "nearest", "rendezvous"];
 
 /// A module's path without `crate`, and the paths that it imports.
 type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;

@@ -28,7 +28,7 @@ pub mod jsonrpc;
 pub mod limits;
 pub mod memory;
 pub mod method;
-mod nearest;
+pub mod nearest;
 pub mod notification;
 pub mod output;
 mod params;

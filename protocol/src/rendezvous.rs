@@ -39,7 +39,8 @@ pub fn socket(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>, hom
 
 fn hash(home: &Path) -> String {
     let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let first = digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
+    format!("{first:016x}")
 }
 
 #[cfg(test)]

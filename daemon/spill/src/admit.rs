@@ -4,7 +4,7 @@ use herma_disk::DiskError;
 
 use crate::budget::{Budgets, Size};
 use crate::content::Content;
-use crate::facts::{Facts, hex};
+use crate::facts::Facts;
 use crate::outputs::Outputs;
 pub use crate::outputs::{Kept, Origin};
 use crate::preview::{block, truncation};
@@ -50,7 +50,7 @@ pub fn admit(
         if threshold.is_exceeded_by(content.chars()) { spill(outputs, origin, content, budgets, now) } else { None };
     spilled.unwrap_or_else(|| {
         let Facts { chars, lines, sha256 } = Facts::of(&content.text());
-        Admitted { content: None, fate: Fate::Stays, chars, lines, sha256: hex(&sha256) }
+        Admitted { content: None, fate: Fate::Stays, chars, lines, sha256: base16ct::lower::encode_string(&sha256) }
     })
 }
 
@@ -76,5 +76,5 @@ pub(crate) fn spill(
         }
         Err(error) => (content.with_text(truncation(&text, count, budgets.preview_size)), Fate::Lost(error)),
     };
-    Some(Admitted { content: Some(content), fate, chars, lines, sha256: hex(&sha256) })
+    Some(Admitted { content: Some(content), fate, chars, lines, sha256: base16ct::lower::encode_string(&sha256) })
 }

@@ -3,7 +3,6 @@
 use herma_disk::DiskError;
 
 use crate::catalog::Reason;
-use crate::facts::hex;
 use crate::handle::Handle;
 
 /// Why an output can't be given or searched.
@@ -13,7 +12,7 @@ pub enum SpillError {
     #[error("there is no output {0:?}")]
     NotFound(String),
     /// There was one.
-    #[error("the output {handle} expired on {} ({reason}): it had {bytes} bytes, sha256 {}", date(*at), hex(sha256))]
+    #[error("the output {handle} expired on {} ({reason}): it had {bytes} bytes, sha256 {}", date(*at), base16ct::lower::encode_string(sha256))]
     Expired {
         /// Names it.
         handle: Handle,

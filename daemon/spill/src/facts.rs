@@ -45,17 +45,6 @@ pub fn count_chars(bytes: &[u8]) -> u64 {
     bytes.chunks(255).map(starts).sum()
 }
 
-/// Hex of a hash.
-#[must_use]
-pub fn hex(hash: &[u8]) -> String {
-    use std::fmt::Write;
-    hash.iter().fold(String::with_capacity(2 * hash.len()), |mut text, byte| {
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// A length as it is written down.
 pub(crate) fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)

@@ -25,22 +25,9 @@ impl Handle {
     /// Reads a handle; `None` when it is none.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix(PREFIX)?.as_bytes();
-        if digits.len() != 2 * LENGTH {
-            return None;
-        }
         let mut bytes = [0; LENGTH];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            for digit in pair {
-                let value = match digit {
-                    b'0'..=b'9' => digit - b'0',
-                    b'a'..=b'f' => digit - b'a' + 10,
-                    _ => return None,
-                };
-                *byte = (*byte << 4) | value;
-            }
-        }
-        Some(Self(bytes))
+        let read = base16ct::lower::decode(text.strip_prefix(PREFIX)?, &mut bytes).ok()?.len();
+        (read == LENGTH).then_some(Self(bytes))
     }
 }
 
@@ -55,8 +42,7 @@ pub fn split_line(handle: &str) -> (&str, Option<usize>) {
 
 impl fmt::Display for Handle {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(PREFIX)?;
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        write!(formatter, "{PREFIX}{:x}", base16ct::HexDisplay(&self.0))
     }
 }
 

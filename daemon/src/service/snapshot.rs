@@ -47,5 +47,5 @@ pub(crate) async fn freeze(stores: &Stores, profile: &str) -> Outcome<SnapshotRo
 /// Hex, of memory block, newline, user block; a missing block counts as empty.
 fn hash(memory: Option<&str>, user: Option<&str>) -> String {
     let text = format!("{}\n{}", memory.unwrap_or_default(), user.unwrap_or_default());
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(text.as_bytes()))
 }

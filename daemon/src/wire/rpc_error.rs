@@ -68,7 +68,7 @@ fn output(error: &SpillError) -> (ErrorKind, Value) {
     match error {
         SpillError::NotFound(_) => (ErrorKind::NotFound, Value::Null),
         SpillError::Expired { at, bytes, sha256, reason, .. } => {
-            let sha256 = herma_spill::facts::hex(sha256);
+            let sha256 = base16ct::lower::encode_string(sha256);
             let details = json!({ "expired_at": at, "bytes": bytes, "sha256": sha256, "reason": reason });
             (ErrorKind::NotFound, details)
         }

@@ -1,5 +1,6 @@
 //! Standard output: tables for people, JSON for programs.
 
+mod bar;
 mod file;
 mod mark;
 mod table;
@@ -14,9 +15,10 @@ use serde_json::json;
 use super::Common;
 use super::exit::Failure;
 
+pub(crate) use bar::{Ink, bar, share};
 pub(crate) use file::write_file;
 pub(crate) use mark::{Mark, Marked};
-pub(crate) use table::{Side, bar, columns, share, sided, table};
+pub(crate) use table::{Side, columns, sided, table};
 
 /// How a time is shown.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";

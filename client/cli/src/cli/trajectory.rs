@@ -1,11 +1,11 @@
 //! `herma trajectory …`.
 
-mod bar;
 mod entry;
 mod files;
 mod line;
 mod pipeline;
 mod place;
+mod progress;
 mod report;
 mod run;
 mod tokens;

@@ -1,14 +1,11 @@
 //! `herma usage`.
 
-mod bar;
-
 use clap::ValueEnum;
 use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, UsageRow};
 
 use super::exit::Failure;
-use super::out::Side;
+use super::out::{Ink, Side};
 use super::{Session, moment, out};
-use bar::Ink;
 
 /// Chars of a key in the table.
 const KEY: usize = 40;
@@ -66,7 +63,8 @@ fn table(result: &UsageResult, by: Per, ink: Ink) -> String {
             [row.calls, row.prompt, row.cache_read, row.output, row.total].map(out::thousands);
         [key, calls, prompt, cached, output, total, bar]
     };
-    let mut rows: Vec<[String; 7]> = result.rows.iter().map(|row| cells(row, ink.bar(row.total, most))).collect();
+    let mut rows: Vec<[String; 7]> =
+        result.rows.iter().map(|row| cells(row, ink.bar(out::share(row.total, most)))).collect();
     let all = &result.total;
     let total = UsageRow {
         key: "total".into(),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::row::{Begun, Kept, Row};
 use super::{Reason, Record, State};
-use crate::facts::hex;
 use crate::handle::Handle;
 
 /// Longest an expired output is known, in seconds.
@@ -278,18 +277,13 @@ pub(crate) fn row_of(record: &Record) -> Kept {
         chars: record.chars,
         lines: record.lines,
         bytes: record.bytes,
-        sha256: hex(&record.sha256),
+        sha256: base16ct::lower::encode_string(&record.sha256),
         created_at: record.created_at,
     }
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(hash)
+    let read = base16ct::mixed::decode(text, &mut hash).ok()?.len();
+    (read == hash.len()).then_some(hash)
 }

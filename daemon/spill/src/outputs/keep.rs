@@ -12,7 +12,7 @@ use super::{Outputs, SUFFIX, TEMPORARY};
 use crate::catalog::known::row_of;
 use crate::catalog::row::{Begun, Row};
 use crate::catalog::{Record, State};
-use crate::facts::{Facts, hex, wide};
+use crate::facts::{Facts, wide};
 use crate::handle::Handle;
 use crate::index::{Builder, Index};
 use crate::name;
@@ -91,7 +91,9 @@ impl Outputs {
         let catalog = self.catalog();
         names.iter().any(|name| {
             let record = catalog.known.get(Handle::of(&format!("{session}/{name}")));
-            record.is_some_and(|record| record.state == State::Kept && hex(&record.sha256) == hash)
+            record.is_some_and(|record| {
+                record.state == State::Kept && base16ct::lower::encode_string(&record.sha256) == hash
+            })
         })
     }
 
@@ -124,7 +126,8 @@ impl Outputs {
         let (session, id) = (name::safe(origin.session), name::safe(origin.id));
         let mut hash = None;
         for attempt in 0..3 {
-            let mut hash = || hash.get_or_insert_with(|| hex(&measured().facts.sha256)).clone();
+            let mut hash =
+                || hash.get_or_insert_with(|| base16ct::lower::encode_string(&measured().facts.sha256)).clone();
             let name = match attempt {
                 0 => format!("{id}{SUFFIX}"),
                 1 => format!("{id}-{}{SUFFIX}", &hash()[..8]),

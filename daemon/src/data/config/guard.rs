@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use herma_guard::{FindingId, Policy, Scope, Treatment};
+use herma_protocol::nearest::most_like;
 use toml::Value;
 
 use super::format::{Format, Named, switch, word};
@@ -40,7 +41,7 @@ fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
 /// Lays one treatment for all scopes, or one for each, over the policy.
 fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), Mistake> {
     let id: FindingId = name.parse().map_err(|_| {
-        let near = key::nearest(name, FindingId::all().map(FindingId::as_str)).unwrap_or_default();
+        let near = most_like(name, FindingId::all().map(FindingId::as_str)).unwrap_or_default();
         Mistake::new(format!("is the name of no finding; did you mean {near}?"))
     })?;
     let Some(by_scope) = said.as_table() else {

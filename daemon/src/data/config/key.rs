@@ -1,5 +1,6 @@
 //! The tree of keys: how a section is declared, and how a file is laid over it.
 
+use herma_protocol::nearest::most_like;
 use toml::{Table, Value};
 
 /// Declares a section: a struct with a field for each key, and with each field its default and
@@ -130,7 +131,7 @@ pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), Mistak
     let keys = section.keys();
     let names = keys.iter().map(|key| key.name);
     if let Some(unknown) = table.keys().find(|name| names.clone().all(|known| known != **name)) {
-        let near = nearest(unknown, names.clone()).unwrap_or_default();
+        let near = most_like(unknown, names.clone()).unwrap_or_default();
         let all = names.collect::<Vec<_>>().join(", ");
         return Err(Mistake::new(format!("is unknown; did you mean `{near}`? Known here: {all}")).at(unknown));
     }
@@ -161,13 +162,6 @@ pub(super) fn section_of<T: Section + Default>(said: &Value) -> Result<T, Mistak
 /// A value that has to be a table.
 pub(super) fn table(said: &Value) -> Result<&Table, Mistake> {
     said.as_table().ok_or_else(|| Mistake::new(format!("must be a table; it is {said}")))
-}
-
-/// The known name that is most like one that is not known.
-pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let unknown = unknown.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&unknown, &name.to_lowercase());
-    known.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))
 }
 
 /// The path of a name below another.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use herma_protocol::nearest::most_like;
 use toml::Value;
 use url::Url;
 
 use super::format::{Format, Optional, bytes, time, whole};
-use super::key::{self, Mistake, section};
+use super::key::{Mistake, section};
 use crate::data::summarizer_kind::Kind;
 
 section! {
@@ -157,7 +158,7 @@ fn chain() -> Format<Vec<Kind>> {
         for name in said.as_array().into_iter().flatten() {
             let text = name.as_str().unwrap_or_default();
             let kind = Kind::parse(text).ok_or_else(|| {
-                let near = key::nearest(text, Kind::ALL.into_iter().map(Kind::name)).unwrap_or_default();
+                let near = most_like(text, Kind::ALL.into_iter().map(Kind::name)).unwrap_or_default();
                 Mistake::new(format!("has {name}, which is no summarizer; did you mean {near:?}?"))
             })?;
             if kinds.contains(&kind) {

@@ -109,6 +109,6 @@ impl Shelf {
 fn name(run: &Run, count: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let text = format!("{}\n{}\n{count}\n{now}\n{}", run.session.id, run.generation, std::process::id());
-    let hex: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = base16ct::lower::encode_string(&Sha256::digest(text.as_bytes()));
     format!("tick_{}", hex.get(..DIGITS).unwrap_or(&hex))
 }

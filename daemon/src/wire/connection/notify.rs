@@ -10,7 +10,6 @@ use herma_protocol::notification::{
     Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase as WirePhase,
 };
 use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
-use herma_spill::facts::hex;
 use tokio::time::Instant;
 
 use super::codec::encode_notification;
@@ -132,7 +131,7 @@ fn notification(event: Event) -> Notification {
             tool: gone.tool.clone(),
             id: gone.id.clone(),
             bytes: gone.bytes,
-            sha256: hex(&gone.sha256),
+            sha256: base16ct::lower::encode_string(&gone.sha256),
             reason: reason(gone.reason),
         }),
         Event::CompressionProgress { session, phase } => {

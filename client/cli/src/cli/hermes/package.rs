@@ -31,7 +31,7 @@ pub(super) fn files() -> Vec<File> {
 
 /// The hash of a file's bytes, in hex.
 pub(super) fn sha256(data: &[u8]) -> String {
-    Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(data))
 }
 
 #[cfg(test)]

@@ -50,21 +50,6 @@ fn padded(cell: &str, width: usize, side: Side) -> String {
     }
 }
 
-/// A part as a share of the whole; nothing is none of nothing.
-#[expect(clippy::cast_precision_loss, reason = "a share for people")]
-pub(crate) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// A share of a whole as a bar of so many cells; what is more than the whole fills it.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to width")]
-pub(crate) fn bar(share: f64, width: usize) -> String {
-    let cells = if share.is_finite() { (share.clamp(0.0, 1.0) * width as f64).round() as usize } else { 0 };
-    // Something is never shown as nothing.
-    let cells = if share > 0.0 { cells.max(1) } else { cells };
-    format!("{}{}", "█".repeat(cells), "░".repeat(width.saturating_sub(cells)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,15 +65,6 @@ mod tests {
         let rows = [["日本語".to_owned(), "1".into()], ["ab".into(), "2".into()]];
         assert_eq!(table(["k", "n"], &rows), "k       n\n日本語  1\nab      2\n");
         assert_eq!(columns(&[("名", "1".into()), ("abc", "2".into())]), "名   1\nabc  2\n");
-    }
-
-    #[test]
-    fn a_bar_shows_something_for_something() {
-        for (share, expected) in
-            [(0.0, "░░░░"), (0.01, "█░░░"), (0.5, "██░░"), (1.0, "████"), (7.0, "████"), (f64::NAN, "░░░░")]
-        {
-            assert_eq!(bar(share, 4), expected, "{share}");
-        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use herma_client::protocol::trajectory::metrics::Aggregate;
 use serde::Serialize;
 
-use super::bar;
 use super::place::Sums;
+use super::progress;
 use crate::cli::out;
 
 /// Problems that are told to programs; the aggregate counts all of them.
@@ -87,7 +87,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
             rows.push((name, number(count)));
         }
     }
-    rows.push(("time", bar::span(processing.duration_seconds)));
+    rows.push(("time", progress::span(processing.duration_seconds)));
     rows.extend(report.output.map(|path| ("written to", path.display().to_string())));
     rows.extend(report.metrics.map(|path| ("metrics", path.display().to_string())));
     out::columns(&rows)

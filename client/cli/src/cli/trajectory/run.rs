@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Arguments;
-use super::bar::Bar;
 use super::files::Files;
 use super::line::{Done, Manner};
 use super::pipeline::{self, Item, Next, Sample};
 use super::place::{Mark, Place, Sums};
+use super::progress::Progress;
 use super::report::{self, PROBLEMS, Planned, Problem, Report};
 use super::tokens::Counter;
 use crate::cli::exit::Failure;
@@ -86,7 +86,7 @@ pub(super) fn compress(session: &Session<'_>, arguments: &Arguments) -> Result<(
     let from = mark.clone();
     let mut taker = Taker::new(session.common, &files, place, mark);
     pipeline::run(session, &manner, &files, &from, jobs, sample, |next| taker.take(next))?;
-    taker.bar.clear();
+    taker.progress.clear();
     let Taker { place, mark, problems, .. } = taker;
     let sums = mark.sums;
     let report = Report {
@@ -167,7 +167,7 @@ struct Taker<'a> {
     files: &'a Files,
     place: Option<Place>,
     mark: Mark,
-    bar: Bar,
+    progress: Progress,
     /// Of this run.
     lines: u64,
     problems: Vec<Problem>,
@@ -177,8 +177,8 @@ struct Taker<'a> {
 impl<'a> Taker<'a> {
     fn new(common: &'a Common, files: &'a Files, place: Option<Place>, mark: Mark) -> Self {
         let from = files.size_before(mark.file) + mark.input;
-        let bar = Bar::new(!common.json, from, files.size());
-        Self { common, files, place, mark, bar, lines: 0, problems: Vec::new(), told: 0 }
+        let progress = Progress::new(!common.json, from, files.size());
+        Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), told: 0 }
     }
 
     fn take(&mut self, next: Next) -> Result<(), Failure> {
@@ -197,7 +197,7 @@ impl<'a> Taker<'a> {
                 }
             }
         }
-        self.bar.draw(self.files.size_before(self.mark.file) + self.mark.input, self.lines);
+        self.progress.draw(self.files.size_before(self.mark.file) + self.mark.input, self.lines);
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl<'a> Taker<'a> {
         let file = self.files.files.get(file).map(|file| file.input.display().to_string()).unwrap_or_default();
         self.told += 1;
         if self.told <= TOLD && !self.common.json {
-            self.bar.clear();
+            self.progress.clear();
             out::note(self.common, &format!("{file}:{line}: {}", out::cut(&message, 200)));
             if self.told == TOLD {
                 out::note(self.common, "further lines are only counted; --json tells more of them");

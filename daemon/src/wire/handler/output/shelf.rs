@@ -4,7 +4,6 @@ use herma_protocol::output::shelf::{
     Expired, GcParams, GcResult, ListParams, ListResult, Reason, RemoveParams, RemoveResult, Row, State as Kept,
 };
 use herma_spill::catalog::{Record, State as Fate};
-use herma_spill::facts::hex;
 
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -74,7 +73,7 @@ fn row(outputs: &OutputService, record: &Record) -> Row {
         path: outputs.path(record).display().to_string(),
         chars: record.chars,
         bytes: record.bytes,
-        sha256: hex(&record.sha256),
+        sha256: base16ct::lower::encode_string(&record.sha256),
         created_at: record.created_at,
         state,
         expired_at,

@@ -11,9 +11,9 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// Chars of the bar itself.
 const WIDTH: usize = 24;
 
-/// A bar on standard error; nothing where that is no terminal.
+/// A line with a bar on standard error; nothing where that is no terminal.
 #[derive(Debug)]
-pub(super) struct Bar {
+pub(super) struct Progress {
     is_seen: bool,
     began: Instant,
     drawn: Option<Instant>,
@@ -22,7 +22,7 @@ pub(super) struct Bar {
     total: u64,
 }
 
-impl Bar {
+impl Progress {
     pub(super) fn new(is_wanted: bool, from: u64, total: u64) -> Self {
         let is_seen = is_wanted && std::io::stderr().is_terminal();
         Self { is_seen, began: Instant::now(), drawn: None, from, total }
@@ -46,7 +46,7 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }

@@ -1,14 +1,26 @@
-//! Bars that compare numbers.
+//! Bars: how much of a whole there is, and numbers side by side.
 
 use std::ffi::OsStr;
 
-/// Chars of the longest bar.
-const WIDTH: u64 = 20;
+/// Chars of the longest bar that compares numbers.
+const WIDTH: usize = 20;
 
 /// Blocks of one eighth to seven eighths of a char.
 const PARTS: [&str; 7] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// What bars are drawn with.
+/// A part as a share of the whole; nothing is none of nothing.
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// A share of a whole as a bar of so many cells, with the rest of the whole behind it.
+pub(crate) fn bar(share: f64, width: usize) -> String {
+    let cells = steps(share, width);
+    format!("{}{}", "█".repeat(cells), "░".repeat(width - cells))
+}
+
+/// What bars that compare numbers are drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// Block characters, to an eighth of a char.
@@ -30,32 +42,38 @@ impl Ink {
         if name.contains("utf-8") || name.contains("utf8") { Self::Blocks } else { Self::Ascii }
     }
 
-    /// A bar for a number beside the largest one; any number but 0 is seen.
-    pub(crate) fn bar(self, number: u64, most: u64) -> String {
-        if number == 0 || most == 0 {
-            return String::new();
-        }
-        let steps = match self {
-            Self::Blocks => 8,
-            Self::Ascii => 1,
-        };
-        let (number, most) = (u128::from(number.min(most)), u128::from(most));
-        let full = u128::from(WIDTH * steps);
-        let length = ((number * full + most / 2) / most).clamp(1, full);
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
+    /// A bar for a number as a share of the largest one.
+    pub(crate) fn bar(self, share: f64) -> String {
         match self {
-            Self::Ascii => "#".repeat(length),
+            Self::Ascii => "#".repeat(steps(share, WIDTH)),
             Self::Blocks => {
-                let part = (length % 8).checked_sub(1).and_then(|part| PARTS.get(part));
-                format!("{}{}", "█".repeat(length / 8), part.unwrap_or(&""))
+                let eighths = steps(share, WIDTH * 8);
+                let part = (eighths % 8).checked_sub(1).and_then(|part| PARTS.get(part));
+                format!("{}{}", "█".repeat(eighths / 8), part.unwrap_or(&""))
             }
         }
     }
 }
 
+/// How many of the steps of a full bar a share takes: one for the smallest, all for what is more
+/// than the whole.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to full")]
+fn steps(share: f64, full: usize) -> usize {
+    if share > 0.0 { ((share.min(1.0) * full as f64).round() as usize).max(1).min(full) } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_shows_something_for_something() {
+        for (share, expected) in
+            [(0.0, "░░░░"), (0.01, "█░░░"), (0.5, "██░░"), (1.0, "████"), (7.0, "████"), (f64::NAN, "░░░░")]
+        {
+            assert_eq!(bar(share, 4), expected, "{share}");
+        }
+    }
 
     #[test]
     fn bars_are_as_long_as_their_numbers() {
@@ -70,7 +88,10 @@ mod tests {
             (7, 3, "####################", "████████████████████"),
             (0, 0, "", ""),
         ] {
-            assert_eq!((Ink::Ascii.bar(number, most), Ink::Blocks.bar(number, most)), (ascii.into(), blocks.into()));
+            assert_eq!(
+                (Ink::Ascii.bar(share(number, most)), Ink::Blocks.bar(share(number, most))),
+                (ascii.into(), blocks.into())
+            );
         }
     }
 
