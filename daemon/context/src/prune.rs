@@ -29,7 +29,7 @@ const SHORT_OUTPUT_CHARS: usize = 200;
 /// Chars of a multimodal result's summary that stay.
 const MULTIMODAL_CHARS: usize = 200;
 /// Arguments of up to this many chars stay.
-const SHORT_ARGUMENTS_CHARS: usize = 500;
+pub(crate) const SHORT_ARGUMENTS_CHARS: usize = 500;
 
 /// A pruned list: as long as the input, unchanged messages being the very same.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! The turns as a record without a model sees them: nothing of a secret is in them, so none can
-//! come into the handoff, however the turns are cut and quoted.
+//! The turns without their secrets, before anything cuts and quotes them: a secret is known by what
+//! stands around it, and a part of one by nothing.
 
 use std::collections::HashMap;
 
@@ -11,55 +11,49 @@ use crate::parallel::FEW_MESSAGES;
 use crate::redaction::Redaction;
 use crate::{pairs, prune};
 
-/// Messages without their secrets.
-pub(super) fn messages(all: &[&Message], redaction: Redaction) -> Vec<Message> {
-    all.par_iter().with_min_len(FEW_MESSAGES).map(|message| redaction.message(message)).collect()
-}
-
 /// Turns without their secrets.
-pub(super) struct Clean {
+pub(super) struct CleanTurns {
     /// Pruned, as those of the brief.
-    pub(super) turns: Vec<Message>,
+    pub(super) pruned: Vec<Message>,
     /// The same turns unpruned.
     pub(super) originals: Vec<Message>,
 }
 
-impl Clean {
-    /// Of the turns of a brief; `originals` are these turns as they stood in the input.
-    pub(super) fn of(
-        input: &[Message],
-        layout: &Layout,
-        brief: &Brief,
-        originals: &[&Message],
-        redaction: Redaction,
-    ) -> Self {
-        let clean = messages(originals, redaction);
-        let known: HashMap<usize, &Message> = brief.indexes.iter().copied().zip(&clean).collect();
-        let is_pruned = |(at, turn): (&usize, &Message)| {
-            layout.pruned.get(*at).is_some_and(|pruned| pruned.same(turn))
-                && input.get(*at).is_some_and(|original| !original.same(turn))
+impl CleanTurns {
+    /// The turns of a brief.
+    pub(super) fn of(input: &[Message], layout: &Layout, brief: &Brief, redaction: Redaction) -> Self {
+        // The turn as it stood in the input, where pruning made another message of it.
+        let original = |at: usize, turn: &Message| -> Option<&Message> {
+            let (pruned, original) = (layout.pruned.get(at)?, input.get(at)?);
+            (pruned.same(turn) && !original.same(turn)).then_some(original)
         };
-        let callers = match brief.indexes.iter().zip(&brief.turns).any(is_pruned) {
+        let turns: Vec<(usize, &Message)> = brief.indexes.iter().copied().zip(&brief.turns).collect();
+        let clean = |&(at, turn): &(usize, &Message)| redaction.message(original(at, turn).unwrap_or(turn));
+        let originals: Vec<Message> = turns.par_iter().with_min_len(FEW_MESSAGES).map(clean).collect();
+        let known: HashMap<usize, &Message> = brief.indexes.iter().copied().zip(&originals).collect();
+        let callers = match turns.iter().any(|(at, turn)| original(*at, turn).is_some()) {
             true => pairs::callers(input),
             false => Vec::new(),
         };
-        // What was pruned has been cut with its secrets in it, so it is pruned anew.
-        let pruned = |at: usize, original: &Message| {
-            let call = callers.get(at).copied().flatten();
-            let caller = call.and_then(|(caller, _)| match known.get(&caller) {
-                Some(clean) => Some((*clean).clone()),
-                None => input.get(caller).map(|message| redaction.message(message)),
-            });
-            let call = caller.as_ref().zip(call).map(|(caller, (_, index))| (caller, index));
-            prune::shorter_result(original, call).unwrap_or_else(|| original.clone())
+        let caller = |at: usize| {
+            let (caller, call) = callers.get(at).copied().flatten()?;
+            let message = known.get(&caller).map(|message| (*message).clone());
+            Some((message.or_else(|| Some(redaction.message(input.get(caller)?)))?, call))
         };
-        let turns = brief.turns.iter().zip(&brief.indexes).zip(&clean).map(|((turn, &at), original)| {
-            match is_pruned((&at, turn)) && turn.is(Role::Tool) {
-                true if turn.text() == prune::DUPLICATE => turn.clone(),
-                true => pruned(at, original),
-                false => original.clone(),
-            }
+        // What was pruned was cut with its secrets in it, so it is pruned anew.
+        let pruned = turns.iter().zip(&originals).map(|(&(at, turn), clean)| {
+            let is_pruned = original(at, turn).is_some();
+            let shorter = match turn.role() {
+                Role::Tool if is_pruned && turn.text() == prune::DUPLICATE => Some(turn.clone()),
+                Role::Tool if is_pruned => {
+                    let caller = caller(at);
+                    prune::shorter_result(clean, caller.as_ref().map(|(message, call)| (message, *call)))
+                }
+                _ if is_pruned => prune::shorter_calls(clean, prune::SHORT_ARGUMENTS_CHARS),
+                _ => None,
+            };
+            shorter.unwrap_or_else(|| clean.clone())
         });
-        Self { turns: turns.collect(), originals: clean }
+        Self { pruned: pruned.collect(), originals }
     }
 }

@@ -1,5 +1,6 @@
 //! A dry run: what a compression would do, with nothing changed.
 
+use super::clean::CleanTurns;
 use super::decide::decide;
 use super::layout::{Brief, Layout};
 use super::options::Options;
@@ -21,7 +22,8 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
             (layout, brief)
         }
     };
-    let serialized = serialize::serialize(&brief.turns, redaction);
+    let turns = CleanTurns::of(messages, &layout, &brief, redaction);
+    let serialized = serialize::serialize(&turns.pruned, Redaction::Off);
     let prompt = brief.prompt(&serialized, request.today.as_ref(), redaction);
     Plan {
         head_size: layout.head_size,

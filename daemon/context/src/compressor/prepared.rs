@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::assemble;
-use super::clean::{self, Clean};
+use super::clean::CleanTurns;
 use super::decide::{Decided, Target, chars_within, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
-use super::sections::{self, Material, Record, Sections, Sources};
+use super::sections::{self, Material, Record, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
 use crate::extractive::{Extract, Reason};
@@ -50,10 +50,11 @@ pub struct Prepared {
     reserved_chars: usize,
     /// The session's rules, brought up to date.
     pub(super) rules: Update,
-    /// What a handoff shows beside the summary of a model, once that was asked for.
-    masked: OnceLock<Material>,
-    /// The same beside a record without a model, and the turns that it is made from.
-    clean: OnceLock<(Clean, Material)>,
+    /// What a model is asked about, and what a handoff shows beside its summary; once either was
+    /// asked for.
+    masked: OnceLock<Sources>,
+    /// The same for a record without a model.
+    clean: OnceLock<Sources>,
     /// Chars that the whole handoff may take.
     pub(super) limit: usize,
     pub(super) gain: Gain,
@@ -61,6 +62,12 @@ pub struct Prepared {
     pub(super) goal: Goal,
     /// What a list over the threshold has to become.
     pub(super) target: Option<Target>,
+}
+
+/// Turns without their secrets, and what stands beside their summary.
+pub(super) struct Sources {
+    pub(super) turns: CleanTurns,
+    material: Material,
 }
 
 /// Decides what a compression of the list would replace, and declines if that is nothing.
@@ -140,17 +147,6 @@ fn budget_chars(brief: &Brief) -> usize {
     tokens_to_chars(brief.handoff_tokens).max(SMALLEST_LIMIT)
 }
 
-/// The unpruned form of each turn.
-fn originals<'a>(input: &'a [Message], layout: &Layout, brief: &'a Brief) -> Vec<&'a Message> {
-    let pairs = brief.turns.iter().zip(&brief.indexes);
-    pairs
-        .map(|(turn, &at)| match layout.pruned.get(at) {
-            Some(pruned) if pruned.same(turn) => input.get(at).unwrap_or(turn),
-            _ => turn,
-        })
-        .collect()
-}
-
 impl Prepared {
     /// Chars that the whole handoff may take.
     fn limit(&self) -> usize {
@@ -159,38 +155,26 @@ impl Prepared {
             (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
             (None, Gain::Required) => most.min(gain_chars(&self.layout)),
             (None, Gain::Any) => {
-                let least = MIN_HANDOFF_CHARS.saturating_add(self.material(Writer::Model).said_chars());
+                let least = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
                 most.min(gain_chars(&self.layout).max(least))
             }
         }
     }
 
-    /// What a handoff shows beside a summary of that writer. It is gathered when it is first asked
-    /// for.
-    fn material(&self, writer: Writer) -> &Material {
-        match writer {
-            Writer::Model => self.masked.get_or_init(|| {
-                let turns = originals(&self.input, &self.layout, &self.brief);
-                self.gathered(&clean::messages(&turns, self.redaction), self.redaction)
-            }),
-            Writer::Extractive => &self.clean().1,
-        }
-    }
-
-    fn clean(&self) -> &(Clean, Material) {
-        self.clean.get_or_init(|| {
-            let redaction = self.redaction.without_model();
-            let turns = originals(&self.input, &self.layout, &self.brief);
-            let clean = Clean::of(&self.input, &self.layout, &self.brief, &turns, redaction);
-            let material = self.gathered(&clean.originals, redaction);
-            (clean, material)
+    /// What a summary of that writer is made from, and what stands beside it. It is gathered when it
+    /// is first asked for, from turns without their secrets: cut first, a secret would be known no
+    /// more.
+    pub(super) fn sources(&self, writer: Writer) -> &Sources {
+        let known = match writer {
+            Writer::Model => &self.masked,
+            Writer::Extractive => &self.clean,
+        };
+        known.get_or_init(|| {
+            let redaction = self.redaction(writer);
+            let turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
+            let material = sections::gather(&turns.originals, &self.brief.carried, redaction);
+            Sources { turns, material }
         })
-    }
-
-    /// From turns without their secrets: cut first, a secret would be known no more.
-    fn gathered(&self, turns: &[Message], redaction: Redaction) -> Material {
-        let turns: Vec<&Message> = turns.iter().collect();
-        Sources { turns: &turns, carried: &self.brief.carried, redaction }.gather()
     }
 
     /// What becomes of secrets in a handoff around a summary of that writer.
@@ -203,7 +187,7 @@ impl Prepared {
 
     /// What to ask a model.
     pub fn request(&self) -> SummaryRequest {
-        let serialized = serialize::serialize(&self.brief.turns, self.redaction);
+        let serialized = serialize::serialize(&self.sources(Writer::Model).turns.pruned, Redaction::Off);
         let prompt = self.brief.prompt(&serialized, self.today.as_ref(), self.redaction);
         SummaryRequest {
             prompt: prompt.unwrap_or_default(),
@@ -214,7 +198,7 @@ impl Prepared {
 
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
-        let (clean, _) = self.clean();
+        let turns = &self.sources(Writer::Extractive).turns;
         let redaction = self.redaction(Writer::Extractive);
         let tail = self.layout.pruned.get(self.layout.tail..).unwrap_or(&[]);
         let tail: Vec<Message> = tail.iter().map(|message| redaction.message(message)).collect();
@@ -222,8 +206,8 @@ impl Prepared {
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == SectionKind::UserMessages);
         Extract {
-            turns: &clean.turns,
-            originals: &clean.originals.iter().collect::<Vec<_>>(),
+            turns: &turns.pruned,
+            originals: &turns.originals.iter().collect::<Vec<_>>(),
             tail: &tail,
             previous: self.brief.previous.as_deref(),
             budget_tokens: self.brief.handoff_tokens,
@@ -248,7 +232,7 @@ impl Prepared {
             Cow::Owned(text) => Constraint { text, ..rule.clone() },
         });
         let rules: Vec<Constraint> = shown.collect();
-        self.material(writer).sections(self.limit, record, self.reserved_chars, note, &rules)
+        self.sources(writer).material.sections(self.limit, record, self.reserved_chars, note, &rules)
     }
 
     /// A note as long as any that will come.

@@ -1,7 +1,8 @@
 //! What a summarizer with a window of its own is asked.
 
 use super::Prepared;
-use crate::run::SummaryRequest;
+use crate::redaction::Redaction;
+use crate::run::{SummaryRequest, Writer};
 use crate::tokens::own_estimate_text;
 use crate::{fit, serialize};
 
@@ -12,7 +13,7 @@ impl Prepared {
         let prompt = |serialized: &str| self.brief.prompt(serialized, self.today.as_ref(), self.redaction);
         let max_tokens = self.brief.max_tokens();
         let overhead = own_estimate_text(&prompt("").unwrap_or_default());
-        let blocks = serialize::blocks(&self.brief.turns, self.redaction);
+        let blocks = serialize::blocks(&self.sources(Writer::Model).turns.pruned, Redaction::Off);
         let fitted = fit::fit(&blocks, window_tokens, max_tokens, overhead);
         if fitted.text.is_empty() && !blocks.is_empty() {
             return None;

@@ -50,31 +50,23 @@ pub(crate) struct Material {
     handles: Vec<String>,
 }
 
-/// What the material is gathered from.
-pub(crate) struct Sources<'a> {
-    /// The turns that the summary covers, unpruned and without their secrets.
-    pub(crate) turns: &'a [&'a Message],
-    /// The sections of the handoff before.
-    pub(crate) carried: &'a [Section],
-    pub(crate) redaction: Redaction,
-}
-
-impl Sources<'_> {
-    pub(crate) fn gather(&self) -> Material {
-        let carried =
-            |kind| self.carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
-        // What was masked once would be masked shorter.
-        let clean = |kind| match self.redaction {
-            Redaction::Full => self.redaction.apply(carried(kind)),
-            Redaction::On | Redaction::Off => carried(kind).into(),
-        };
-        let (anchors, said) = (clean(SectionKind::Anchors), clean(SectionKind::UserMessages));
-        let (anchors, said) = rayon::join(
-            || anchors::gather(self.turns, &anchors::parse(&anchors), self.redaction),
-            || user_messages::gather(self.turns, user_messages::parse(&said), Redaction::Off),
-        );
-        Material { anchors, said, handles: handles(carried(SectionKind::Recall)) }
-    }
+/// Gathers from turns that the summary covers, unpruned and without their secrets, and from the
+/// sections of the handoff before.
+pub(crate) fn gather(turns: &[Message], carried: &[Section], redaction: Redaction) -> Material {
+    let turns: Vec<&Message> = turns.iter().collect();
+    let carried =
+        |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
+    // What was masked once would be masked shorter.
+    let clean = |kind| match redaction {
+        Redaction::Full => redaction.apply(carried(kind)),
+        Redaction::On | Redaction::Off => carried(kind).into(),
+    };
+    let (anchors, said) = (clean(SectionKind::Anchors), clean(SectionKind::UserMessages));
+    let (anchors, said) = rayon::join(
+        || anchors::gather(&turns, &anchors::parse(&anchors), redaction),
+        || user_messages::gather(&turns, user_messages::parse(&said), Redaction::Off),
+    );
+    Material { anchors, said, handles: handles(carried(SectionKind::Recall)) }
 }
 
 /// The caller's rules, those that a handoff in the list has and the caller does not know, and what

@@ -62,7 +62,8 @@ impl Redaction {
             let text = json::decode(span.slice(arguments));
             let is_key = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
             let clean = match is_secret && !is_key && !text.is_empty() {
-                true => REMOVED.into(),
+                true if self == Self::Full => REMOVED.into(),
+                true => herma_guard::mask(&self.apply(&text)).into(),
                 false => self.apply(&text),
             };
             if clean != text {
