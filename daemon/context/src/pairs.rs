@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::json;
 use crate::message::{Message, Role};
+use crate::tokens::tokens_of;
 
 /// What stands in for a result that is gone.
 pub const STUB: &str = "[Result from earlier conversation — see context summary above]";
@@ -122,6 +123,16 @@ pub fn stub(id: &str) -> Message {
         ("content", json::encode(STUB)),
         ("tool_call_id", json::encode(id)),
     ])
+}
+
+/// What a repair of the list would add: a stub for every call that has no result.
+pub(crate) fn stubs<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Message> {
+    pairing(messages).unanswered.iter().map(|(_, id)| stub(id)).collect()
+}
+
+/// Tokens that these stubs take.
+pub(crate) fn stub_tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
+    stubs(messages).iter().map(tokens_of).sum()
 }
 
 /// Something that holds a message and can be made of one that is new to the list.

@@ -3,7 +3,7 @@
 
 use herma_context::compressor::{Prepared, has_work, plan, prepare};
 use herma_context::engine::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Part, PlanRequest, Prompt, Removed, Summary,
+    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Gain, Part, PlanRequest, Prompt, Removed, Summary,
 };
 use herma_context::{Message, RawSettings, Settings, compressor, constants, tokens};
 use serde_json::{Value, json};
@@ -263,6 +263,29 @@ fn a_prompt_that_a_provider_refused_becomes_shorter_below_the_threshold() {
     let request = CompressRequest { current_tokens: Some(tokens), overflow: true, ..CompressRequest::default() };
     let made = finished(prepare(&list, &settings, &EngineState::default(), &request).unwrap(), &|_, _| None);
     assert!(size(&new_list(&made, &list)) * 4 < size(&list) * 3);
+}
+
+#[test]
+fn the_stubs_of_calls_without_a_result_count_among_what_a_list_becomes() {
+    let mut asks = call("a", "");
+    asks["tool_calls"] = json!(vec![asks["tool_calls"][0].clone(); 3]);
+    let mut handoffs = 0;
+    for (window, middle) in
+        [2_000, 4_000, 8_000, 200_000].into_iter().flat_map(|window| (1..14).map(move |n| (window, n)))
+    {
+        let mut list = head();
+        list.extend((0..4).map(|at| say(["assistant", "user"][at % 2], &words(200 * middle))));
+        list.extend((0..14).flat_map(|at| [asks.clone(), say("user", &format!("{at}"))]));
+        let list = messages(&list);
+        let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
+        let Ok(prepared) = prepare(&list, &of_window(window), &EngineState::default(), &request) else { continue };
+        let note = ArchiveNote { handle: "cmp_1".to_owned(), messages: prepared.dropped() };
+        let done = prepared.finish(Summary { body: words(40_000), ..Summary::default() }, note);
+        let (old, new) = (tokens::estimate_messages(&list), tokens::estimate_messages(&new_list(&done, &list)));
+        assert!(new <= old, "{window} {middle}: {old} to {new}");
+        handoffs += usize::from(!done.handoff.is_empty());
+    }
+    assert!(handoffs > 0);
 }
 
 #[test]

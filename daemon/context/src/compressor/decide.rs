@@ -9,6 +9,7 @@ use super::layout::{Brief, Layout};
 use super::options::Options;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use crate::message::Message;
+use crate::pairs;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::Declined;
 use crate::settings::Settings;
@@ -19,7 +20,7 @@ use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 const MIN_BEYOND_HEAD: usize = 3 + 1;
 /// The shortest handoff that says anything, in chars.
 const SHORTEST_CHARS: usize = 2_400;
-/// Chars that a handoff takes in the list besides its text, and what repairs of pairs may add.
+/// Chars that a handoff takes in the list besides its text.
 const MESSAGE_CHARS: usize = 400;
 /// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
 const TEXT_SHARE: usize = 95;
@@ -82,7 +83,8 @@ fn ordinary_layout(
 pub(crate) fn gain_chars(layout: &Layout) -> usize {
     let kept = layout.stays().filter_map(|at| layout.measures.get(at));
     let kept = kept.fold(Measure::default(), |sum, measure| sum.plus(*measure));
-    let beside = kept.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
+    let stubs = Measure::of_all(&pairs::stubs(layout.stays().filter_map(|at| layout.pruned.get(at))));
+    let beside = kept.chars + stubs.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
     layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
 }
 
@@ -114,14 +116,16 @@ impl Reduction<'_> {
             }
             if pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
                 let layout = Layout { end: normal.start, tail: normal.start, ..normal.clone() };
-                return Ok(self.without_handoff(layout, level));
+                if let Some(decided) = self.without_handoff(layout, level) {
+                    return Ok(decided);
+                }
             }
             let cut = tight.cut(level);
             if let Some((layout, brief, handoff)) = cut.as_ref().filter(|(_, brief, _)| !brief.turns.is_empty()) {
                 return Ok(self.tight(layout.clone(), brief.clone(), Target { list: level, handoff: *handoff }));
             }
-            if let Some(layout) = tight.whole(level) {
-                return Ok(self.without_handoff(layout, level));
+            if let Some(decided) = tight.whole(level).and_then(|layout| self.without_handoff(layout, level)) {
+                return Ok(decided);
             }
             // An earlier handoff that is too large for this window becomes shorter.
             if let Some((layout, brief, handoff)) = cut {
@@ -132,7 +136,7 @@ impl Reduction<'_> {
         if let Some((layout, brief, handoff)) = tight.smallest(least) {
             return Ok(self.tight(layout, brief, Target { list: least, handoff }));
         }
-        let whole = tight.smallest_whole(least).map(|layout| self.without_handoff(layout, least));
+        let whole = tight.smallest_whole(least).and_then(|layout| self.without_handoff(layout, least));
         whole.ok_or(Declined::Incompressible)
     }
 
@@ -151,8 +155,18 @@ impl Reduction<'_> {
         Ok(Decided { layout, brief: Some(brief), goal: self.goal, target: Some(Target { list, handoff }) })
     }
 
-    fn without_handoff(&self, layout: Layout, list: u64) -> Decided {
-        Decided { layout, brief: None, goal: self.goal, target: Some(Target { list, handoff: 0 }) }
+    /// The whole list in this form, unless the stubs of its unanswered calls take more than the
+    /// form saves.
+    fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decided> {
+        let becomes = Load::of_list(&pairs::sanitised(layout.pruned.clone()));
+        // A preview is known by its price alone, which the layout was chosen by.
+        let is_smaller = becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.tokens();
+        (is_smaller || !layout.spilled.is_empty()).then_some(Decided {
+            layout,
+            brief: None,
+            goal: self.goal,
+            target: Some(Target { list, handoff: 0 }),
+        })
     }
 
     fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
@@ -160,10 +174,11 @@ impl Reduction<'_> {
     }
 }
 
-/// Tokens of all that stays of an ordinary layout, the note of the system message included.
+/// Tokens of all that stays of an ordinary layout, with the stubs of its calls without a result and
+/// the note of the system message.
 pub(super) fn kept_tokens(layout: &Layout) -> u64 {
-    let stays = layout.stays().filter_map(|at| layout.pruned.get(at));
-    stays.map(tokens_of).sum::<u64>() + super::tight::NOTE_TOKENS
+    let stays = || layout.stays().filter_map(|at| layout.pruned.get(at));
+    stays().map(tokens_of).sum::<u64>() + pairs::stub_tokens(stays()) + super::tight::NOTE_TOKENS
 }
 
 /// Whether a compression of the list that has to gain something would change it. `current_tokens`

@@ -10,6 +10,7 @@ use super::shorten::{Shortened, shorten};
 use crate::handoff;
 use crate::images;
 use crate::message::{Message, Role};
+use crate::pairs;
 use crate::prune;
 use crate::settings::Budgets;
 use crate::tokens::{Measure, tokens_of};
@@ -17,7 +18,7 @@ use crate::tokens::{Measure, tokens_of};
 /// Tokens of the smallest handoff that says anything, its frame included.
 pub(crate) const SMALLEST_HANDOFF: u64 = 600;
 /// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
-/// own fields, stubs of a pair.
+/// own fields.
 pub(crate) const NOTE_TOKENS: u64 = 110;
 /// The least that a handoff asks for, in tokens, where there is room.
 const WANTED_HANDOFF: u64 = 2_000;
@@ -176,6 +177,8 @@ impl<'a> TightLayouts<'a> {
             layout.pruned[at] = user.clone();
         }
         put(&mut layout, last);
+        let stubs = pairs::stub_tokens(layout.stays().filter_map(|at| layout.pruned.get(at)));
+        let handoff = handoff.checked_sub(stubs).filter(|handoff| *handoff >= SMALLEST_HANDOFF)?;
         Some((layout, brief, handoff))
     }
 }
