@@ -161,6 +161,11 @@ impl SessionService {
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
     }
 
+    /// The same without a look into the archive; `None` when the session isn't in memory.
+    pub(crate) fn in_memory(&self, caller: &Caller, id: &str) -> Option<Outcome<Arc<Session>>> {
+        Some(self.used(caller, self.table.get(id)?))
+    }
+
     /// The id of a session that somebody wants to know something of; it is not opened for
     /// that.
     pub(crate) async fn known(&self, caller: &Caller, id: &str) -> Outcome<String> {
@@ -199,11 +204,16 @@ impl SessionService {
                 }
             },
         };
+        self.used(caller, session).map(Some)
+    }
+
+    /// A session of the caller's profile, noted as used.
+    fn used(&self, caller: &Caller, session: Arc<Session>) -> Outcome<Arc<Session>> {
         session.check_profile(caller.profile.as_deref())?;
         if session.is_touched(unix_now()) {
             self.archive.post_used(session.id.clone());
         }
-        Ok(Some(session))
+        Ok(session)
     }
 
     /// Freezes both stores and keeps the session. True when another connection was

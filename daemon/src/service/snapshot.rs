@@ -15,7 +15,7 @@ use crate::owners::stores::Stores;
 pub(crate) struct Frozen {
     /// The blocks.
     pub blocks: SnapshotRow,
-    answer: OnceLock<Arc<RawValue>>,
+    answer: OnceLock<Option<Arc<RawValue>>>,
 }
 
 impl Frozen {
@@ -24,9 +24,9 @@ impl Frozen {
         Self { blocks, answer: OnceLock::new() }
     }
 
-    /// The answer, made by `make` for the first that asks.
-    pub(crate) fn answer(&self, make: impl FnOnce(&SnapshotRow) -> Arc<RawValue>) -> Arc<RawValue> {
-        Arc::clone(self.answer.get_or_init(|| make(&self.blocks)))
+    /// The answer, made by `make` for the first that asks; `None` where it has no JSON form.
+    pub(crate) fn answer(&self, make: impl FnOnce(&SnapshotRow) -> Option<Arc<RawValue>>) -> Option<Arc<RawValue>> {
+        self.answer.get_or_init(|| make(&self.blocks)).clone()
     }
 }
 

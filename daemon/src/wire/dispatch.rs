@@ -33,7 +33,7 @@ pub(crate) fn at_once(
     header: &Header,
     request: &Request,
 ) -> Option<Answer<Reply>> {
-    if header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
+    if !handler::may_be_quick(request) || header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
         return None;
     }
     let started = Instant::now();

@@ -27,11 +27,11 @@ use crate::service::caller::Caller;
 /// task.
 const SHORT: usize = 16 << 10;
 
-/// Answers a read at once if it turns out to need neither a disk nor another thread; whatever
-/// else it began is dropped, and nothing has come of it.
+/// Answers a request that [`may_be_quick`], if it turns out to need neither a disk nor another
+/// thread; what else it began is dropped, and nothing has come of it.
 pub(super) fn at_once(services: &Arc<Services>, caller: &Caller, request: &Request) -> Option<Outcome<Reply>> {
-    if !may_be_quick(request) {
-        return None;
+    if let Request::SessionSnapshot(params) = request {
+        return session::snapshot_in_memory(services, caller, params);
     }
     let answer = pin!(handle(services, caller, request.clone()));
     match answer.poll(&mut Context::from_waker(Waker::noop())) {
@@ -42,7 +42,7 @@ pub(super) fn at_once(services: &Arc<Services>, caller: &Caller, request: &Reque
 
 /// Whether a request is a read that usually needs nothing but memory, and small enough to be
 /// copied for a try.
-fn may_be_quick(request: &Request) -> bool {
+pub(super) fn may_be_quick(request: &Request) -> bool {
     match request {
         Request::Ping(_)
         | Request::Hello(_)

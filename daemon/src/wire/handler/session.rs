@@ -13,7 +13,7 @@ use herma_protocol::session::{
 };
 
 use herma_protocol::{Method, Prepared, Reply};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 
 pub(super) use lineage::{list, next_title, resume_target, show, tip};
 pub(super) use lock::{lock, lock_holder, unlock};
@@ -23,6 +23,7 @@ pub(super) use usage::usage;
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
 use crate::service::sessions::Opening;
+use crate::service::snapshot::Frozen;
 use crate::wire::services::Services;
 
 pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParams) -> Outcome<OpenResult> {
@@ -43,11 +44,25 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
     })
 }
 
+/// Answers for a session in memory, for it is asked before every turn.
+pub(super) fn snapshot_in_memory(
+    services: &Services,
+    caller: &Caller,
+    params: &SnapshotParams,
+) -> Option<Outcome<Reply>> {
+    let session = services.sessions.in_memory(caller, &params.session)?;
+    Some(session.map(|session| answer(&session.snapshot())))
+}
+
 pub(super) async fn snapshot(services: &Services, caller: &Caller, params: &SnapshotParams) -> Outcome<Reply> {
-    let frozen = services.sessions.opened(caller, &params.session).await?.snapshot();
-    let json = frozen
-        .answer(|blocks| to_raw_value(&wire(blocks)).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from));
-    Ok(Reply::Prepared(Prepared { method: Method::SessionSnapshot, json }))
+    Ok(answer(&services.sessions.opened(caller, &params.session).await?.snapshot()))
+}
+
+fn answer(frozen: &Frozen) -> Reply {
+    match frozen.answer(|blocks| to_raw_value(&wire(blocks)).ok().map(Arc::from)) {
+        Some(json) => Reply::Prepared(Prepared { method: Method::SessionSnapshot, json }),
+        None => Reply::SessionSnapshot(wire(&frozen.blocks)),
+    }
 }
 
 pub(super) async fn refresh(services: &Services, caller: &Caller, params: &RefreshParams) -> Outcome<Snapshot> {
