@@ -19,6 +19,9 @@ pub struct Header {
     /// doing it again. Reads ignore it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// Not sent: how many halves of surrogate pairs the reader of the request took for U+FFFD.
+    #[serde(skip)]
+    pub replaced: usize,
 }
 
 impl Header {

@@ -4,6 +4,7 @@ mod large;
 
 use std::borrow::Cow;
 
+use herma_json::ScalarFinder;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -53,11 +54,11 @@ pub fn read_line(line: &[u8]) -> Line {
         Ok(text) => text,
         Err(error) => {
             let words = format!("the line is not UTF-8 (byte {})", error.valid_up_to());
-            return refused(RpcError::new(ErrorKind::ParseError, words));
+            return unread(line, RpcError::new(ErrorKind::ParseError, words));
         }
     };
     if let Err(error) = check_depth(line) {
-        return refused(RpcError::new(ErrorKind::ParseError, format!("the line {error}")));
+        return unread(line, RpcError::new(ErrorKind::ParseError, format!("the line {error}")));
     }
     if text.starts_with('[') { read_batch(text) } else { Line::One(read_item(text)) }
 }
@@ -70,6 +71,20 @@ pub fn read_line_taking(line: &mut Vec<u8>) -> Line {
         Some(found) => found.take(std::mem::take(line)),
         None => read_line(line),
     }
+}
+
+/// An error about a line that no parser can read, for the request whose id stands in it.
+fn unread(line: &[u8], error: RpcError) -> Line {
+    Line::One(Item { reply_to: sender_of(line), request: Err(error) })
+}
+
+/// Who gets the answer to a request that no parser can read.
+fn sender_of(bytes: &[u8]) -> ReplyTo {
+    let mut finder = ScalarFinder::new("id");
+    finder.feed(bytes);
+    // It is sent back, and must not break the line of the answer.
+    let id = finder.found().filter(|id| is_id(id) && serde_json::from_str::<&RawValue>(id).is_ok());
+    id.map_or_else(ReplyTo::unknown, |id| ReplyTo::Id(id.into()))
 }
 
 fn refused(error: RpcError) -> Line {
@@ -127,10 +142,8 @@ fn read_item(text: &str) -> Item {
                 serde_json::error::Category::Data => (ErrorKind::InvalidRequest, "not a JSON-RPC request"),
                 _ => (ErrorKind::ParseError, "not JSON"),
             };
-            return Item {
-                reply_to: ReplyTo::unknown(),
-                request: Err(RpcError::new(kind, format!("{what}: {error}"))),
-            };
+            let error = RpcError::new(kind, format!("{what}: {error}"));
+            return Item { reply_to: sender_of(text.as_bytes()), request: Err(error) };
         }
     };
     let reply_to = match envelope.id.map(RawValue::get) {
@@ -320,6 +333,10 @@ mod tests {
             (br#"{"id":1,"method":"ping"}"#, ReplyTo::Id("1".into()), ErrorKind::InvalidRequest, "jsonrpc"),
             (br#"{"jsonrpc":"2.0","id":"a"}"#, ReplyTo::Id("\"a\"".into()), ErrorKind::InvalidRequest, "method"),
             (br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, null(), ErrorKind::InvalidRequest, "id"),
+            (b"{\"id\":7,\"method\":\"\xff\"}", ReplyTo::Id("7".into()), ErrorKind::ParseError, "not UTF-8"),
+            (br#"{"id":"a","params":{"#, ReplyTo::Id("\"a\"".into()), ErrorKind::ParseError, "not JSON"),
+            (br#"{"id":7,"method":5}"#, ReplyTo::Id("7".into()), ErrorKind::InvalidRequest, "not a JSON-RPC request"),
+            (br#"{"id":"\x","params":{"#, null(), ErrorKind::ParseError, "not JSON"),
             (br#"{"jsonrpc":"2.0","id":1,"method":"pong"}"#, ReplyTo::Id("1".into()), ErrorKind::UnknownMethod, "ping"),
             (
                 br#"{"jsonrpc":"2.0","id":null,"method":"ping","params":[]}"#,
@@ -344,7 +361,8 @@ mod tests {
 
     #[test]
     fn a_request_comes_back_with_its_header() {
-        let header = Header { profile: Some("p".into()), deadline_ms: None, idempotency_key: Some("k".into()) };
+        let header =
+            Header { profile: Some("p".into()), deadline_ms: None, idempotency_key: Some("k".into()), replaced: 0 };
         for request in [
             Request::Ping(PingParams {}),
             Request::ContextEstimate(EstimateParams { text: Some("a\nb".into()), ..EstimateParams::default() }),

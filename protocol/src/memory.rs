@@ -166,6 +166,7 @@ pub struct StoreView {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolParams {
     /// The arguments that the model gave, as they came.
+    #[serde(deserialize_with = "crate::params::whole")]
     pub arguments: Json,
     /// Who writes: the session.
     pub session: Option<String>,

@@ -4,19 +4,44 @@
 use std::fmt;
 
 use serde::de::value::BorrowedStrDeserializer;
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::nearest::nearest;
-use crate::{Header, Request};
+use crate::{Header, Json, Request, attached};
 
 /// Why params can't be read: which one and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParamsError(String);
 
-/// Reads the text of params and header; null counts as none.
-pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(Header, T), ParamsError> {
+/// Reads the text of params and header; null counts as none. Halves of surrogate pairs in it are
+/// taken for U+FFFD, and the header says how many there were.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(Header, T), ParamsError> {
+    // An attachment can be named once, and a text that has them is short.
+    if attached::is_reading() {
+        return mended(text).unwrap_or_else(|| parse(text));
+    }
+    // What can be read as it stands is: messages stay as they were sent.
+    parse(text).or_else(|error| mended(text).and_then(Result::ok).ok_or(error))
+}
+
+/// The same text read without halves of surrogate pairs; `None` if it has none.
+fn mended<T: DeserializeOwned>(text: &str) -> Option<Result<(Header, T), ParamsError>> {
+    let (text, replaced) = herma_json::replace_lone_surrogates(text)?;
+    Some(parse(&text).map(|(header, params)| (Header { replaced, ..header }, params)))
+}
+
+/// Refuses JSON text with halves of surrogate pairs, so that it is read again without them.
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    let json = Json::deserialize(deserializer)?;
+    match herma_json::replace_lone_surrogates(json.get()) {
+        Some(_) => Err(de::Error::custom("lone surrogate in hex escape")),
+        None => Ok(json),
+    }
+}
+
+fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(Header, T), ParamsError> {
     let mut header = Header::default();
     let mut json = serde_json::Deserializer::from_str(if text == "null" { "{}" } else { text });
     let params = T::deserialize(ParamsObject { json: &mut json, header: &mut header });
@@ -182,7 +207,7 @@ mod tests {
     #[test]
     fn the_header_is_taken_out_of_the_params() {
         let read = add(r#"{"target":"memory","profile":"work","deadline_ms":5,"content":"x","idempotency_key":null}"#);
-        let header = Header { profile: Some("work".into()), deadline_ms: Some(5), idempotency_key: None };
+        let header = Header { profile: Some("work".into()), deadline_ms: Some(5), ..Header::default() };
         assert_eq!(read.map(|(header, params)| (header, params.content)), Ok((header, "x".into())));
     }
 
@@ -203,6 +228,17 @@ mod tests {
             let error = add(params).err().unwrap_or_default();
             assert!(error.contains(words), "{params}: {error}");
         }
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_taken_for_the_replacement_and_counted() {
+        let read = add(r#"{"target":"memory","content":"party \ud83c","profile":"\udf89"}"#);
+        let header = Header { profile: Some("\u{fffd}".into()), replaced: 2, ..Header::default() };
+        assert_eq!(read.map(|(header, params)| (header, params.content)), Ok((header, "party \u{fffd}".into())));
+        let (header, tool): (_, memory::ToolParams) = super::read(r#"{"arguments":{"content":"\ud83c"}}"#).unwrap();
+        assert_eq!((header.replaced, tool.arguments.get()), (1, r#"{"content":"\ufffd"}"#));
+        let wrong = add(r#"{"target":"memory","contents":"\ud83c"}"#).unwrap_err();
+        assert!(wrong.contains("did you mean"), "{wrong}");
     }
 
     #[test]

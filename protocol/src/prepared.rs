@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::Method;
+use crate::{Method, Reply};
 
 /// A result of a method as JSON that was written before; answering it copies the text.
 #[derive(Debug, Clone)]
@@ -25,5 +25,48 @@ impl PartialEq for Prepared {
 impl Serialize for Prepared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.json.serialize(serializer)
+    }
+}
+
+impl Reply {
+    /// The same result with a further member `request_warnings`; as it is where it is no object.
+    #[must_use]
+    pub fn with_warning(self, words: &str) -> Self {
+        let method = self.method();
+        match warned(&self, words) {
+            Some(json) => Self::Prepared(Prepared { method, json }),
+            None => self,
+        }
+    }
+}
+
+fn warned(reply: &Reply, words: &str) -> Option<Arc<RawValue>> {
+    let text = serde_json::to_string(reply).ok()?;
+    let members = text.strip_prefix('{')?.strip_suffix('}')?;
+    let comma = if members.trim().is_empty() { "" } else { "," };
+    let warnings = serde_json::to_string(&[words]).ok()?;
+    RawValue::from_string(format!("{{{members}{comma}\"request_warnings\":{warnings}}}")).ok().map(Arc::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::PingResult;
+    use crate::session::lock::LockHolderResult;
+
+    #[test]
+    fn a_warning_stands_beside_what_the_result_has() {
+        for (reply, expected) in [
+            (Reply::Ping(PingResult {}), r#"{"request_warnings":["mind \"this\""]}"#),
+            (
+                Reply::SessionLockHolder(LockHolderResult { holder: None }),
+                r#"{"holder":null,"request_warnings":["mind \"this\""]}"#,
+            ),
+        ] {
+            let method = reply.method();
+            let warned = reply.with_warning("mind \"this\"");
+            assert_eq!(serde_json::to_string(&warned).ok().as_deref(), Some(expected));
+            assert_eq!(warned.method(), method);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Lines that are no good requests: each is answered clearly, and the next one
 //! on the same connection is served.
 
+use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, kind};
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn what_is_no_json_rpc_is_told() {
     let daemon = Daemon::start(&home);
     let null = Value::Null;
     for (line, expected, id, words) in [
-        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", "parse_error", &null, &["not JSON"][..]),
+        ("{\"jsonrpc\":\"2.0\",\"method\":\"ping\"", "parse_error", &null, &["not JSON"][..]),
         ("hello there", "parse_error", &null, &["not JSON"]),
         ("17", "invalid_request", &null, &["JSON-RPC"]),
         ("\"ping\"", "invalid_request", &null, &["JSON-RPC"]),
@@ -31,13 +32,39 @@ fn what_is_no_json_rpc_is_told() {
         (r#"{"id":1,"method":"ping"}"#, "invalid_request", &json!(1), &["jsonrpc"]),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "invalid_request", &json!(1), &["2.0"]),
         (r#"{"jsonrpc":"2.0","id":"a"}"#, "invalid_request", &json!("a"), &["method"]),
-        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "invalid_request", &null, &[]),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, "parse_error", &json!(1), &["not JSON"]),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "invalid_request", &json!(1), &[]),
         (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}"#, "invalid_request", &null, &["`id`"]),
         (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, "invalid_request", &null, &["`id`"]),
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, "invalid_request", &null, &["`id`"]),
     ] {
         check(&daemon, line, expected, id, words);
     }
+}
+
+#[test]
+fn half_a_character_is_replaced_with_a_warning() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for (id, params) in [
+        (1, r#"{"target":"user","content":"party \ud83c"}"#),
+        (2, r#"{"arguments":{"action":"add","target":"user","content":"\udf89 again"}}"#),
+    ] {
+        let method = ["memory.add", "memory.tool"][id - 1];
+        let reply = raw.ask(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
+        assert_eq!(reply["result"]["success"], json!(true), "{reply}");
+        assert!(reply["result"]["request_warnings"][0].as_str().unwrap().contains("U+FFFD"), "{reply}");
+    }
+    assert_eq!(home.entries(Target::User), ["party \u{fffd}", "\u{fffd} again"]);
+    let whole = raw
+        .ask(r#"{"jsonrpc":"2.0","id":3,"method":"memory.add","params":{"target":"user","content":"\ud83c\udf89"}}"#);
+    assert!(whole["result"]["request_warnings"].is_null(), "{whole}");
+    // Messages come back as they were sent.
+    let message = r#"{"role":"user","content":"\ud83c"}"#;
+    let line = format!(r#"{{"jsonrpc":"2.0","id":4,"method":"context.estimate","params":{{"messages":[{message}]}}}}"#);
+    let reply = raw.ask(&line);
+    assert!(reply["error"].is_null() && reply["result"]["request_warnings"].is_null(), "{reply}");
 }
 
 #[test]
@@ -96,7 +123,7 @@ fn wrong_params_are_told_by_name() {
         let line = json!({ "jsonrpc": "2.0", "id": "p", "method": method, "params": params }).to_string();
         check(&daemon, &line, "invalid_params", &json!("p"), words);
     }
-    assert_eq!(home.entries(herma_protocol::memory::Target::User), [""; 0]);
+    assert_eq!(home.entries(Target::User), [""; 0]);
 }
 
 #[test]
@@ -194,7 +221,7 @@ fn nesting_beyond_the_limit_is_refused_and_up_to_it_is_not() {
         )
     };
     assert!(daemon.raw().ask(&nested(124))["result"].is_object());
-    check(&daemon, &nested(125), "parse_error", &Value::Null, &["128"]);
+    check(&daemon, &nested(125), "parse_error", &json!(1), &["128"]);
     check(&daemon, &"[".repeat(500_000), "parse_error", &Value::Null, &["128"]);
     check(&daemon, &"{\"a\":".repeat(100_000), "parse_error", &Value::Null, &["128"]);
 }

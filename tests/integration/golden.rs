@@ -35,7 +35,7 @@ const OTHERS: [&str; 7] = [
 ];
 
 fn header() -> Header {
-    Header { profile: Some("work".into()), deadline_ms: Some(2500), idempotency_key: Some("key-1".into()) }
+    Header { profile: Some("work".into()), deadline_ms: Some(2500), idempotency_key: Some("key-1".into()), replaced: 0 }
 }
 
 fn error() -> RpcError {

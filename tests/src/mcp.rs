@@ -78,7 +78,15 @@ impl Mcp {
     /// # Panics
     /// The server is gone.
     pub fn line(&mut self, line: &str) {
-        self.input.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.bytes(format!("{line}\n").as_bytes());
+    }
+
+    /// Sends bytes.
+    ///
+    /// # Panics
+    /// The server is gone.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.input.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
     /// Sends a request and gives back its id.
@@ -154,7 +162,9 @@ impl Mcp {
     fn next(&self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).unwrap();
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        for one in message.as_array().unwrap_or(&vec![message.clone()]) {
+            assert_eq!(one["jsonrpc"], "2.0", "{line}");
+        }
         message
     }
 

@@ -3,7 +3,8 @@
 //! Standard output belongs to the protocol; what people should know goes to
 //! standard error.
 //!
-//! * [`server`] answers the protocol's requests; rmcp does the rest of it.
+//! * [`lines`] reads and writes, and answers what is no message; [`server`] answers the protocol's
+//!   requests; rmcp does the rest of it.
 //! * [`tools`], [`resources`] and [`prompts`] are what it offers.
 //! * [`link`] is the thread with the connection to the daemon.
 //! * [`connection`] connects again when the daemon was restarted, and [`written`]
@@ -13,7 +14,7 @@
 mod changes;
 mod connection;
 mod identity;
-mod input;
+mod lines;
 mod link;
 mod prompts;
 mod resources;
@@ -24,14 +25,12 @@ mod written;
 use std::io::Write;
 use std::time::Duration;
 
-use herma_client::protocol::limits;
 use herma_client::{Client, ClientError, Codec, Place};
 use rmcp::ServiceExt;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 
 use connection::Connection;
-use input::Input;
+use lines::Lines;
 use link::Link;
 use server::Server;
 
@@ -80,11 +79,9 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) -> Result<(), Stri
 async fn serve(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
     let link = Link::start(Connection::new(settings.clone())).map_err(|error| error.to_string())?;
     let (read, write) = stdio_pipes();
-    let (input, ended) = Input::new(read);
+    let (lines, ended) = Lines::start(read, write);
     let server = Server::new(settings.clone(), arguments.session.clone(), link.clone(), ended);
-    // A line may be as long as what the daemon takes.
-    let transport = AsyncRwTransport::new_server(input, write).with_max_line_length(limits::FRAME);
-    let served = match server.serve(transport).await {
+    let served = match server.serve(lines).await {
         Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
         // Nobody said anything.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -33,7 +33,8 @@ pub(crate) fn at_once(
     header: &Header,
     request: &Request,
 ) -> Option<Answer<Reply>> {
-    if !handler::may_be_quick(request) || header.idempotency_key.is_some() || header.deadline_ms == Some(0) {
+    let is_plain = header.idempotency_key.is_none() && header.deadline_ms != Some(0) && header.replaced == 0;
+    if !is_plain || !handler::may_be_quick(request) {
         return None;
     }
     let started = Instant::now();
@@ -80,7 +81,7 @@ pub(crate) async fn in_time(
     let deadline = Duration::from_millis(header.deadline_ms.unwrap_or(limits::DEADLINE_MS));
     let token = CommitToken::default();
     let _unwanted = header.idempotency_key.is_none().then(|| CancelOnDrop(token.clone()));
-    let keyed_change = header.idempotency_key.is_some();
+    let (keyed_change, replaced) = (header.idempotency_key.is_some(), header.replaced);
     let shared = Arc::clone(&services);
     let mut work = Guarded::new({
         let token = token.clone();
@@ -106,7 +107,17 @@ pub(crate) async fn in_time(
         }
     };
     services.connections.metrics.record(method, started.elapsed(), outcome.is_err());
-    outcome
+    match replaced {
+        0 => outcome,
+        count => outcome.map(|reply| reply.with_warning(&replacement_words(count))),
+    }
+}
+
+/// What a caller is told that sent halves of chars.
+fn replacement_words(count: usize) -> String {
+    let (halves, are) =
+        if count == 1 { ("half of a surrogate pair", "is") } else { ("halves of surrogate pairs", "are") };
+    format!("{count} {halves} in the params {are} read as U+FFFD: a text was cut in the middle of a char")
 }
 
 fn check(header: &Header) -> Result<(), Error> {

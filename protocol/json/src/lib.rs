@@ -8,7 +8,11 @@
 //! * [`check_depth`] refuses a text that nests too deep, [`StringLength`] and [`canonical_chars`]
 //!   say how long a text would be in another form.
 //!
-//! Only [`check_depth`] is meant for text of which nothing is known. All other functions take text
+//! * [`replace_lone_surrogates`] mends what a program wrote that cut a text in the middle of a char,
+//!   and [`ScalarFinder`] finds one member of what no parser can read.
+//!
+//! Only [`check_depth`], [`replace_lone_surrogates`] and [`ScalarFinder`] are meant for text of which
+//! nothing is known. All other functions take text
 //! that a parser has accepted; on another one they return something harmless, never panic and
 //! never loop. Each reads its text once.
 //!
@@ -18,8 +22,10 @@ mod decode;
 mod depth;
 mod escape;
 mod length;
+mod scalar;
 mod search;
 mod string;
+mod surrogate;
 #[cfg(test)]
 mod tests;
 mod unescape;
@@ -29,6 +35,8 @@ pub use decode::{Piece, Pieces, decode, decode_head, is_blank};
 pub use depth::{TooDeep, check_depth};
 pub use escape::EscapeError;
 pub use length::{StringLength, canonical_chars};
+pub use scalar::ScalarFinder;
 pub use string::{closing_quote, string_end};
+pub use surrogate::replace_lone_surrogates;
 pub use unescape::{UnescapeError, unescape, unescape_within};
 pub use walk::{fields, items, member, members, start, value_end};

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use super::changes::Changes;
 use super::connection::Connection;
 use super::identity::Identity;
-use super::input::End;
+use super::lines::End;
 use super::link::Link;
 use super::{Settings, prompts, resources, tools};
 
