@@ -16,5 +16,5 @@ mod service;
 mod wire;
 
 pub use data::config::{self, Config};
-pub use wire::server::run;
+pub use wire::server::{Shutdown, run};
 pub use wire::{instance, transport};

@@ -12,6 +12,7 @@ mod guard;
 mod hermes;
 mod memory;
 mod moment;
+mod orphans;
 mod out;
 mod output;
 mod profile;

@@ -2,7 +2,7 @@
 //! programs that lock the same file see too.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +30,17 @@ impl Lock {
             Ok(()) => Ok(Some(Self { file })),
             Err(fs4::TryLockError::WouldBlock) => Ok(None),
             Err(fs4::TryLockError::Error(error)) => Err(error).at("lock", path),
+        }
+    }
+
+    /// Whether the file at `path` is still the one that is locked. One that can't be looked at
+    /// for another reason than that it is gone counts as in place.
+    #[must_use]
+    pub fn is_in_place(&self, path: &Path) -> bool {
+        let Ok(own) = self.file.metadata() else { return true };
+        match std::fs::symlink_metadata(path) {
+            Ok(here) => (here.dev(), here.ino()) == (own.dev(), own.ino()),
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
         }
     }
 
@@ -133,6 +144,24 @@ mod tests {
         assert_eq!(holder(&path).unwrap(), "pid 1");
         drop(lock);
         assert!(Lock::try_now(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lock_whose_file_is_gone_or_another_one_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("f");
+        std::fs::create_dir(&below).unwrap();
+        let path = below.join("l");
+        let lock = Lock::try_now(&path).unwrap().unwrap();
+        assert!(lock.is_in_place(&path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!lock.is_in_place(&path));
+        let other = Lock::try_now(&path).unwrap().unwrap();
+        assert!(!lock.is_in_place(&path) && other.is_in_place(&path));
+        std::fs::remove_dir_all(&below).unwrap();
+        assert!(!other.is_in_place(&path));
+        std::fs::write(&below, "").unwrap();
+        assert!(!other.is_in_place(&path));
     }
 
     #[test]

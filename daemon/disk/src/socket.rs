@@ -1,8 +1,9 @@
-//! Removing the name of a socket that nobody listens on any more.
+//! The names of sockets: whose one is, and removing one that nobody listens on any more.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use crate::DiskError;
 use crate::error::At;
@@ -16,10 +17,55 @@ use crate::error::At;
 pub fn remove_stale(path: &Path) -> Result<(), DiskError> {
     let kind = fs::symlink_metadata(path).at("inspect", path)?.file_type();
     if !kind.is_socket() {
-        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a socket");
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
         return Err(error).at("remove", path);
     }
     crate::file::remove(path)
+}
+
+/// The name of a socket that this process listens on.
+#[derive(Debug)]
+pub struct BoundSocket {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl BoundSocket {
+    /// The name, right after it was bound.
+    ///
+    /// # Errors
+    /// A name that can't be looked at.
+    pub fn at(path: &Path) -> Result<Self, DiskError> {
+        let here = fs::symlink_metadata(path).at("inspect", path)?;
+        Ok(Self { path: path.to_owned(), identity: (here.dev(), here.ino()) })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether clients still find this socket there. A name that can't be looked at for another
+    /// reason than that it is gone counts as in place.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        match fs::symlink_metadata(&self.path) {
+            Ok(here) => (here.dev(), here.ino()) == self.identity,
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+        }
+    }
+
+    /// Removes the name; one that is gone, or another process' by now, is left alone.
+    ///
+    /// # Errors
+    /// A name that can't be removed.
+    pub fn remove(&self) -> Result<(), DiskError> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(here) if (here.dev(), here.ino()) == self.identity => crate::file::remove(&self.path),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Lets only this user connect.
@@ -28,4 +74,31 @@ pub fn remove_stale(path: &Path) -> Result<(), DiskError> {
 /// A mode that can't be set.
 pub fn make_private(path: &Path) -> Result<(), DiskError> {
     fs::set_permissions(path, Permissions::from_mode(0o600)).at("set the mode of", path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn only_the_own_socket_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let first = UnixListener::bind(&path).unwrap();
+        let own = BoundSocket::at(&path).unwrap();
+        assert!(own.is_in_place());
+        fs::remove_file(&path).unwrap();
+        assert!(!own.is_in_place());
+        own.remove().unwrap();
+        let second = UnixListener::bind(&path).unwrap();
+        own.remove().unwrap();
+        assert!(path.exists() && !own.is_in_place());
+        BoundSocket::at(&path).unwrap().remove().unwrap();
+        assert!(!path.exists());
+        drop((first, second));
+    }
 }

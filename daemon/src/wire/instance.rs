@@ -2,26 +2,51 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use herma_disk::lock::{self, Lock};
+use herma_disk::socket::BoundSocket;
 use herma_disk::{DiskError, folder, socket};
 
 use crate::data::config::Config;
 use crate::wire::transport::{self, Listener};
+
+/// How often it is looked whether the home is still this daemon's.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The lock of a home. While it lives no other daemon serves it; dropped, the
 /// socket's name is gone and the home is free.
 #[derive(Debug)]
 #[must_use = "the home is free again when this is dropped"]
 pub struct HomeLock {
-    /// The socket's name, unless it is the service manager's.
-    socket: Option<PathBuf>,
-    _lock: Lock,
+    /// The socket, unless it is the service manager's.
+    socket: Option<BoundSocket>,
+    path: PathBuf,
+    lock: Lock,
+}
+
+impl HomeLock {
+    /// Waits until the home is no more this daemon's: its folder or the lock's file was
+    /// removed or replaced, or the socket's name, by which clients would find it. Another
+    /// daemon may serve the home then.
+    pub async fn lost(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let gone = if !self.lock.is_in_place(&self.path) {
+                self.path.display()
+            } else if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_in_place()) {
+                socket.path().display()
+            } else {
+                continue;
+            };
+            return tracing::error!("{gone} was removed or replaced: another daemon may serve the home, this one ends");
+        }
+    }
 }
 
 impl Drop for HomeLock {
     fn drop(&mut self) {
-        if let Some(Err(error)) = self.socket.as_deref().map(socket::remove_stale) {
+        if let Some(Err(error)) = self.socket.as_ref().map(BoundSocket::remove) {
             tracing::warn!("{error}");
         }
     }
@@ -78,7 +103,7 @@ pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(
     // On a full disk nobody can read who holds the lock, but it is held.
     drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
     if let Some(listener) = inherited {
-        return Ok((HomeLock { socket: None, _lock: lock }, listener));
+        return Ok((HomeLock { socket: None, path, lock }, listener));
     }
     if let Some(folder) = config.socket.parent() {
         folder::create(folder)?;
@@ -88,7 +113,7 @@ pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(
     }
     let listener = listen(&config.socket).await?;
     socket::make_private(&config.socket)?;
-    Ok((HomeLock { socket: Some(config.socket.clone()), _lock: lock }, listener))
+    Ok((HomeLock { socket: Some(BoundSocket::at(&config.socket)?), path, lock }, listener))
 }
 
 async fn listen(path: &Path) -> Result<Listener, HomeLockError> {

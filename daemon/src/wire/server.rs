@@ -25,10 +25,22 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// into a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long they have in a daemon whose home may be another one's already.
+const LOST_DRAIN: Duration = Duration::from_millis(250);
+
+/// Why the daemon ends without a client that asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shutdown {
+    /// A signal.
+    Asked,
+    /// The home is not this daemon's any more.
+    HomeLost,
+}
+
 /// Serves the listener until `shutdown` is ready or a client asks for it. Then
 /// it accepts nothing more, lets every connection finish what it was asked,
 /// waits for that no longer than the drain time, and closes the archive.
-pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = ()>) {
+pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = Shutdown>) {
     let most = config.limits.connections;
     let (services, queue) = Services::new(config);
     let services = Arc::new(services);
@@ -44,7 +56,12 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     loop {
         tokio::select! {
             biased;
-            () = &mut shutdown => break,
+            why = &mut shutdown => {
+                if why == Shutdown::HomeLost {
+                    services.connections.stop.send_replace(Some(LOST_DRAIN));
+                }
+                break;
+            }
             () = async { drop(stop.wait_for(Option::is_some).await) } => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = transport::accept(&listener) => match accepted {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use serde_json::json;
 
 use super::exit::Failure;
-use super::{Session, out};
+use super::{Session, orphans, out};
 
 /// Cells of a bar.
 const BAR: usize = 10;
@@ -78,10 +78,22 @@ fn say(session: &Session<'_>, mut client: Client, what: &str) -> Result<(), Fail
 }
 
 fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
-    let mut client = match session.connect_in_lines() {
-        Err(ClientError::Unreachable { .. }) => {
-            return out::show(session.common, &json!({ "stopped": false }), |_| "no daemon was running".into());
+    let stopped = stop_serving(session, drain)?;
+    let orphans = orphans::find(&session.place.home);
+    orphans::end(&orphans)?;
+    out::show(session.common, &json!({ "stopped": stopped, "orphans": orphans }), |_| {
+        let mut words = if stopped { "stopped" } else { "no daemon was running" }.to_owned();
+        for pid in &orphans {
+            words.push_str(&format!("; ended {pid} too, whose lock file had been removed"));
         }
+        words
+    })
+}
+
+/// Stops the daemon that listens; false when none does.
+fn stop_serving(session: &Session<'_>, drain: u64) -> Result<bool, Failure> {
+    let mut client = match session.connect_in_lines() {
+        Err(ClientError::Unreachable { .. }) => return Ok(false),
         connected => connected?,
     };
     let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
@@ -95,7 +107,7 @@ fn stop(session: &Session<'_>, drain: u64) -> Result<(), Failure> {
         }
         std::thread::sleep(PAUSE);
     }
-    out::show(session.common, &json!({ "stopped": true }), |_| "stopped".into())
+    Ok(true)
 }
 
 /// Whether the daemon with this process id still has its home: it listens no more when it begins

@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::Parser;
 use herma_daemon::config::Config;
 use herma_daemon::instance::{self, HomeLockError};
-use herma_daemon::{logging, run, transport};
+use herma_daemon::{Shutdown, logging, run, transport};
 use herma_protocol::rendezvous;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
@@ -156,11 +156,12 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
             drop(writeln!(out, "ready {}", config.socket.display()).and_then(|()| out.flush()));
         }
         notify(NotifyState::Ready);
-        run(config, listener, async move {
+        run(config, listener, async {
             let [terminate, interrupt] = &mut stop;
             tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
+                _ = terminate.recv() => Shutdown::Asked,
+                _ = interrupt.recv() => Shutdown::Asked,
+                () = home_lock.lost() => Shutdown::HomeLost,
             }
         })
         .await;

@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Finding;
+use crate::cli::orphans;
 
 /// Where Linux tells of the locks on files.
 const LOCKS: &str = "/proc/locks";
@@ -17,8 +18,12 @@ fn files(home: &Path) -> Vec<PathBuf> {
     std::iter::once(home.join("herma/hermad.lock")).chain(stores).filter(|path| path.exists()).collect()
 }
 
-/// Tells of locks that somebody else than the daemon holds.
+/// Tells of locks that somebody else than the daemon holds, and of daemons without one.
 pub(super) fn look(home: &Path, daemon: Option<u64>, findings: &mut Vec<Finding>) {
+    findings.extend(orphans::find(home).into_iter().map(|pid| {
+        let words = format!("the daemon {pid} serves this home too, but its lock file was removed");
+        Finding::error("daemon", words, "herma daemon stop ends both; the next command starts a new one")
+    }));
     let Ok(table) = std::fs::read_to_string(LOCKS) else { return };
     let held: Vec<(PathBuf, u64)> = files(home)
         .into_iter()
