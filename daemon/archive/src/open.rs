@@ -88,6 +88,29 @@ impl Archive {
         &self.path
     }
 
+    /// Writes everything into the file at `path`, which must be empty or missing. That works also
+    /// when this archive's own file has lost its name. The copy is not synced.
+    ///
+    /// # Errors
+    /// A disk that refuses it, or a damaged archive.
+    pub fn copy_to(&self, path: &Path) -> Result<(), ArchiveError> {
+        let path = path.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
+        self.connection().execute("VACUUM INTO ?1", [path])?;
+        Ok(())
+    }
+
+    /// Puts everything that is in the log into the file, durably.
+    ///
+    /// # Errors
+    /// A reader that is in the way for too long, or a disk that refuses it.
+    pub fn put_log_away(&self) -> Result<(), ArchiveError> {
+        let is_busy: bool = self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        match is_busy {
+            true => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(5), None).into()),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.reader.connection
     }

@@ -300,6 +300,16 @@ pub fn append_to(path: &Path) -> Result<File, DiskError> {
     OpenOptions::new().append(true).create(true).mode(PRIVATE).open(path).at("open", path)
 }
 
+/// Gives a file another name in the same folder, and makes that durable; a file that has that
+/// name is replaced.
+///
+/// # Errors
+/// A file that can't be renamed.
+pub fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
+    fs::rename(from, to).at("rename", from)?;
+    sync_folder(parent(to))
+}
+
 /// Removes a file; a missing one is fine.
 ///
 /// # Errors

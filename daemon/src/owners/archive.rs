@@ -7,6 +7,7 @@
 
 mod compressions;
 mod constraints;
+mod files;
 mod locks;
 mod recall;
 mod sessions;
@@ -16,7 +17,7 @@ mod usage;
 mod windows;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -27,9 +28,10 @@ use tokio::sync::{Semaphore, oneshot};
 
 pub(crate) use self::compressions::{CompressionStart, NewList, StagedCompression};
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
+use self::files::{beside, has_log};
 pub(crate) use self::recall::RecallQuery;
 pub(crate) use self::sessions::KeptSession;
-use self::thread::{begin, beside, has_log, serve};
+use self::thread::{begin, serve};
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 
@@ -47,7 +49,21 @@ const PAUSE: Duration = Duration::from_millis(50);
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
-type Job = Box<dyn FnOnce(&mut Archive) -> Result<(), Arc<ArchiveError>> + Send>;
+type Job = Box<dyn FnOnce(&mut Archive) -> Finished + Send>;
+
+/// What a job came to.
+struct Finished {
+    /// What failed, for the thread, which sets a damaged file aside.
+    failure: Result<(), Arc<ArchiveError>>,
+    /// Tells who waits, once the thread knows whether what was written is in the file.
+    answer: Option<Box<dyn FnOnce(Outcome<()>)>>,
+}
+
+impl From<Result<(), Arc<ArchiveError>>> for Finished {
+    fn from(failure: Result<(), Arc<ArchiveError>>) -> Self {
+        Self { failure, answer: None }
+    }
+}
 
 /// Fills an archive that took the place of a damaged one.
 type Refill = Box<dyn Fn(&mut Archive) + Send>;
@@ -58,8 +74,6 @@ pub(crate) struct ArchiveHandle {
     jobs: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     shared: Arc<Shared>,
-    /// The daemon before this one was killed.
-    was_killed: bool,
 }
 
 /// What the thread and those who ask it both know.
@@ -73,36 +87,45 @@ struct Shared {
     readers: Mutex<Vec<(u64, Reader)>>,
     /// Readers wait here, not on a thread that others need.
     reading: Arc<Semaphore>,
+    /// The daemon before this one was killed, and what ended with it is not noted yet.
+    owes_note: AtomicBool,
 }
 
 /// How far the archive can be used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
     /// It is in use. After damage: what happened.
     InUse(Option<String>),
     /// It can be read only.
     ReadOnly(String),
-    /// It can't be used.
+    /// One is there and can't be read now; it is tried again.
+    Unreadable(String),
+    /// There is none, and none can be made; it is tried again.
     Broken(String),
 }
 
 impl ArchiveHandle {
     /// Opens the archive. A damaged one is set aside, never deleted, and a new one begun and
     /// given what `in_use` answers; one that a newer herma wrote is only read; without one that
-    /// can be opened the daemon goes on, and every call says so.
+    /// can be opened the daemon goes on, every call says so, and it is tried again.
     #[must_use]
     pub(crate) fn open(path: PathBuf, in_use: impl Fn() -> Vec<KeptSession> + Send + 'static) -> Self {
         let was_killed = has_log(&path);
         let (archive, condition) = begin(&path);
+        condition.log();
+        let is_only_read = matches!(condition, Condition::ReadOnly(_));
         let shared = Arc::new(Shared {
             path,
             condition: RwLock::new(condition),
             epoch: AtomicU64::new(0),
             readers: Mutex::default(),
             reading: Arc::new(Semaphore::new(READERS)),
+            owes_note: AtomicBool::new(was_killed),
         });
-        let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared, was_killed };
-        let Some(archive) = archive else { return handle };
+        let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared };
+        if is_only_read {
+            return handle;
+        }
         let (sender, receiver) = sync_channel(QUEUE);
         let shared = Arc::clone(&handle.shared);
         let refill: Refill = Box::new(move |archive| sessions::keep_again(archive, in_use()));
@@ -124,8 +147,16 @@ impl ArchiveHandle {
             Condition::InUse(None) => "ok".into(),
             Condition::InUse(Some(words)) => format!("ok; {words}"),
             Condition::ReadOnly(words) => format!("read only: {words}"),
-            Condition::Broken(words) => format!("not in use: {words}"),
+            Condition::Unreadable(words) | Condition::Broken(words) => format!("not in use: {words}"),
         }
+    }
+
+    /// Refuses what must not begin anew while an archive is there that may hold it.
+    ///
+    /// # Errors
+    /// One is there and can't be read.
+    pub(crate) fn check_readable(&self) -> Outcome<()> {
+        if self.shared.is_unreadable() { Err(self.unavailable()) } else { Ok(()) }
     }
 
     /// Whether anything can be kept in it.
@@ -172,8 +203,8 @@ impl ArchiveHandle {
                 }
             };
             // Nobody listens any more when the caller went away.
-            drop(answer.send(done));
-            failure
+            let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
+            Finished { failure, answer: Some(answer) }
         }))?;
         answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
@@ -188,7 +219,7 @@ impl ArchiveHandle {
 
     /// Has the archive's thread do a job for which nobody waits.
     fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
-        if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new))) {
+        if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new).into())) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
@@ -236,7 +267,7 @@ impl ArchiveHandle {
         T: Send + 'static,
         F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
     {
-        if let Condition::Broken(_) = self.shared.condition() {
+        if let Condition::Broken(_) | Condition::Unreadable(_) = self.shared.condition() {
             return Err(self.unavailable());
         }
         let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
@@ -262,7 +293,7 @@ impl ArchiveHandle {
     /// Has the archive's thread set a damaged file aside, unless another report was faster.
     fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
         let shared = Arc::clone(&self.shared);
-        let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error) } else { Ok(()) });
+        let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() });
         if let Err(error) = self.send(report) {
             tracing::warn!("the damage of the archive is not reported: {error}");
         }
@@ -326,8 +357,35 @@ impl Shared {
         matches!(self.condition(), Condition::ReadOnly(_))
     }
 
+    fn is_unreadable(&self) -> bool {
+        matches!(self.condition(), Condition::Unreadable(_))
+    }
+
+    /// Takes another condition on, and says so in the log unless it is the same.
     fn become_(&self, condition: Condition) {
-        *self.condition.write().unwrap_or_else(PoisonError::into_inner) = condition;
+        let mut now = self.condition.write().unwrap_or_else(PoisonError::into_inner);
+        if *now != condition {
+            condition.log();
+            *now = condition;
+        }
+    }
+
+    /// From now on another file is read: no connection to the one before is used again.
+    fn begin_epoch(&self) {
+        let mut readers = self.readers();
+        readers.clear();
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Condition {
+    fn log(&self) {
+        match self {
+            Self::InUse(None) => tracing::debug!("the archive is in use"),
+            Self::InUse(Some(words)) => tracing::error!("{words}"),
+            Self::ReadOnly(words) => tracing::error!("the archive is only read: {words}"),
+            Self::Unreadable(words) | Self::Broken(words) => tracing::error!("the archive is not in use: {words}"),
+        }
     }
 }
 

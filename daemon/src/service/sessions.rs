@@ -242,6 +242,7 @@ impl SessionService {
             end_reason: None,
         };
         if !self.archive.is_in_use() {
+            self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
             return Ok((self.table.insert(Session::kept((row, None))), false));
         }

@@ -1,12 +1,15 @@
 //! Sessions: rows, snapshots, settings, what their engines remember, and their lineage.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use herma_archive::engine::EngineRow;
 use herma_archive::list::{List, Shown};
 use herma_archive::remove::Removed;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::{Archive, ArchiveError, Reader};
 
-use super::ArchiveHandle;
+use super::{ArchiveHandle, Shared};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 
@@ -14,13 +17,14 @@ use crate::data::error::{Error, Outcome};
 pub(crate) type KeptSession = (SessionRow, Option<EngineRow>);
 
 impl ArchiveHandle {
-    /// The session of an id; nothing when there is no archive.
+    /// The session of an id; nothing when there is no archive. One that is there and can't be read
+    /// may hold it, which is an error.
     pub(crate) async fn session(&self, id: String) -> Outcome<Option<KeptSession>> {
         if self.is_in_use() {
             return self.write(move |archive| kept(archive.reader(), &id)).await;
         }
         match self.read(move |reader| kept(reader, &id)).await {
-            Err(Error::Unavailable(_)) => Ok(None),
+            Err(Error::Unavailable(_)) => self.check_readable().map(|()| None),
             found => found,
         }
     }
@@ -163,13 +167,18 @@ impl ArchiveHandle {
 
     /// Notes what ended with a daemon that was killed, before anybody asks.
     pub(crate) async fn note_killed_daemon(&self) -> Outcome<()> {
-        let was_killed = self.was_killed;
-        self.write_if_in_use(move |archive| {
-            archive.drop_unbound_locks()?;
-            if was_killed { archive.mark_interrupted(unix_now()).map(drop) } else { Ok(()) }
-        })
-        .await
+        let shared = Arc::clone(&self.shared);
+        self.write_if_in_use(move |archive| note_killed(archive, &shared)).await
     }
+}
+
+/// The same on the archive's thread, once in a daemon's life.
+pub(super) fn note_killed(archive: &mut Archive, shared: &Shared) -> Result<(), ArchiveError> {
+    archive.drop_unbound_locks()?;
+    if shared.owes_note.swap(false, Ordering::AcqRel) {
+        archive.mark_interrupted(unix_now())?;
+    }
+    Ok(())
 }
 
 fn kept(reader: &Reader, id: &str) -> Result<Option<KeptSession>, ArchiveError> {

@@ -1,120 +1,297 @@
-//! The thread of the archive: opens the file, does the jobs, sets a damaged file aside.
+//! The thread of the archive: opens the file, does the jobs, sets a damaged file aside, and sees
+//! to it that what was answered is in the file that is there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 use herma_archive::{Archive, ArchiveError};
 use herma_disk::quarantine;
 
-use super::{Condition, Job, Refill, Shared};
+use super::files::{self, Change, Files};
+use super::sessions::note_killed;
+use super::{Condition, Finished, Job, Refill, Shared};
+use crate::data::error::{Error, Outcome};
 
 /// Messages that are put into the text index at one time, while nobody waits.
 const SLICE: usize = 200;
 
+/// Pauses between two attempts to open an archive that can't be used: the first, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What a copy of a removed archive is called until it is whole.
+const COPY: &str = ".restored";
+/// What an archive is called that another one took the place of, before a number.
+const REPLACED: &str = ".replaced-";
+/// Numbers of those.
+const MOST_REPLACED: u32 = 1000;
+
 /// The archive of a home, and how far it can be used.
 pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
+    let was_there = files::is_something(path);
+    let unusable = |words: String| match was_there {
+        true => (None, Condition::Unreadable(words)),
+        false => (None, Condition::Broken(words)),
+    };
     // SQLite would make the file readable for others; its log and index take after
     // it.
     if let Err(error) = herma_disk::file::append_to(path) {
-        return (None, broken(error.to_string()));
+        return unusable(error.to_string());
     }
     match Archive::open(path) {
         Ok(archive) => (Some(archive), Condition::InUse(None)),
         Err(error) if error.is_damaged() => begin_anew(path, &error),
-        Err(error @ ArchiveError::Newer { .. }) => {
-            tracing::error!("the archive is only read: {error}");
-            (None, Condition::ReadOnly(error.to_string()))
-        }
-        Err(error) => (None, broken(format!("{}: {error}", path.display()))),
+        Err(error @ ArchiveError::Newer { .. }) => (None, Condition::ReadOnly(error.to_string())),
+        Err(error) => unusable(format!("{}: {error}", path.display())),
     }
 }
 
 /// Sets a damaged archive aside and begins a new one.
 fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
-    let kept = match quarantine::quarantine(&[path.to_owned(), beside(path, "-wal"), beside(path, "-shm")]) {
+    let kept = match quarantine::quarantine(&files::all(path)) {
         Ok(kept) => kept,
-        Err(error) => return (None, broken(format!("{damage}; it could not be set aside: {error}"))),
+        Err(error) => {
+            return (None, Condition::Unreadable(format!("{damage}; it could not be set aside: {error}")));
+        }
     };
     let words = format!("a damaged archive was set aside as {}: {damage}", kept.display());
-    tracing::error!("{words}");
     let opened = herma_disk::file::append_to(path).map_err(|error| error.to_string());
     match opened.and_then(|_| Archive::open(path).map_err(|error| error.to_string())) {
         Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
-        Err(error) => (None, broken(format!("{words}; no new one could be made: {error}"))),
+        Err(error) => (None, Condition::Broken(format!("{words}; no new one could be made: {error}"))),
     }
 }
 
-fn broken(words: String) -> Condition {
-    tracing::error!("the archive is not in use: {words}");
-    Condition::Broken(words)
-}
-
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// Whether SQLite's log is there, which a closed database has not. An empty one
-/// counts: a removal empties the log, and a reader writes nothing to it.
-pub(super) fn has_log(path: &Path) -> bool {
-    beside(path, "-wal").exists()
-}
-
-/// Does the jobs, and while there are none puts messages into the text index.
-pub(super) fn serve(archive: Archive, jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) {
+/// Does the jobs until there will be no more. Without an archive that can be used it is tried
+/// again and again to open one.
+pub(super) fn serve(archive: Option<Archive>, jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) {
     let mut archive = archive;
-    let mut behind = true;
     loop {
-        let job = if behind {
-            match jobs.try_recv() {
-                Ok(job) => Some(job),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => return,
-            }
-        } else {
-            match jobs.recv() {
-                Ok(job) => Some(job),
-                Err(_) => return,
-            }
-        };
-        // The archive itself stays whole: SQLite rolls back a transaction whose
-        // guard is dropped.
-        let done = catch_unwind(AssertUnwindSafe(|| match job {
-            Some(job) => job(&mut archive).map(|()| true),
-            None => archive.index_pending(SLICE).map(|left| left > 0).map_err(Arc::new),
-        }));
-        match done {
-            Ok(Ok(is_behind)) => behind = is_behind,
-            Ok(Err(error)) if error.is_damaged() => match renewed(archive, shared, &error, refill) {
-                Some(anew) => archive = anew,
-                None => return,
-            },
-            Ok(Err(error)) => {
-                behind = false;
-                tracing::warn!("the archive: {error}");
-            }
-            Err(_) => {
-                behind = false;
-                tracing::error!("a job of the archive panicked");
-            }
+        let Some(opened) = archive.take().or_else(|| wait_for_one(jobs, shared, refill)) else { return };
+        let mut worker = Worker { files: Files::at(&shared.path), archive: Some(opened), shared, refill };
+        if worker.work(jobs) == End::Closed {
+            return;
         }
     }
 }
 
-/// What takes the place of an archive that turned out to be damaged.
-fn renewed(archive: Archive, shared: &Shared, damage: &ArchiveError, refill: &Refill) -> Option<Archive> {
-    let mut readers = shared.readers();
-    readers.clear();
-    drop(archive);
-    let (anew, condition) = begin_anew(&shared.path, damage);
-    shared.become_(condition);
-    shared.epoch.fetch_add(1, Ordering::AcqRel);
-    drop(readers);
-    let mut anew = anew?;
-    refill(&mut anew);
-    Some(anew)
+/// Why the work ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Nobody will ask any more.
+    Closed,
+    /// There is no archive any more that can be used.
+    Lost,
+}
+
+/// Opens the archive as soon as that can be done; `None` when nobody will ask any more.
+fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Option<Archive> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match jobs.recv_timeout(pause) {
+            Err(RecvTimeoutError::Disconnected) => return None,
+            // It came in the moment in which the archive was lost; who waits learns that.
+            Ok(_) => continue,
+            Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LONGEST_PAUSE),
+        }
+        let (archive, condition) = begin(&shared.path);
+        if let Some(mut archive) = archive {
+            if let Err(error) = note_killed(&mut archive, shared) {
+                tracing::warn!("what a killed daemon left open stays so: {error}");
+            }
+            refill(&mut archive);
+            shared.begin_epoch();
+            shared.become_(condition);
+            tracing::warn!("the archive is in use again");
+            return Some(archive);
+        }
+        shared.become_(condition);
+    }
+}
+
+/// The archive at work.
+struct Worker<'a> {
+    /// `None` once there is none that can be used.
+    archive: Option<Archive>,
+    /// The files that were opened.
+    files: Files,
+    shared: &'a Shared,
+    refill: &'a Refill,
+}
+
+impl Worker<'_> {
+    /// Does the jobs, and while there are none puts messages into the text index.
+    fn work(&mut self, jobs: &Receiver<Job>) -> End {
+        let mut behind = true;
+        while self.archive.is_some() {
+            let job = if behind {
+                match jobs.try_recv() {
+                    Ok(job) => Some(job),
+                    Err(TryRecvError::Empty) => None,
+                    Err(TryRecvError::Disconnected) => return End::Closed,
+                }
+            } else {
+                match jobs.recv() {
+                    Ok(job) => Some(job),
+                    Err(_) => return End::Closed,
+                }
+            };
+            behind = self.step(job);
+        }
+        End::Lost
+    }
+
+    /// Does one job, or a part of what waits to be indexed; true while more of that waits.
+    fn step(&mut self, job: Option<Job>) -> bool {
+        let Some(archive) = self.archive.as_mut() else { return false };
+        // The archive itself stays whole: SQLite rolls back a transaction whose
+        // guard is dropped.
+        let done = catch_unwind(AssertUnwindSafe(|| match job {
+            Some(job) => (job(archive), true),
+            None => match archive.index_pending(SLICE) {
+                Ok(left) => (Ok(()).into(), left > 0),
+                Err(error) => (Err(Arc::new(error)).into(), false),
+            },
+        }));
+        let Ok((Finished { failure, answer }, is_behind)) = done else {
+            tracing::error!("a job of the archive panicked");
+            return false;
+        };
+        let kept = self.see_that_it_is_kept();
+        if let Some(answer) = answer {
+            answer(kept);
+        }
+        match failure {
+            Ok(()) => is_behind,
+            Err(error) if error.is_damaged() => {
+                self.renew(&error);
+                true
+            }
+            Err(error) => {
+                tracing::warn!("the archive: {error}");
+                false
+            }
+        }
+    }
+
+    /// Sets a damaged archive aside and begins a new one.
+    fn renew(&mut self, damage: &ArchiveError) {
+        self.close();
+        let (archive, condition) = begin_anew(&self.shared.path, damage);
+        self.go_on_with(archive, condition);
+    }
+
+    /// What was written may be in a file that nobody finds any more: then it is put into one that
+    /// is found, or who waits is told that it is not.
+    fn see_that_it_is_kept(&mut self) -> Outcome<()> {
+        match self.files.change(&self.shared.path) {
+            None => Ok(()),
+            Some(change) => self.recover(change),
+        }
+    }
+
+    fn recover(&mut self, change: Change) -> Outcome<()> {
+        let path = self.shared.path.clone();
+        let recovered = match change {
+            Change::Removed => self.put_back(&path).map(|()| {
+                tracing::error!(
+                    "the archive was removed while it was in use, and was written anew: {}",
+                    path.display()
+                );
+            }),
+            Change::LogLost => self.keep_log(&path).map(|()| {
+                tracing::error!("the archive's log was removed while it was in use; what it held is in the archive");
+            }),
+            Change::Replaced => return self.give_way(&path),
+        };
+        recovered.map_err(|words| self.lose(&words))
+    }
+
+    /// Writes the archive anew where it was.
+    fn put_back(&mut self, path: &Path) -> Result<(), String> {
+        let copy = files::beside(path, COPY);
+        self.copy_to(&copy)?;
+        self.close();
+        self.files.remove_log(path).map_err(|error| error.to_string())?;
+        herma_disk::file::rename(&copy, path).map_err(|error| error.to_string())?;
+        self.reopen(path)
+    }
+
+    /// Puts what is in the log into the archive, and begins another log.
+    fn keep_log(&mut self, path: &Path) -> Result<(), String> {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        archive.put_log_away().map_err(|error| error.to_string())?;
+        self.close();
+        self.files.remove_log(path).map_err(|error| error.to_string())?;
+        // What lies there instead belongs to no archive of this daemon, and would be read into it.
+        let [_, log, index] = files::all(path);
+        quarantine::quarantine(&[log, index]).map_err(|error| error.to_string())?;
+        self.reopen(path)
+    }
+
+    /// Takes the file that is there now for the archive, and keeps what was the archive beside it.
+    fn give_way(&mut self, path: &Path) -> Outcome<()> {
+        let names = (1..=MOST_REPLACED).map(|number| files::beside(path, &format!("{REPLACED}{number}")));
+        let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
+            return Err(self.lose("it was replaced too often"));
+        };
+        let kept = self.copy_to(&aside);
+        self.close();
+        let kept = kept.and_then(|()| self.files.remove_log(path).map_err(|error| error.to_string()));
+        let what = match &kept {
+            Ok(()) => format!("what it held is in {}", aside.display()),
+            Err(error) => format!("what it held is lost: {error}"),
+        };
+        let words = format!("the archive was replaced by another file while it was in use; {what}");
+        let (archive, condition) = begin(path);
+        let condition =
+            if condition == Condition::InUse(None) { Condition::InUse(Some(words.clone())) } else { condition };
+        self.go_on_with(archive, condition);
+        Err(Error::Unavailable(format!("{words}; ask again")))
+    }
+
+    /// Writes all that is in the archive to a new private file, durably.
+    fn copy_to(&self, path: &Path) -> Result<(), String> {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        // A copy that a killed daemon began.
+        let begun = herma_disk::file::remove_name(path).and_then(|_| herma_disk::file::append_to(path));
+        let file = begun.map_err(|error| error.to_string())?;
+        archive.copy_to(path).map_err(|error| error.to_string())?;
+        file.sync_all().map_err(|error| error.to_string())
+    }
+
+    fn close(&mut self) {
+        self.shared.begin_epoch();
+        self.archive = None;
+    }
+
+    fn reopen(&mut self, path: &Path) -> Result<(), String> {
+        self.archive = Some(Archive::open(path).map_err(|error| error.to_string())?);
+        self.files = Files::at(path);
+        Ok(())
+    }
+
+    /// Goes on with another archive, which is given what is in use.
+    fn go_on_with(&mut self, archive: Option<Archive>, condition: Condition) {
+        self.archive = archive;
+        if let Some(archive) = &mut self.archive {
+            (self.refill)(archive);
+        }
+        self.files = Files::at(&self.shared.path);
+        self.shared.become_(condition);
+    }
+
+    /// The archive can't be used any more; the words for who waits.
+    fn lose(&mut self, words: &str) -> Error {
+        self.close();
+        let words = format!("its file was taken away while it was in use: {words}");
+        self.shared.become_(match files::is_something(&self.shared.path) {
+            true => Condition::Unreadable(words.clone()),
+            false => Condition::Broken(words.clone()),
+        });
+        Error::Unavailable(format!("the archive is not in use: {words}"))
+    }
 }

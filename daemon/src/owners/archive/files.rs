@@ -1,0 +1,135 @@
+//! Which files the archive is: its own, SQLite's log beside it, and the index of that.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What SQLite appends to the archive's name for its log and the log's index.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// Device and inode of each file, as far as it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Files {
+    archive: Option<(u64, u64)>,
+    beside: [Option<(u64, u64)>; 2],
+}
+
+/// What became of the files since they were opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The archive was removed.
+    Removed,
+    /// Another file has its name.
+    Replaced,
+    /// It is there, but its log is not the one that was written.
+    LogLost,
+}
+
+impl Files {
+    /// The files that are there now.
+    pub(super) fn at(path: &Path) -> Self {
+        Self { archive: identity(path), beside: BESIDE.map(|suffix| identity(&beside(path, suffix))) }
+    }
+
+    /// What became of them. What was not there before may be there now: SQLite makes its log
+    /// when it needs it.
+    pub(super) fn change(&mut self, path: &Path) -> Option<Change> {
+        let now = Self::at(path);
+        if now == *self {
+            return None;
+        }
+        if now.archive != self.archive {
+            return Some(if now.archive.is_none() { Change::Removed } else { Change::Replaced });
+        }
+        let is_lost = |(before, now): (&Option<_>, &Option<_>)| before.is_some() && before != now;
+        if self.beside.iter().zip(&now.beside).any(is_lost) {
+            return Some(Change::LogLost);
+        }
+        *self = now;
+        None
+    }
+
+    /// Removes what is left of the log of an archive that is closed and was copied; what is
+    /// another one's log by now stays.
+    pub(super) fn remove_log(&self, path: &Path) -> io::Result<()> {
+        for (suffix, known) in BESIDE.iter().zip(&self.beside) {
+            let name = beside(path, suffix);
+            if known.is_some() && identity(&name) == *known {
+                herma_disk::file::remove(&name).map_err(|error| error.source)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file that can't be looked at counts as gone.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// The archive with its log and the log's index, which belong together.
+pub(super) fn all(path: &Path) -> [PathBuf; 3] {
+    [path.to_owned(), beside(path, BESIDE[0]), beside(path, BESIDE[1])]
+}
+
+/// A name beside the archive's.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Whether SQLite's log is there, which a closed database has not. An empty one
+/// counts: a removal empties the log, and a reader writes nothing to it.
+pub(super) fn has_log(path: &Path) -> bool {
+    beside(path, BESIDE[0]).exists()
+}
+
+/// Whether something is there that may hold sessions: no empty file.
+pub(super) fn is_something(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(found) => !found.is_file() || found.len() > 0,
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
+
+    use super::*;
+
+    #[test]
+    fn changes_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let put = |suffix: &str| fs::write(beside(&path, suffix), "x").unwrap();
+        let take = |suffix: &str| fs::remove_file(beside(&path, suffix)).unwrap();
+        put("");
+        let mut files = Files::at(&path);
+        assert_eq!(files.change(&path), None);
+        put("-wal");
+        assert_eq!((files.change(&path), files.change(&path)), (None, None));
+        let moved = beside(&path, "-moved");
+        fs::rename(beside(&path, "-wal"), &moved).unwrap();
+        assert_eq!(files.change(&path), Some(Change::LogLost));
+        put("-wal");
+        assert_eq!(files.change(&path), Some(Change::LogLost));
+        files.remove_log(&path).unwrap();
+        assert!(has_log(&path), "the log of another one");
+        fs::rename(&moved, beside(&path, "-wal")).unwrap();
+        files.remove_log(&path).unwrap();
+        assert!(!has_log(&path));
+        fs::rename(&path, &moved).unwrap();
+        assert_eq!(files.change(&path), Some(Change::Removed));
+        put("");
+        assert_eq!(files.change(&path), Some(Change::Replaced));
+        take("");
+        assert!(!is_something(&path));
+        fs::write(&path, "").unwrap();
+        assert!(!is_something(&path));
+        put("");
+        assert!(is_something(&path) && is_something(folder.path()));
+    }
+}

@@ -1,0 +1,166 @@
+//! The archive's file is locked by another program, removed or replaced: nothing that was
+//! acknowledged is lost, no session is frozen anew, and all goes on afterwards.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+
+use herma_tests::{Daemon, Home, Raw, eventually, kind, python};
+use serde_json::{Value, json};
+
+fn archive(home: &Home) -> PathBuf {
+    home.path().join("herma/archive.db")
+}
+
+fn message(at: usize) -> Value {
+    let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+    json!({ "role": role, "content": format!("message {at} {}", "of it ".repeat(100)) })
+}
+
+fn append(raw: &mut Raw, at: usize) -> Value {
+    let params = json!({ "session": "s", "generation": 0, "position": at, "messages": [message(at)] });
+    raw.call("session.append", &params)
+}
+
+fn state(raw: &mut Raw) -> String {
+    raw.result("status", &json!({}))["archive"]["state"].as_str().unwrap().to_owned()
+}
+
+/// A session with ten messages, its snapshot, and an entry that is not in it.
+fn fill(raw: &mut Raw) -> Value {
+    drop(raw.result("memory.add", &json!({ "target": "memory", "content": "what is known" })));
+    let opened = raw.result("session.open", &json!({ "session": "s" }));
+    for at in 0..10 {
+        assert_eq!(append(raw, at)["result"]["position"], json!(at + 1));
+    }
+    drop(raw.result("memory.add", &json!({ "target": "memory", "content": "what came later" })));
+    opened["snapshot"].clone()
+}
+
+fn messages(raw: &mut Raw) -> Value {
+    raw.result("session.show", &json!({ "session": "s" }))["messages"].clone()
+}
+
+/// Another program that holds the file until it reads a line.
+fn locked(path: &Path) -> Child {
+    let script = "import sqlite3, sys\n\
+        db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+        db.execute('PRAGMA journal_mode = DELETE')\n\
+        db.execute('PRAGMA locking_mode = EXCLUSIVE')\n\
+        db.execute('BEGIN EXCLUSIVE')\n\
+        print('locked', flush=True)\n\
+        sys.stdin.readline()\n\
+        db.rollback()\n";
+    let mut child = python::start(script, &[path.to_str().unwrap()]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    child
+}
+
+#[test]
+fn an_archive_that_another_program_locks_is_waited_for() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    let snapshot = fill(&mut daemon.raw());
+    daemon.terminate();
+    daemon.ended();
+    let mut holder = locked(&archive(&home));
+    daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for method in ["session.open", "session.snapshot"] {
+        let reply = raw.call(method, &json!({ "session": "s" }));
+        assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("unavailable", &json!(true)), "{reply}");
+    }
+    assert!(state(&mut raw).contains("not in use"), "{}", state(&mut raw));
+    drop(raw.result("memory.list", &json!({ "target": "memory" })));
+    holder.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(holder.wait().unwrap().success());
+    eventually("the archive to be in use", || (state(&mut raw) == "ok").then_some(()));
+    let opened = raw.result("session.open", &json!({ "session": "s" }));
+    assert_eq!((&opened["resumed"], &opened["snapshot"]), (&json!(true), &snapshot));
+    assert_eq!(messages(&mut raw), json!(10));
+    assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+}
+
+#[test]
+fn what_is_acknowledged_after_the_file_was_removed_is_kept() {
+    for removed in [
+        &["archive.db"][..],
+        &["archive.db", "archive.db-wal", "archive.db-shm"],
+        &["archive.db-wal"],
+        &["archive.db-wal", "archive.db-shm"],
+    ] {
+        let home = Home::new();
+        let mut daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        let snapshot = fill(&mut raw);
+        for name in removed {
+            fs::remove_file(home.path().join("herma").join(name)).unwrap();
+        }
+        assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11), "{removed:?}");
+        assert!(archive(&home).exists() && state(&mut raw) == "ok", "{removed:?}: {}", state(&mut raw));
+        assert_eq!(append(&mut raw, 11)["result"]["position"], json!(12), "{removed:?}");
+        assert_eq!(messages(&mut raw), json!(12));
+        daemon.kill();
+        daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        let opened = raw.result("session.open", &json!({ "session": "s" }));
+        assert_eq!((&opened["resumed"], &opened["snapshot"]), (&json!(true), &snapshot), "{removed:?}");
+        assert_eq!(messages(&mut raw), json!(12), "{removed:?}");
+        let found = raw.result("recall.search", &json!({ "query": "\"message 11\"" }));
+        assert!(!found["hits"].as_array().unwrap().is_empty(), "{removed:?}: {found}");
+    }
+}
+
+#[test]
+fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    let snapshot = fill(&mut daemon.raw());
+    daemon.terminate();
+    daemon.ended();
+    let backup = home.path().join("backup.db");
+    fs::copy(archive(&home), &backup).unwrap();
+    daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    drop(raw.result("session.open", &json!({ "session": "s" })));
+    assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+    fs::rename(&backup, archive(&home)).unwrap();
+    let reply = append(&mut raw, 11);
+    let aside = home.path().join("herma/archive.db.replaced-1");
+    // It may have been noticed before, while the text index was written.
+    match kind(&reply) {
+        "conflict" => assert_eq!(reply["error"]["data"]["position"], json!(10), "{reply}"),
+        "unavailable" => {
+            assert_eq!(reply["error"]["data"]["retry"], json!(true), "{reply}");
+            assert!(reply["error"]["message"].as_str().unwrap().contains(aside.to_str().unwrap()), "{reply}");
+        }
+        other => panic!("{other}: {reply}"),
+    }
+    assert!(state(&mut raw).contains("replaced"), "{}", state(&mut raw));
+    // What the backup has counts from now on.
+    assert_eq!(messages(&mut raw), json!(10));
+    assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+    let opened = raw.result("session.open", &json!({ "session": "s" }));
+    assert_eq!((&opened["resumed"], &opened["snapshot"]), (&json!(true), &snapshot));
+    let script = "import sqlite3, sys\n\
+        print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM message').fetchone()[0])";
+    let kept: usize = python::run(script, &[aside.to_str().unwrap()]).trim().parse().unwrap();
+    assert!(kept >= 11, "{kept}");
+}
+
+#[test]
+fn an_archive_that_can_not_be_written_again_is_told() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    drop(fill(&mut raw));
+    // Nothing can have the name of the copy.
+    fs::create_dir_all(home.path().join("herma/archive.db.restored/in the way")).unwrap();
+    fs::remove_file(archive(&home)).unwrap();
+    let reply = append(&mut raw, 10);
+    assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("unavailable", &json!(true)), "{reply}");
+    drop(raw.result("memory.list", &json!({ "target": "memory" })));
+}
