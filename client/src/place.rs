@@ -1,10 +1,16 @@
 //! Which home is meant and where its socket is.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use herma_protocol::rendezvous;
+use rustix::fs::{Mode, OFlags};
 
 use crate::ClientError;
+
+/// Bytes that a daemon writes about itself at most.
+const LOCK_TEXT: u64 = 4096;
 
 /// A home and its socket, found by the same rules as the daemon's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +43,26 @@ impl Place {
         Ok(Self { home, socket })
     }
 
+    /// The file that the home's daemon locks, to be read.
+    ///
+    /// # Errors
+    /// There is none, or what is there is no regular file.
+    pub fn open_lock(&self) -> io::Result<File> {
+        // A named pipe would be waited for.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(self.home.join("herma/hermad.lock"), flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")),
+        }
+    }
+
     /// The same home on the socket that its daemon wrote into its lock file, if
     /// that is another one: somebody may have started it with a socket of its own.
     #[must_use]
     pub fn as_locked(&self) -> Option<Self> {
-        let text = std::fs::read_to_string(self.home.join("herma/hermad.lock")).ok()?;
+        let mut text = String::new();
+        self.open_lock().ok()?.take(LOCK_TEXT).read_to_string(&mut text).ok()?;
         let (_, socket) = text.trim().split_once(" on ")?;
         let socket = PathBuf::from(socket);
         (socket != self.socket).then(|| Self { home: self.home.clone(), socket })

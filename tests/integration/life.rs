@@ -38,13 +38,16 @@ fn memory(raw: &mut Raw) -> Value {
 /// the daemon right after it was ready.
 #[test]
 fn a_log_on_a_full_disk_does_not_end_the_daemon() {
-    let home = Home::new();
+    let Some(home) = Home::small(4 << 20) else { return };
     let folder = home.path().join("herma");
     fs::create_dir_all(&folder).unwrap();
-    std::os::unix::fs::symlink("/dev/full", folder.join("hermad.log")).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(folder.join("hermad.log"), "").unwrap();
+    let _filler = home.fill();
     let mut daemon = Daemon::start_forsaken(&home);
     daemon.assert_serves();
     assert_eq!(memory(&mut daemon.raw()), json!([]));
+    assert_eq!(fs::metadata(folder.join("hermad.log")).unwrap().len(), 0, "the disk took a line");
     daemon.terminate();
     assert_eq!(daemon.ended().code(), Some(0));
 }

@@ -36,6 +36,7 @@ mod needs;
 mod no_dead_end;
 mod no_trace;
 mod outputs;
+mod planted;
 mod profiles;
 mod provider_errors;
 mod recall;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -38,6 +39,19 @@ impl Daemon {
     #[must_use]
     pub fn start(home: &Home) -> Self {
         Self::ready(home, command(home).spawn().unwrap())
+    }
+
+    /// Starts a daemon as another user, whose home it is; this test must run as root.
+    ///
+    /// # Panics
+    /// It doesn't serve.
+    #[must_use]
+    pub fn start_as(home: &Home, user: u32) -> Self {
+        // Where the program lies that user may not look.
+        let program = home.path().join("hermad");
+        fs::copy(self::program(), &program).unwrap();
+        let mut command = prepared(Command::new(program), home);
+        Self::ready(home, command.uid(user).gid(user).spawn().unwrap())
     }
 
     /// Starts a daemon whose standard error nobody reads any more.
@@ -205,7 +219,10 @@ pub fn program() -> PathBuf {
 }
 
 fn command(home: &Home) -> Command {
-    let mut command = home.command(program().as_os_str());
+    prepared(home.command(program().as_os_str()), home)
+}
+
+fn prepared(mut command: Command, home: &Home) -> Command {
     for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG"] {
         command.env_remove(name);
     }

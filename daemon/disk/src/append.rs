@@ -40,7 +40,7 @@ impl Appender {
     /// # Errors
     /// A file that can't be opened, or is not a regular one.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, DiskError> {
-        match OpenOptions::new().read(true).open(path) {
+        match file::open_own(path, OpenOptions::new().read(true)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => Self::of(path, opened.at("open", path)?, false).map(Some),
         }
@@ -54,9 +54,9 @@ impl Appender {
     pub fn open(path: &Path) -> Result<Self, DiskError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(file::PRIVATE);
-        let file = match options.open(path) {
+        let file = match file::open_own(path, &mut options) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let created = options.create_new(true).open(path).at("create", path)?;
+                let created = file::open_own(path, options.create_new(true)).at("create", path)?;
                 file::sync_folder(file::parent(path))?;
                 created
             }
@@ -67,9 +67,6 @@ impl Appender {
 
     fn of(path: &Path, file: File, writable: bool) -> Result<Self, DiskError> {
         let metadata = file.metadata().at("inspect", path)?;
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")).at("open", path);
-        }
         let (length, identity) = (metadata.len(), (metadata.dev(), metadata.ino()));
         Ok(Self { path: path.to_owned(), file, writable, identity, length, reserved: length, syncer: None })
     }

@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::DiskError;
 use crate::error::At;
 use crate::stamp::Stamp;
+use crate::{DiskError, owner};
 
 /// Mode of a file that did not exist before.
 pub(crate) const PRIVATE: u32 = 0o600;
@@ -40,6 +40,18 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, Dis
         })
         .at("read", path)?;
     Ok(Some((text, stamp)))
+}
+
+/// The same for a file that tells a program what to do.
+///
+/// # Errors
+/// As [`read_text`], and a file that is neither this user's nor root's, or that others may write.
+pub fn read_trusted_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, DiskError> {
+    match open_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => owner::check_file(path, &opened.and_then(|file| file.metadata()).at("open", path)?)?,
+    }
+    read_text(path, limit)
 }
 
 /// Reads a whole file; a missing one is `None`. One that is cut or grows while it is read is
@@ -88,6 +100,26 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
     }
     Ok(file)
+}
+
+/// Opens a file of herma's own as the options say, but never through a link that somebody put in
+/// its place, and never what is no regular file: a named pipe would be waited for, a device written.
+pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+    let file = options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path).map_err(|error| {
+        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        let is_pipe = error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error());
+        match (is_link, is_pipe) {
+            (true, _) => io::Error::new(io::ErrorKind::InvalidData, "it is a link, and only the file itself is used"),
+            (_, true) => io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"),
+            _ => error,
+        }
+    })?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
+    }
 }
 
 /// Where a file really is, links followed; `None` when it is missing.
@@ -295,9 +327,9 @@ pub fn keep_as(path: &Path, second: &Path) -> Result<(), DiskError> {
 /// Opens a file to append lines to, private and created when missing.
 ///
 /// # Errors
-/// A file that can't be opened.
+/// A file that can't be opened, is a link, or is not a regular file.
 pub fn append_to(path: &Path) -> Result<File, DiskError> {
-    OpenOptions::new().append(true).create(true).mode(PRIVATE).open(path).at("open", path)
+    open_own(path, OpenOptions::new().append(true).create(true).mode(PRIVATE)).at("open", path)
 }
 
 /// Gives a file another name in the same folder, and makes that durable; a file that has that

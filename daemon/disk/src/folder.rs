@@ -6,8 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::DiskError;
 use crate::error::At;
+use crate::{DiskError, owner};
 
 /// Creates the folder and those above it that are missing, for this user only, and
 /// makes that durable where the folder above can be synced. One that exists is left
@@ -36,15 +36,12 @@ pub fn create(path: &Path) -> Result<(), DiskError> {
 /// Creates the folder, and takes all access of others from one that exists.
 ///
 /// # Errors
-/// A folder that can't be created, or belongs to somebody else: what is put in
-/// there would not be private.
+/// A folder that can't be created, belongs to somebody else or could be written by others: what
+/// is put in there would not be private, and what lies there may be theirs.
 pub fn create_private(path: &Path) -> Result<(), DiskError> {
     create(path)?;
     let metadata = fs::metadata(path).at("inspect", path)?;
-    let user = crate::process::user();
-    if metadata.uid() != user && user != 0 {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user")).at("use", path);
-    }
+    owner::check_folder(path, &metadata)?;
     if metadata.mode() & 0o077 != 0 {
         fs::set_permissions(path, Permissions::from_mode(0o700)).at("set the mode of", path)?;
     }

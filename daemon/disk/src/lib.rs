@@ -22,6 +22,7 @@ pub mod error;
 pub mod file;
 pub mod folder;
 pub mod lock;
+pub mod owner;
 pub mod process;
 pub mod quarantine;
 pub mod regular;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::DiskError;
 use crate::error::At;
+use crate::file::open_own;
 
 /// A lock that is held until this is dropped. The file stays, for a deleted
 /// lock file could be locked twice.
@@ -23,7 +24,7 @@ impl Lock {
     /// `None` when somebody does.
     ///
     /// # Errors
-    /// A lock file that can't be opened or locked.
+    /// A lock file that can't be opened or locked, or is no regular file.
     pub fn try_now(path: &Path) -> Result<Option<Self>, DiskError> {
         let file = open(path)?;
         match fs4::FileExt::try_lock(&file) {
@@ -73,7 +74,7 @@ impl LockFile {
     /// opened anew, for the others lock the new one.
     ///
     /// # Errors
-    /// A lock file that can't be opened or locked.
+    /// A lock file that can't be opened or locked, or is no regular file.
     pub fn try_now(&mut self) -> Result<Option<Locked>, DiskError> {
         if let Some((file, identity)) = &self.open {
             let locked = Locked::take(file, &self.path)?;
@@ -120,12 +121,15 @@ impl Drop for Locked {
 /// A lock file that can't be read.
 pub fn holder(path: &Path) -> Result<String, DiskError> {
     let mut text = String::new();
-    File::open(path).and_then(|file| file.take(4096).read_to_string(&mut text)).at("read", path)?;
+    open_own(path, OpenOptions::new().read(true))
+        .and_then(|file| file.take(4096).read_to_string(&mut text))
+        .at("read", path)?;
     Ok(text.trim().to_owned())
 }
 
 fn open(path: &Path) -> Result<File, DiskError> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path).at("open", path)
+    let mut options = OpenOptions::new();
+    open_own(path, options.read(true).write(true).create(true).truncate(false).mode(0o600)).at("open", path)
 }
 
 #[cfg(test)]

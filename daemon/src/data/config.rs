@@ -102,10 +102,11 @@ impl Config {
     /// Reads a file, and gives its text too; one that is missing changes nothing.
     ///
     /// # Errors
-    /// A file that can't be read, an unknown key, or a value out of its range.
+    /// A file that can't be read, that another user owns or may write, an unknown key, or a value
+    /// out of its range.
     pub fn load_from(home: PathBuf, socket: PathBuf, path: &Path) -> Result<(Self, Option<String>), ConfigError> {
         let config = Self { home, socket, ..Self::default() };
-        match file::read_text(path, FILE_LIMIT)? {
+        match file::read_trusted_text(path, FILE_LIMIT)? {
             None => Ok((config, None)),
             Some((text, _)) => Ok((config.with(&text, path)?, Some(text))),
         }

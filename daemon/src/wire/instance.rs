@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use herma_disk::lock::{self, Lock};
 use herma_disk::socket::BoundSocket;
-use herma_disk::{DiskError, folder, socket};
+use herma_disk::{DiskError, folder, owner, socket};
 
 use crate::data::config::Config;
 use crate::wire::transport::{self, Listener};
+
+/// The variable by which a home of another user is allowed, for containers in which root does
+/// everything; its value is 1.
+const FOREIGN: &str = "HERMA_FOREIGN_HOME";
 
 /// How often it is looked whether the home is still this daemon's.
 const LOOK: Duration = Duration::from_secs(1);
@@ -93,6 +97,9 @@ fn by(holder: &str) -> String {
 /// # Errors
 /// Another daemon, or a file system that says no.
 pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(HomeLock, Listener), HomeLockError> {
+    if std::env::var_os(FOREIGN).is_none_or(|allowed| allowed != "1") {
+        owner::check_home(&config.home)?;
+    }
     let private = config.home.join("herma");
     folder::create_private(&private)?;
     let path = private.join("hermad.lock");

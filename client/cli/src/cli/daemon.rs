@@ -1,14 +1,12 @@
 //! `herma status`, `herma daemon …`.
 
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, StatusResult, StoreState};
-use herma_client::{Client, ClientError, find_daemon};
+use herma_client::{Client, ClientError, Place, find_daemon};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde_json::json;
@@ -99,9 +97,9 @@ fn stop_serving(session: &Session<'_>, drain: u64) -> Result<bool, Failure> {
     let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
     client.shutdown(ShutdownParams { drain_ms: Some(drain.saturating_mul(1000)) })?;
     drop(client);
-    let lock = Path::new(&hello.home).join("herma/hermad.lock");
+    let place = Place { home: hello.home.into(), socket: session.place.socket.clone() };
     let until = Instant::now() + Duration::from_secs(drain.saturating_add(LEAVE_S));
-    while session.connect_in_lines().is_ok() || holds(hello.pid, &lock) {
+    while session.connect_in_lines().is_ok() || holds(hello.pid, &place) {
         if Instant::now() > until {
             return Err(Failure::File("the daemon was asked to stop but still runs".into()));
         }
@@ -113,8 +111,8 @@ fn stop_serving(session: &Session<'_>, drain: u64) -> Result<bool, Failure> {
 /// Whether the daemon with this process id still has its home: it listens no more when it begins
 /// to close its files, and lets the lock go when it has closed them. A lock that can't be looked
 /// at says nothing.
-fn holds(pid: u32, lock: &Path) -> bool {
-    let Ok(mut file) = File::open(lock) else { return false };
+fn holds(pid: u32, place: &Place) -> bool {
+    let Ok(mut file) = place.open_lock() else { return false };
     let mut holder = String::new();
     // A daemon on a full disk could not write who it is.
     let is_another =

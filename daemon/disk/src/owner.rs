@@ -1,0 +1,148 @@
+//! Whose a folder or a file is: nothing is started from what another user owns or may write.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use crate::DiskError;
+use crate::error::At;
+
+/// The system's own user.
+const ROOT: u32 = 0;
+
+/// Who asks: effective user and group of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Asker {
+    user: u32,
+    group: u32,
+}
+
+impl Asker {
+    fn now() -> Self {
+        Self { user: crate::process::user(), group: rustix::process::getegid().as_raw() }
+    }
+}
+
+/// What matters of a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found {
+    owner: u32,
+    group: u32,
+    mode: u32,
+}
+
+impl From<&Metadata> for Found {
+    fn from(found: &Metadata) -> Self {
+        Self { owner: found.uid(), group: found.gid(), mode: found.permissions().mode() }
+    }
+}
+
+/// Refuses a home of another user, or one that would be made in a folder of another user: files
+/// that root makes there lock its owner out. A folder of root's is for who may write there.
+///
+/// # Errors
+/// A home that is not this user's, or can't be looked at.
+pub fn check_home(home: &Path) -> Result<(), DiskError> {
+    let nearest = home.ancestors().find_map(|folder| match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        found => Some(found),
+    });
+    let Some(found) = nearest else { return Ok(()) };
+    let found = Found::from(&found.at("inspect", home)?);
+    foreign(Asker::now(), found).map_or(Ok(()), |words| refused(home, words))
+}
+
+fn foreign(asker: Asker, found: Found) -> Option<String> {
+    let is_own = found.owner == asker.user || found.owner == ROOT;
+    (!is_own).then(|| format!("it belongs to user {0}; run herma as that user (sudo -u '#{0}' …)", found.owner))
+}
+
+/// Refuses a private folder that is not this user's own, or that others may write: what lies there
+/// may be theirs.
+pub(crate) fn check_folder(path: &Path, found: &Metadata) -> Result<(), DiskError> {
+    let (asker, found) = (Asker::now(), Found::from(found));
+    let words = if found.owner == asker.user {
+        written(asker, found)
+            .map(|who| format!("{who} may write in it; look at what lies there, then chmod 700 {}", path.display()))
+    } else {
+        Some(format!("it belongs to user {}", found.owner))
+    };
+    words.map_or(Ok(()), |words| refused(path, words))
+}
+
+/// Refuses a file that tells a program what to do, and that is neither this user's nor root's, or
+/// that others may write.
+pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), DiskError> {
+    let (asker, found) = (Asker::now(), Found::from(found));
+    let words = if found.owner == asker.user || found.owner == ROOT {
+        written(asker, found)
+            .map(|who| format!("{who} may write it; look at what it says, then chmod 600 {}", path.display()))
+    } else {
+        Some(format!("it belongs to user {}", found.owner))
+    };
+    words.map_or(Ok(()), |words| refused(path, words))
+}
+
+/// Who else may write. A user's own group has nobody else in it.
+fn written(asker: Asker, found: Found) -> Option<String> {
+    if found.mode & 0o002 != 0 {
+        return Some("everybody".into());
+    }
+    (found.mode & 0o020 != 0 && found.group != asker.group).then(|| format!("group {}", found.group))
+}
+
+fn refused(path: &Path, words: String) -> Result<(), DiskError> {
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, words)).at("use", path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use std::fs::Permissions;
+
+    use super::*;
+
+    #[test]
+    fn a_home_is_for_its_owner() {
+        let found = |owner| Found { owner, group: 7, mode: 0o755 };
+        for (user, owner, is_refused) in
+            [(7, 7, false), (0, 0, false), (0, 7, true), (7, 8, true), (7, 0, false), (8, 7, true)]
+        {
+            let asker = Asker { user, group: user };
+            assert_eq!(foreign(asker, found(owner)).is_some(), is_refused, "user {user}, home of {owner}");
+        }
+    }
+
+    #[test]
+    fn others_may_not_write_what_tells_a_program_what_to_do() {
+        let asker = Asker { user: 7, group: 7 };
+        for (group, mode, is_written) in [
+            (7, 0o600, false),
+            (7, 0o644, false),
+            (7, 0o664, false),
+            (9, 0o664, true),
+            (9, 0o644, false),
+            (7, 0o666, true),
+            (7, 0o602, true),
+        ] {
+            assert_eq!(written(asker, Found { owner: 7, group, mode }).is_some(), is_written, "{group} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn real_files_are_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        check_home(folder.path()).unwrap();
+        check_home(&folder.path().join("a/b/c")).unwrap();
+        let path = folder.path().join("f");
+        drop(crate::file::append_to(&path).unwrap());
+        check_file(&path, &fs::metadata(&path).unwrap()).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+        let error = check_file(&path, &fs::metadata(&path).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("everybody may write it") && error.contains("chmod 600"), "{error}");
+        let error = check_folder(folder.path(), &fs::metadata(&path).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("chmod 700"), "{error}");
+    }
+}
