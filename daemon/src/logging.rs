@@ -1,10 +1,16 @@
 //! The log: standard error in the foreground, a file when detached.
 
+use std::fmt::Debug;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Mutex;
 
+use herma_protocol::visible::visible_line;
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::FormatFields;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::data::config::{LogConfig, LogFormat};
@@ -45,6 +51,19 @@ fn filter(config: &LogConfig) -> Result<EnvFilter, LoggingError> {
     EnvFilter::try_new(&config.level).map_err(|error| wrong(error.to_string()))
 }
 
+/// How the fields of a line are written: ids, paths and words of others stay in their line, and do
+/// nothing to the terminal on which somebody reads the log.
+fn fields() -> impl for<'writer> FormatFields<'writer> {
+    let field = |writer: &mut Writer<'_>, field: &Field, value: &dyn Debug| {
+        let value = format!("{value:?}");
+        match field.name() {
+            "message" => write!(writer, "{}", visible_line(&value)),
+            name => write!(writer, "{name}={}", visible_line(&value)),
+        }
+    };
+    debug_fn(field).delimited(" ")
+}
+
 /// Starts to log, to `file` or to standard error.
 ///
 /// # Errors
@@ -67,8 +86,11 @@ pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError
         .log_internal_errors(false);
     // A second call in one process, as in tests, keeps the first log.
     drop(match config.format {
-        LogFormat::Text => builder.with_target(false).try_init(),
+        LogFormat::Text => builder.with_target(false).fmt_fields(fields()).try_init(),
         LogFormat::Json => builder.json().try_init(),
     });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

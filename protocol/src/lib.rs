@@ -42,6 +42,7 @@ pub mod session;
 pub mod trajectory;
 pub mod value;
 pub mod version;
+pub mod visible;
 
 pub use error::{ErrorKind, Fault, RpcError};
 pub use header::Header;

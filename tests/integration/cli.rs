@@ -11,6 +11,7 @@ mod doctor;
 mod edit;
 mod hermes;
 mod shelf;
+mod terminal;
 mod transfer;
 
 /// A home with a history: "one" and "two" were added, "one" was replaced by "1".

@@ -156,7 +156,8 @@ impl Drop for Running {
 ///
 /// # Panics
 /// It was not built.
-pub(crate) fn program() -> PathBuf {
+#[must_use]
+pub fn program() -> PathBuf {
     let program = crate::daemon::program().with_file_name("herma");
     assert!(program.is_file(), "there is no {}; run `cargo build --workspace --bins` first", program.display());
     program

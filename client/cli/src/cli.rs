@@ -15,6 +15,7 @@ mod moment;
 mod orphans;
 mod out;
 mod output;
+mod owner;
 mod profile;
 mod recall;
 mod service;
@@ -35,6 +36,7 @@ use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn}
 
 use crate::mcp;
 use exit::Failure;
+pub(crate) use out::error;
 
 /// How long a call may take when nothing else is said, in seconds.
 const TIMEOUT_S: u64 = 120;
@@ -209,11 +211,25 @@ impl Session<'_> {
 
 /// Runs the command that the arguments name.
 pub(crate) fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misused(&error),
+    };
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(arguments.common.json),
     }
+}
+
+/// Tells that the arguments can't be used, or what was asked of them: help or version.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let words = error.render().to_string();
+        return Failure::Usage(words.trim().trim_start_matches("error: ").to_owned()).report(true);
+    }
+    // There is nowhere else to say it.
+    drop(error.print());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {

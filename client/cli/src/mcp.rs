@@ -22,13 +22,13 @@ mod server;
 mod tools;
 mod written;
 
-use std::io::Write;
 use std::time::Duration;
 
 use herma_client::{Client, ClientError, Codec, Place};
 use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 
+use crate::cli;
 use connection::Connection;
 use lines::Lines;
 use link::Link;
@@ -96,6 +96,5 @@ async fn serve(settings: &Settings, arguments: &Arguments) -> Result<(), String>
 
 /// Tells people something.
 fn tell(words: &str) {
-    // There is nowhere else to say it.
-    drop(writeln!(std::io::stderr(), "herma mcp: {words}"));
+    cli::error(&format!("herma mcp: {words}"));
 }

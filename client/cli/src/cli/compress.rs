@@ -98,7 +98,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         return out::json(&result);
     }
     if arguments.messages {
-        drop(std::io::Write::write_all(&mut std::io::stderr(), report::reported(report).as_bytes()));
+        out::error(report::reported(report).trim_end_matches('\n'));
         let texts: Vec<&str> = messages.iter().flatten().map(Json::get).collect();
         return out::line(&format!("[{}]", texts.join(",\n")));
     }

@@ -34,7 +34,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
     match command {
         Command::Show { file } => {
             let format = if session.common.json { "json" } else { "text" };
-            out::bytes(ask(session, file.as_ref(), &["--show-config", format])?.as_bytes())
+            out::text(&ask(session, file.as_ref(), &["--show-config", format])?)
         }
         Command::Check { file } => {
             ask(session, file.as_ref(), &["--check"])?;

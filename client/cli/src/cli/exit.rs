@@ -1,11 +1,12 @@
 //! How a command fails: words, and a code that says whose turn it is.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use herma_client::ClientError;
 use herma_client::protocol::RpcError;
 use serde_json::{Value, json};
+
+use super::out;
 
 /// Why a command did not do what it should.
 #[derive(Debug)]
@@ -41,8 +42,7 @@ impl Failure {
             (_, Some(words)) if json => json!({ "error": { "message": words } }).to_string(),
             (_, Some(words)) => format!("herma: {words}"),
         };
-        // There is nowhere else to say it.
-        drop(writeln!(std::io::stderr(), "{line}"));
+        out::error(&line);
         ExitCode::from(self.code())
     }
 

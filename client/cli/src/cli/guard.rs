@@ -58,7 +58,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
             if session.common.json {
                 return out::json(&result);
             }
-            out::bytes(result.text.unwrap_or_default().as_bytes())
+            out::text(&result.text.unwrap_or_default())
         }
     }
 }

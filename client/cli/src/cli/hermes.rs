@@ -15,8 +15,8 @@ mod yaml;
 
 use clap::Subcommand;
 
-use super::Session;
 use super::exit::Failure;
+use super::{Session, owner};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -29,6 +29,9 @@ pub(super) enum Command {
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
+    if !matches!(command, Command::Check(_)) {
+        owner::check(&session.place.home)?;
+    }
     match command {
         Command::Install(arguments) => install::run(session, arguments),
         Command::Check(arguments) => check::run(session, arguments),

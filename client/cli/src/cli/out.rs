@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
+use herma_client::protocol::visible::visible;
 use serde::Serialize;
 use serde_json::json;
 
@@ -45,16 +46,27 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     if std::io::stdout().is_terminal() {
-        return bytes(format!("{}{newline}", harmless(text)).as_bytes());
+        return bytes(format!("{}{newline}", visible(text)).as_bytes());
     }
     bytes(format!("{text}{newline}").as_bytes())
 }
 
-/// A text that can't move the cursor or change colours: what models wrote stands
-/// in it.
-fn harmless(text: &str) -> String {
-    let visible = |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { '\u{fffd}' } else { char };
-    text.chars().map(visible).collect()
+/// Prints a text of somebody else and ends no line. A terminal is shown what would move its cursor
+/// or change its colours; a file or another program gets the text as it is.
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().is_terminal() {
+        true => bytes(visible(text).as_bytes()),
+        false => bytes(text.as_bytes()),
+    }
+}
+
+/// Says something on standard error, and ends the line. There is nowhere else to say it.
+pub(crate) fn error(words: &str) {
+    let mut errors = std::io::stderr();
+    drop(match errors.is_terminal() {
+        true => writeln!(errors, "{}", visible(words)),
+        false => writeln!(errors, "{words}"),
+    });
 }
 
 /// Prints a text whose lines begin with + for what is new and - for what is gone,
@@ -65,7 +77,7 @@ pub(crate) fn changes(text: &str) -> Result<(), Failure> {
         return line(text);
     }
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    bytes(format!("{}{newline}", painted(&harmless(text))).as_bytes())
+    bytes(format!("{}{newline}", painted(&visible(text))).as_bytes())
 }
 
 /// Whether the environment takes colours.
@@ -84,9 +96,7 @@ fn painted(text: &str) -> String {
 
 /// Says something beside the result, on standard error.
 pub(crate) fn note(common: &Common, words: &str) {
-    let line = if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") };
-    // There is nowhere else to say it.
-    drop(writeln!(std::io::stderr(), "{line}"));
+    error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
 }
 
 /// Prints bytes as they are. A reader that went away is no error.

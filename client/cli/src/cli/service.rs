@@ -10,7 +10,7 @@ use herma_client::find_daemon;
 use serde_json::json;
 
 use super::exit::Failure;
-use super::{Session, out};
+use super::{Session, out, owner};
 use units::{MARK, Service};
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +73,9 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
 
 fn files(session: &Session<'_>, name: &str) -> Result<Vec<UnitFile>, Failure> {
     let program = absolute(&find_daemon())?;
+    for path in [&program, &session.place.home, &session.place.socket] {
+        nameable(path)?;
+    }
     let service = Service { name, program: &program, home: &session.place.home, socket: &session.place.socket };
     let folder = folder()?;
     Ok(match cfg!(target_os = "macos") {
@@ -82,6 +85,16 @@ fn files(session: &Session<'_>, name: &str) -> Result<Vec<UnitFile>, Failure> {
             UnitFile { path: folder.join(format!("{name}.service")), text: service.service_unit() },
         ],
     })
+}
+
+/// Refuses a path that can't stand in a unit: it would add lines to it, or be another one.
+fn nameable(path: &Path) -> Result<(), Failure> {
+    let words = match path.to_str() {
+        None => "it is no UTF-8",
+        Some(text) if text.contains(char::is_control) => "it has control characters",
+        Some(_) => return Ok(()),
+    };
+    Err(Failure::File(format!("{path:?} can't be named to a service manager: {words}")))
 }
 
 /// Where the service manager looks for a user's files.
@@ -108,10 +121,15 @@ fn absolute(program: &Path) -> Result<PathBuf, Failure> {
 
 fn install(session: &Session<'_>, name: &str, print: bool, no_start: bool) -> Result<(), Failure> {
     let files = files(session, name)?;
+    if print && session.common.json {
+        let files: Vec<_> = files.iter().map(|file| json!({ "path": file.path, "text": file.text })).collect();
+        return out::json(&json!({ "files": files }));
+    }
     if print {
         let text: Vec<String> = files.iter().map(|file| format!("# {}\n{}", file.path.display(), file.text)).collect();
         return out::line(&text.join("\n"));
     }
+    owner::check(&session.place.home)?;
     for file in &files {
         if let Ok(there) = std::fs::read_to_string(&file.path) {
             if !there.contains(MARK) {

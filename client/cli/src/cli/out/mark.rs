@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
-use super::{bytes, colours, harmless, line};
+use herma_client::protocol::visible::visible;
+
+use super::{bytes, colours, line};
 use crate::cli::exit::Failure;
 
 const FOUND: &str = "\u{1b}[1;31m";
@@ -43,7 +45,7 @@ impl Marked {
     /// Adds a text without a mark.
     pub(crate) fn push(&mut self, text: &str) {
         match self.mark {
-            Mark::Colour => self.text.push_str(&harmless(text)),
+            Mark::Colour => self.text.push_str(&visible(text)),
             Mark::Quotes | Mark::Nothing => self.text.push_str(text),
         }
     }

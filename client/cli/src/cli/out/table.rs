@@ -1,6 +1,7 @@
 //! Tables for people. A column is as wide as a terminal shows it: two cells for a character of
 //! Chinese or Japanese, none for a mark that stands on another one.
 
+use herma_client::protocol::visible::visible_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Which end of a column's cells stand below each other.
@@ -14,7 +15,7 @@ pub(crate) enum Side {
 
 /// Two columns, the left one as wide as its longest cell.
 pub(crate) fn columns(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    let width = rows.iter().map(|(name, _)| shown_width(name)).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut text, (name, value)| {
         text.push_str(&format!("{}  {value}\n", padded(name, width, Side::Left)));
         text
@@ -29,7 +30,7 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> St
 /// The same with a side for each column.
 pub(crate) fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
     let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].width());
+        let cells = rows.iter().map(|row| shown_width(&row[at]));
         cells.chain([head[at].width()]).max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
@@ -42,7 +43,13 @@ pub(crate) fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[
     text
 }
 
+fn shown_width(cell: &str) -> usize {
+    visible_line(cell).width()
+}
+
 fn padded(cell: &str, width: usize, side: Side) -> String {
+    // Another line would look like another row.
+    let cell = visible_line(cell);
     let space = " ".repeat(width.saturating_sub(cell.width()));
     match side {
         Side::Left => format!("{cell}{space}"),

@@ -40,6 +40,9 @@ pub(in crate::cli) struct Arguments {
     /// How to show it
     #[arg(long, value_enum, default_value = "raw")]
     view: Shown,
+    /// Send its bytes to the terminal as they are; without it control characters are shown there
+    #[arg(long)]
+    raw: bool,
 }
 
 impl Arguments {
@@ -61,15 +64,17 @@ impl Arguments {
     }
 }
 
-/// The text goes to standard output as it is, where the next page begins to
-/// standard error.
+/// The text goes to standard output, where the next page begins to standard error.
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let result = session.connect()?.output_read(arguments.params())?;
     if session.common.json {
         return out::json(&result);
     }
-    out::bytes(result.text.as_bytes())?;
-    drop(std::io::Write::write_all(&mut std::io::stderr(), foot(&result).as_bytes()));
+    match arguments.raw {
+        true => out::bytes(result.text.as_bytes())?,
+        false => out::text(&result.text)?,
+    }
+    out::error(&foot(&result));
     Ok(())
 }
 
@@ -81,7 +86,7 @@ fn foot(result: &ReadResult) -> String {
     };
     let lines = out::thousands(result.total_lines);
     let chars = out::thousands(result.total_chars);
-    format!("\n[{lines} lines, {chars} chars in all; {next}]\n")
+    format!("\n[{lines} lines, {chars} chars in all; {next}]")
 }
 
 #[cfg(test)]
@@ -104,6 +109,7 @@ mod tests {
                 limit: None,
                 tail: None,
                 view: Shown::Raw,
+                raw: false,
             };
             let params = arguments.params();
             assert_eq!((params.handle.as_deref(), params.path.as_deref()), (handle, path));
@@ -113,9 +119,9 @@ mod tests {
     #[test]
     fn a_page_says_where_the_next_one_begins() {
         for (next, expected) in [
-            (Some(Next::Line(201)), "\n[1,200 lines, 9 chars in all; next: --line 201]\n"),
-            (Some(Next::Offset(5)), "\n[1,200 lines, 9 chars in all; next: --offset 5]\n"),
-            (None, "\n[1,200 lines, 9 chars in all; end]\n"),
+            (Some(Next::Line(201)), "\n[1,200 lines, 9 chars in all; next: --line 201]"),
+            (Some(Next::Offset(5)), "\n[1,200 lines, 9 chars in all; next: --offset 5]"),
+            (None, "\n[1,200 lines, 9 chars in all; end]"),
         ] {
             let result = ReadResult { text: String::new(), next, total_lines: 1200, total_chars: 9 };
             assert_eq!(foot(&result), expected);

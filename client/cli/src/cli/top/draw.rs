@@ -2,6 +2,7 @@
 
 use herma_client::protocol::daemon::{StatusResult, StoreState};
 use herma_client::protocol::memory::Target;
+use herma_client::protocol::visible::visible_line;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -62,7 +63,7 @@ fn header(app: &App) -> Paragraph<'_> {
 
 fn footer(app: &App) -> Line<'_> {
     match &app.lost {
-        Some(words) => Line::styled(format!("no answer: {words}"), app.style(Color::Red)),
+        Some(words) => Line::styled(format!("no answer: {}", shown(words)), app.style(Color::Red)),
         None => Line::raw("Tab Enter l Esc ? q"),
     }
 }
@@ -131,7 +132,7 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
     frame.render_widget(
         Paragraph::new(vec![
             Line::from(vec![Span::raw("outputs "), app.bar(share), Span::raw(format!(" {outputs}"))]),
-            Line::raw(archive),
+            Line::raw(shown(&archive)),
         ]),
         rest,
     );
@@ -232,9 +233,9 @@ const fn target(target: Target) -> &'static str {
     }
 }
 
-/// A text of somebody else, without what could move the cursor.
+/// A text of somebody else in one line, with what a terminal would do made visible.
 fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    visible_line(text).into_owned()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a process's life")]
