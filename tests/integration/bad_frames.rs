@@ -7,6 +7,7 @@ use herma_client::{Client, ClientError, Codec};
 use herma_protocol::daemon::{HelloParams, PingParams};
 use herma_protocol::version::{PREFACE, PROTOCOL};
 use herma_protocol::{ErrorKind, Header, Incoming, Request, RpcError, binary};
+use herma_tests::cli::Cli;
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::json;
 
@@ -256,6 +257,38 @@ fn one_connection_too_many_is_answered_busy() {
     assert_eq!(first[0].call("ping", &json!({}))["result"], json!({}));
     drop(first.pop());
     eventually("a free place", || daemon.has_room().then_some(()));
+}
+
+#[test]
+fn a_full_daemon_can_still_be_asked_how_it_is_and_be_stopped() {
+    let home = Home::configured("[limits]\nconnections = 2\n");
+    let mut daemon = Daemon::start(&home);
+    let mut busy: Vec<Raw> = (0..2).map(|_| daemon.raw()).collect();
+    for raw in &mut busy {
+        assert_eq!(raw.call("ping", &json!({}))["result"], json!({}));
+    }
+    let mut asking = daemon.raw();
+    assert_eq!(asking.result("status", &json!({}))["connections"], json!(3));
+    // One that asks for more, or for nothing, is one too many.
+    assert_eq!(kind(&asking.call("memory.list", &json!({ "target": "user" }))), "busy");
+    assert_eq!(asking.rest(), b"");
+    assert_eq!(kind(&daemon.raw().read()), "busy");
+    let cli = Cli::new(&home);
+    assert_eq!(cli.run(&["status"]).code, 0);
+    assert_eq!(cli.run(&["daemon", "stop", "--drain", "1"]).done(), "stopped\n");
+    assert_eq!(daemon.ended().code(), Some(0));
+}
+
+#[test]
+fn who_says_nothing_gives_way_when_the_house_is_full() {
+    let home = Home::configured("[limits]\nconnections = 2\n");
+    let daemon = Daemon::start(&home);
+    let mut silent = daemon.raw();
+    let mut busy = daemon.raw();
+    assert_eq!(busy.call("ping", &json!({}))["result"], json!({}));
+    assert_eq!(silent.rest(), b"", "it is closed");
+    assert_eq!(daemon.raw().call("ping", &json!({}))["result"], json!({}));
+    assert_eq!(busy.call("ping", &json!({}))["result"], json!({}));
 }
 
 #[test]

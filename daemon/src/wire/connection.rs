@@ -58,13 +58,35 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long a peer has to say which codec it speaks.
 const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
 
+/// How long a connection beyond the limit may say nothing, and how long it may last.
+const RESERVED_SILENCE: Duration = Duration::from_secs(1);
+const RESERVED_LIFE: Duration = Duration::from_secs(5);
+
+/// What a connection may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Everything.
+    Usual,
+    /// It is one beyond the limit: for asking how the daemon is, and for ending it.
+    Reserved,
+}
+
+/// What is told who is one too many.
+pub(crate) fn busy(most: usize) -> RpcError {
+    let words = format!("the daemon has {most} connections already; try again later");
+    RpcError::new(ErrorKind::Busy, words)
+}
+
 /// Serves one connection until its peer is done or the daemon stops.
-pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64) {
-    let mut connection = Connection::new(Arc::clone(&services), stream, number);
+pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64, place: Place) {
+    let mut connection = Connection::new(Arc::clone(&services), stream, number, place);
     match connection.run().await {
         Ok(()) => tracing::debug!(number, "connection ended"),
         Err(End::Peer(error)) => tracing::debug!(number, "connection lost: {error}"),
         Err(End::Stalled) => tracing::info!(number, "connection closed: no progress for {} s", limits::STALL_S),
+        Err(End::GaveWay) => {
+            tracing::debug!(number, "connection closed: it said nothing, and another one needs its place")
+        }
     }
     services.memory.forget_connection(number);
     services.session_locks.release_all_of(number);
@@ -76,6 +98,8 @@ enum End {
     Peer(std::io::Error),
     /// Its peer neither sends the rest of a frame nor reads its answers.
     Stalled,
+    /// It never said anything, and there is no place for others.
+    GaveWay,
 }
 
 impl From<std::io::Error> for End {
@@ -107,6 +131,8 @@ struct Connection {
     services: Arc<Services>,
     stream: Stream,
     number: u64,
+    place: Place,
+    began: Instant,
     incoming: Incoming,
     decoder: Decoder,
     /// Whether whole frames may wait in the decoder.
@@ -130,13 +156,15 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(services: Arc<Services>, stream: Stream, number: u64) -> Self {
+    fn new(services: Arc<Services>, stream: Stream, number: u64, place: Place) -> Self {
         let (answers, answered) = mpsc::channel(limits::REQUESTS);
         let decoder = Decoder::new(services.config.limits.frame);
         Self {
             services,
             stream,
             number,
+            place,
+            began: Instant::now(),
             incoming: Incoming::Open,
             decoder,
             backlog: false,
@@ -157,6 +185,7 @@ impl Connection {
 
     async fn run(&mut self) -> Result<(), End> {
         let mut stop = self.services.connections.stop.subscribe();
+        let mut full = self.services.connections.full.subscribe();
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -177,6 +206,14 @@ impl Connection {
             let patience = if self.decoder.codec().is_none() { HANDSHAKE } else { self.patience };
             let patience = self.progress + patience;
             let patience = self.frame_due.filter(|_| self.share.is_some()).map_or(patience, |due| due.min(patience));
+            let is_silent = self.decoder.codec().is_none() && self.decoder.partial().is_none();
+            let is_reserved = self.place == Place::Reserved && self.incoming != Incoming::Closed;
+            let leaves = self.began + if is_silent { RESERVED_SILENCE } else { RESERVED_LIFE };
+            let due = match (is_reserved, waiting) {
+                (true, false) => leaves,
+                (true, true) => leaves.min(patience),
+                (false, _) => patience,
+            };
             tokio::select! {
                 biased;
                 wrote = write(&self.stream, &self.out[self.written..]), if writing => self.wrote(wrote?)?,
@@ -204,7 +241,11 @@ impl Connection {
                         None => self.subscription = None,
                     }
                 }
-                () = sleep_until(patience), if waiting => return Err(End::Stalled),
+                () = sleep_until(due), if waiting || is_reserved => match is_reserved && due == leaves {
+                    true => self.turn_away(),
+                    false => return Err(End::Stalled),
+                },
+                () = place_wanted(&mut full, self.began + HANDSHAKE), if is_silent && may_read => return Err(End::GaveWay),
                 _ = look.tick(), if !may_read && self.share_wanted.is_none() => {
                     if transport::hung_up(&self.stream) {
                         return Err(End::Peer(std::io::ErrorKind::BrokenPipe.into()));
@@ -304,6 +345,16 @@ impl Connection {
         }
     }
 
+    /// Ends a connection that is one too many.
+    fn turn_away(&mut self) {
+        self.incoming = Incoming::Closed;
+        let error = busy(self.services.config.limits.connections);
+        match self.decoder.codec() {
+            Some(Codec::Bincode) => self.answer(|out| encode_frame(0, &Err(error), out)),
+            Some(Codec::Json) | None => self.answer(|out| encode_line("null", &Err(error), out)),
+        }
+    }
+
     /// Tells what is wrong with a stream that can't be read any further.
     fn refuse(&mut self, error: &FrameError) {
         self.services.connections.metrics.record_unreadable();
@@ -379,6 +430,11 @@ impl Connection {
         share: Option<Arc<Share>>,
         encode: impl FnOnce(Answer<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
+        if self.place == Place::Reserved && !is_administrative(&request) {
+            self.incoming = Incoming::Closed;
+            let error = busy(self.services.config.limits.connections);
+            return self.answer(|out| encode(Err(error), out));
+        }
         if let Request::Subscribe(params) = &request {
             let outcome = self.subscribe(params);
             return self.answer(|out| encode(outcome, out));
@@ -413,6 +469,9 @@ impl Connection {
 
     /// Starts all requests of a batch and joins their answers, in their order.
     fn ask_batch(&mut self, items: Vec<Item>, share: Option<Arc<Share>>) {
+        if self.place == Place::Reserved {
+            return self.turn_away();
+        }
         let mut waiting = Vec::new();
         for Item { reply_to, request } in items {
             let (done, answer) = oneshot::channel();
@@ -457,6 +516,18 @@ impl Connection {
             }
         });
     }
+}
+
+/// Whether a connection beyond the limit may ask this.
+fn is_administrative(request: &Request) -> bool {
+    matches!(request, Request::Hello(_) | Request::Status(_) | Request::Shutdown(_))
+}
+
+/// Waits until there is no place for others, from this time on.
+async fn place_wanted(full: &mut watch::Receiver<bool>, since: Instant) {
+    sleep_until(since).await;
+    // The sender is as old as the daemon.
+    drop(full.wait_for(|full| *full).await);
 }
 
 fn shrunk(mut share: Share, bytes: usize) -> Share {

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_protocol::{ErrorKind, RpcError, jsonrpc};
+use herma_protocol::jsonrpc;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use super::connection;
+use super::connection::{self, Place};
 use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
@@ -24,6 +24,9 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// Pause after a failed accept, so that a lack of file descriptors doesn't turn
 /// into a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Connections beyond the limit that may ask how the daemon is, or end it.
+const RESERVED: usize = 8;
 
 /// How long they have in a daemon whose home may be another one's already.
 const LOST_DRAIN: Duration = Duration::from_millis(250);
@@ -66,13 +69,14 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = transport::accept(&listener) => match accepted {
                 Ok(stream) if !transport::may_use(&stream) => tracing::warn!("refused a peer of another user"),
-                Ok(stream) if connections.len() >= most => drop(tokio::spawn(refuse(stream, most))),
+                Ok(stream) if connections.len() >= most + RESERVED => drop(tokio::spawn(refuse(stream, most))),
                 Ok(stream) => {
                     number += 1;
                     let services = Arc::clone(&services);
+                    let place = if connections.len() < most { Place::Usual } else { Place::Reserved };
                     services.connections.opened();
                     connections.spawn(async move {
-                        connection::serve(Arc::clone(&services), stream, number).await;
+                        connection::serve(Arc::clone(&services), stream, number, place).await;
                         services.connections.closed();
                     });
                 }
@@ -134,8 +138,7 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
 /// Tells a peer that there are too many. Which codec it speaks is not known yet;
 /// a binary client recognises the line, for it is no frame.
 async fn refuse(stream: Stream, most: usize) {
-    let words = format!("the daemon has {most} connections already; try again later");
-    let mut line = jsonrpc::write_reply("null", &Err(RpcError::new(ErrorKind::Busy, words)));
+    let mut line = jsonrpc::write_reply("null", &Err(connection::busy(most)));
     line.push(b'\n');
     // Whether the peer still reads is its own business.
     drop(tokio::time::timeout(Duration::from_secs(1), (&stream).write_all(&line)).await);

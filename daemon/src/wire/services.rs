@@ -13,7 +13,7 @@ use super::idempotency::Idempotency;
 use super::in_flight::InFlight;
 use super::metrics::Metrics;
 use crate::data::clock::unix_now;
-use crate::data::config::Config;
+use crate::data::config::{Config, LimitsConfig};
 use crate::data::profiles::Profiles;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
@@ -65,7 +65,10 @@ pub(super) struct Connections {
     pub idempotency: Idempotency,
     /// How long requests may go on, once the daemon is to stop.
     pub stop: watch::Sender<Option<Duration>>,
+    /// Whether there are as many as there may be: then silent ones give way.
+    pub full: watch::Sender<bool>,
     open: AtomicUsize,
+    most: usize,
 }
 
 impl Services {
@@ -117,7 +120,7 @@ impl Services {
         });
         let services = Self {
             started,
-            connections: Connections::new(config.limits.in_flight),
+            connections: Connections::new(&config.limits),
             memory: Arc::new(MemoryService::new(
                 Arc::clone(&stores),
                 profiles.clone(),
@@ -182,25 +185,32 @@ fn open_archive(config: &Config, table: &Arc<SessionTable>, notes: &Arc<IndexNot
 }
 
 impl Connections {
-    fn new(in_flight: usize) -> Self {
+    fn new(limits: &LimitsConfig) -> Self {
         Self {
             metrics: Metrics::new(),
-            in_flight: InFlight::new(in_flight),
+            in_flight: InFlight::new(limits.in_flight),
             buffers: Buffers::default(),
             idempotency: Idempotency::default(),
             stop: watch::Sender::new(None),
+            full: watch::Sender::new(false),
             open: AtomicUsize::new(0),
+            most: limits.connections,
         }
     }
 
     /// One more is open.
     pub(super) fn opened(&self) {
-        self.open.fetch_add(1, Ordering::Relaxed);
+        self.now_open(self.open.fetch_add(1, Ordering::Relaxed) + 1);
     }
 
     /// One has ended.
     pub(super) fn closed(&self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.now_open(self.open.fetch_sub(1, Ordering::Relaxed) - 1);
+    }
+
+    fn now_open(&self, count: usize) {
+        let is_full = count >= self.most;
+        self.full.send_if_modified(|full| std::mem::replace(full, is_full) != is_full);
     }
 
     /// How many are open.
