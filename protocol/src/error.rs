@@ -4,7 +4,7 @@ mod form;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Json;
+use crate::{Json, limits};
 
 /// What went wrong, for programs. The set is closed: a new kind is a new
 /// protocol version.
@@ -183,10 +183,12 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    /// An error without details.
+    /// An error without details. A message of more than [`limits::ERROR_TEXT`] bytes is cut.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), details: None }
+        let mut message = message.into();
+        limits::cut_error(&mut message);
+        Self { kind, message, details: None }
     }
 
     /// Adds the details that belong to this error; `details` must be a JSON

@@ -88,3 +88,14 @@ pub const TRAJECTORY_CONFIG: usize = 64 << 10;
 /// Bytes of a summary that the caller of `trajectory.compress` gives. A longer one is
 /// `invalid_params`.
 pub const TRAJECTORY_SUMMARY: usize = 1 << 20;
+
+/// Bytes of an error's message: what is wrong may quote what was sent.
+pub const ERROR_TEXT: usize = 4_000;
+
+/// Cuts the message of an error to [`ERROR_TEXT`] bytes, at the end of a char, and marks that.
+pub fn cut_error(message: &mut String) {
+    if message.len() > ERROR_TEXT {
+        message.truncate(message.floor_char_boundary(ERROR_TEXT));
+        message.push('…');
+    }
+}

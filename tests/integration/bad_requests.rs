@@ -68,6 +68,34 @@ fn half_a_character_is_replaced_with_a_warning() {
 }
 
 #[test]
+fn an_entry_has_no_control_characters_and_an_error_does_not_repeat_what_was_sent() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for content in ["a\0b", "a\u{1b}[2Jb", "a\u{7f}b", "a\u{9b}b"] {
+        let reply = raw.result("memory.add", &json!({ "target": "user", "content": content }));
+        let words = reply["error"].as_str().unwrap();
+        assert!(reply["success"] == json!(false) && words.contains("control character U+00"), "{content:?}: {reply}");
+        let operations = json!([{ "action": "add", "content": content }]);
+        let reply = raw.result("memory.batch", &json!({ "target": "user", "operations": operations }));
+        assert_eq!(reply["success"], json!(false), "{content:?}: {reply}");
+    }
+    assert_eq!(home.entries(Target::User), [""; 0]);
+    let reply = raw.result("memory.add", &json!({ "target": "user", "content": "two\tcolumns\nand lines" }));
+    assert_eq!(reply["success"], json!(true), "{reply}");
+    let long = "x".repeat(1 << 20);
+    for params in
+        [json!({ "target": long, "content": "x" }), json!({ "target": "user", "content": "x", "agent": [long] })]
+    {
+        let reply = raw.call("memory.add", &params);
+        assert!(kind(&reply) == "invalid_params" && reply.to_string().len() < 5_000, "{}", reply.to_string().len());
+    }
+    // A device is not read for ever.
+    let ran = herma_tests::Cli::new(&home).run(&["memory", "import", "/dev/zero", "user"]);
+    assert!(ran.code == 1 && ran.err.contains("longer than 64.0 MiB") && ran.err.len() < 500, "{ran:?}");
+}
+
+#[test]
 fn an_unknown_method_is_answered_with_the_nearest_one() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

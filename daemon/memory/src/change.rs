@@ -207,6 +207,10 @@ fn checked_content(content: &str, empty: Refusal, rules: Rules<'_>) -> Result<(S
     if would_split(&entry) {
         return Err(Refusal::Delimiter);
     }
+    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
+    if let Some((at, char)) = entry.chars().enumerate().find(|(_, char)| is_control(char)) {
+        return Err(Refusal::Control { char, at });
+    }
     Ok((entry, findings))
 }
 

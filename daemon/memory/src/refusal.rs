@@ -34,6 +34,17 @@ pub enum Refusal {
         "an entry can't have a line that is only \"§\", because that line separates entries; leave it out or add several entries"
     )]
     Delimiter,
+    /// The text has a character that would drive a terminal.
+    #[error(
+        "content has the control character U+{:04X} at char {at}; of those an entry can only have tabs and newlines",
+        u32::from(*char)
+    )]
+    Control {
+        /// The character.
+        char: char,
+        /// How many chars stand before it.
+        at: usize,
+    },
     /// The guard found something in the text.
     #[error("{message}")]
     Poisoned {

@@ -65,6 +65,47 @@ fn a_file_is_shortened_in_its_order_and_what_is_no_trajectory_stays() {
 }
 
 #[test]
+fn lines_that_are_too_long_or_begin_with_a_mark_do_not_stop_a_file() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let place = place(&home);
+    let (input, output, config) = (place.join("in.jsonl"), place.join("out.jsonl"), place.join("c.yaml"));
+    let long = format!("{{\"conversations\":[],\"x\":\"{}\"}}", "a".repeat(65 << 20));
+    fs::write(&input, format!("\u{feff}{}\n{long}\n{}\n{long}", entry(1, 20), entry(2, 20))).unwrap();
+    let (input, output) = (input.to_str().unwrap(), output.to_str().unwrap());
+    let ran = Cli::new(&home).run(&arguments(input, output, config.to_str().unwrap()));
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains(&format!("{input}:2: longer than 64.0 MiB; kept as it is")), "{}", ran.err);
+    let written = text(Path::new(output));
+    let written: Vec<&str> = written.split('\n').collect();
+    assert_eq!(written.len(), 5);
+    assert!(written[1] == long && written[3] == long && written[4].is_empty());
+    for (line, id) in [(written[0], 1), (written[2], 2)] {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&entry["id"], &entry["compression_metrics"]["was_compressed"]), (&json!(id), &json!(true)));
+    }
+    let metrics: Value = serde_json::from_str(&text(&place.join("compression_metrics.json"))).unwrap();
+    assert_eq!(metrics["summary"]["trajectories_failed"], json!(2));
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    for ending in ["partial", "progress"] {
+        let home = Home::new();
+        let _daemon = Daemon::start(&home);
+        let place = place(&home);
+        fs::write(place.join("in.jsonl"), entry(1, 20)).unwrap();
+        let precious = place.join("precious");
+        fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, place.join(format!("out.jsonl.{ending}"))).unwrap();
+        let path = |name: &str| place.join(name).to_str().unwrap().to_owned();
+        let ran = Cli::new(&home).run(&arguments(&path("in.jsonl"), &path("out.jsonl"), &path("c.yaml")));
+        assert!(ran.code == 1 && ran.err.contains("it is a link"), "{ran:?}");
+        assert_eq!(text(&precious), "precious");
+    }
+}
+
+#[test]
 fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
     let home = Home::configured(
         "[summarizer]\nchain = [\"command\"]\n[summarizer.command]\nargv = [\"sh\", \"-c\", \"sleep 0.05; grep -o -m1 'Turn [0-9]* - GPT'\"]\n",

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use herma_client::ClientError;
-use herma_client::protocol::RpcError;
+use herma_client::protocol::{RpcError, limits};
 use serde_json::{Value, json};
 
 use super::out;
@@ -63,6 +63,12 @@ impl Failure {
 
     /// What is said, unless it was said already.
     pub(crate) fn words(&self) -> Option<String> {
+        let mut words = self.whole_words()?;
+        limits::cut_error(&mut words);
+        Some(words)
+    }
+
+    fn whole_words(&self) -> Option<String> {
         match self {
             Self::Client(error) => Some(format!("{error}{}", advice(error))),
             Self::Gone => Some("the daemon went away".into()),

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
+use herma_client::protocol::limits;
 use herma_client::protocol::visible::visible;
 use serde::Serialize;
 use serde_json::json;
@@ -183,15 +184,28 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
+/// Bytes of a file that are read, or of standard input: what a request may have at most, however a
+/// daemon is configured.
+const INPUT: u64 = limits::FRAME_CEILING as u64;
+
 /// Reads a file of the user, or standard input for `-`.
 pub(crate) fn read_input(path: &Path) -> Result<String, Failure> {
+    read_at_most(path, INPUT)
+}
+
+/// The same with another limit, in bytes.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
-    if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-        return Ok(text);
+    let input: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(std::fs::File::open(path).map_err(failed)?),
+    };
+    let mut text = String::new();
+    input.take(most + 1).read_to_string(&mut text).map_err(failed)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > most) {
+        return Err(Failure::File(format!("{}: it is longer than {}", path.display(), size(most))));
     }
-    std::fs::read_to_string(path).map_err(failed)
+    Ok(text)
 }
 
 /// Asks; anything but a yes is a no.

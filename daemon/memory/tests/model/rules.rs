@@ -142,6 +142,7 @@ pub(crate) fn name(refusal: &Refusal) -> String {
         Refusal::EmptyOldText => "empty old text".into(),
         Refusal::EmptyBatch => "empty batch".into(),
         Refusal::Delimiter => "delimiter".into(),
+        Refusal::Control { .. } => "control character".into(),
         Refusal::Poisoned { .. } => "poisoned".into(),
         Refusal::NoMatch { .. } => "no match".into(),
         Refusal::Several { .. } => "several".into(),

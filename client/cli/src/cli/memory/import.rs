@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use herma_client::protocol::ErrorKind;
+use herma_client::protocol::limits;
 use herma_client::protocol::memory::{BatchParams, Target, WriteResult};
 use herma_client::{Client, ClientError};
 use serde::Serialize;
@@ -42,6 +43,9 @@ pub(in crate::cli) struct Arguments {
     agent: String,
 }
 
+/// Bytes of a file with the entries of two stores: what one request may have.
+const LONGEST: u64 = limits::FRAME as u64;
+
 /// What an import does to a store.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Plan {
@@ -68,7 +72,7 @@ impl Imported {
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let text = out::read_input(&arguments.file)?;
+    let text = out::read_at_most(&arguments.file, LONGEST)?;
     let format = arguments.format.unwrap_or_else(|| format_of(&arguments.file, &text));
     let wanted = read(&text, format, arguments.store)
         .map_err(|words| Failure::File(format!("{}: {words}", arguments.file.display())))?;

@@ -115,7 +115,7 @@ mod tests {
         let mut marked = Marked::new(Mark::Colour);
         marked.push("\u{1b}[2J");
         marked.push_found("a\u{7}b", 1, 2);
-        assert_eq!(marked.text(), "\u{fffd}[2Ja\u{1b}[1;31m\u{fffd}\u{1b}[0mb");
+        assert_eq!(marked.text(), "␛[2Ja\u{1b}[1;31m␇\u{1b}[0mb");
         let mut plain = Marked::new(Mark::Nothing);
         plain.push_found("abc", 1, 2);
         assert_eq!(plain.text(), "abc");

@@ -34,6 +34,8 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// Says why the line is no entry.
     pub(super) fn read(line: &'a str) -> Result<Self, String> {
+        // What some editors put in front of a file is no part of its first line.
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         if line.trim().is_empty() {
             return Ok(Self::Blank);
         }
@@ -111,6 +113,7 @@ mod tests {
     #[test]
     fn what_is_no_trajectory_is_told_apart() {
         assert!(matches!(Entry::read("  \r"), Ok(Entry::Blank)));
+        assert!(matches!(Entry::read("\u{feff}{\"conversations\":[]}"), Ok(Entry::Trajectory(..))));
         assert!(matches!(Entry::read("{\"messages\":[]}"), Ok(Entry::Other)));
         for (line, words) in [
             ("{\"a\":", "EOF"),

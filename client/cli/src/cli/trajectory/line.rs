@@ -48,6 +48,8 @@ pub(super) enum Done {
     LeftOut { row: Row },
     /// It took too long, and is left out.
     TimedOut { why: String },
+    /// It is longer than any request may be, and is written as it is, from here on in its file.
+    TooLong { start: u64 },
     /// It could not be worked on, and is written as it is.
     Failed { why: String },
 }

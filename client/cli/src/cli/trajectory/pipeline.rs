@@ -16,7 +16,7 @@ use super::window::Window;
 use crate::cli::Session;
 use crate::cli::exit::Failure;
 
-/// Bytes of a line. A longer one ends the run: it could not be sent.
+/// Bytes of a line. A longer one could not be sent, and stays as it is.
 const LINE: u64 = limits::FRAME as u64;
 
 /// Lines under way for each worker: one slow line lets the others go on for a while.
@@ -79,6 +79,7 @@ struct Job {
 
 enum Work {
     Line { file: usize, number: u64, end: u64, text: Vec<u8>, is_taken: bool },
+    Long { file: usize, number: u64, start: u64, end: u64, is_taken: bool },
     End,
 }
 
@@ -125,6 +126,10 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
         let Ok(Job { sequence, work }) = job else { return };
         let answer = match work {
             Work::End => Ok(Item::End),
+            Work::Long { file, number, start, end, is_taken } => {
+                let done = if is_taken { Done::TooLong { start } } else { Done::Nothing };
+                Ok(Item::Line { file, number, end, text: Vec::new(), done })
+            }
             Work::Line { file, number, end, text, is_taken } => {
                 let done = if is_taken { worker.work(&text) } else { Ok(Done::Nothing) };
                 done.map(|done| Item::Line { file, number, end, text, done })
@@ -135,6 +140,21 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
             return;
         }
     }
+}
+
+/// Passes over the rest of a line of which `last` was read; how many bytes that was.
+fn skip_line(source: &mut impl BufRead, last: Option<&u8>) -> std::io::Result<u64> {
+    let mut skipped = 0;
+    let mut is_over = last == Some(&b'\n');
+    while !is_over {
+        let part = source.fill_buf()?;
+        let newline = part.iter().position(|byte| *byte == b'\n');
+        let used = newline.map_or(part.len(), |at| at + 1);
+        is_over = newline.is_some() || part.is_empty();
+        source.consume(used);
+        skipped += used as u64;
+    }
+    Ok(skipped)
 }
 
 /// Gives the lines out.
@@ -159,15 +179,21 @@ fn read(
                 break;
             }
             number += 1;
+            let start = end;
             end += read as u64;
+            let is_taken = sample.is_none_or(|sample| sample.takes(file, number));
             if read as u64 > LINE {
-                let words = format!("{}:{number}: longer than {} MiB", from.input.display(), LINE >> 20);
-                return Err(Failure::File(words));
+                end += skip_line(&mut source, text.last()).map_err(failed)?;
+                let work = Work::Long { file, number, start, end, is_taken };
+                if !window.enter(0) || give.send(Job { sequence: *sequence, work }).is_err() {
+                    return Ok(());
+                }
+                *sequence += 1;
+                continue;
             }
             if text.last() == Some(&b'\n') {
                 text.pop();
             }
-            let is_taken = sample.is_none_or(|sample| sample.takes(file, number));
             if !window.enter(text.len()) {
                 return Ok(());
             }

@@ -7,11 +7,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::trajectory::metrics::Totals;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
@@ -73,8 +75,7 @@ impl Place {
         }
         let progress = named(&files.output, "progress");
         let outputs: Vec<PathBuf> = files.files.iter().map(|file| file.output.clone()).collect();
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&progress);
-        let mut records = open.map_err(|error| failed(&progress, &error))?;
+        let mut records = own(&progress, OpenOptions::new().read(true))?;
         flock(&records, FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| Failure::File(format!("{}: another run is at work on it", files.output.display())))?;
         let found = found(&mut records, &progress)?;
@@ -111,8 +112,7 @@ impl Place {
             self.record(&mark)?;
             return self.go_on(mark, files);
         }
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&partial);
-        let mut file = open.map_err(|error| failed(&partial, &error))?;
+        let mut file = own(&partial, &mut OpenOptions::new())?;
         let length = file.metadata().map_err(|error| failed(&partial, &error))?.len();
         if length < mark.output {
             let words = "it lost what the run had written; begin anew with --force";
@@ -131,6 +131,29 @@ impl Place {
         let written = partial.write_all(line).and_then(|()| partial.write_all(b"\n"));
         written.map_err(|error| self.failed(mark, &error))?;
         mark.output += line.len() as u64 + 1;
+        Ok(())
+    }
+
+    /// Writes a line that stands in a file, from here to there, without having all of it in memory.
+    pub(super) fn copy(&mut self, input: &Path, bytes: Range<u64>, mark: &mut Mark) -> Result<(), Failure> {
+        let Some(partial) = &mut self.partial else { return Ok(()) };
+        let mut source = File::open(input).map_err(|error| failed(input, &error))?;
+        let positioned = source.seek(SeekFrom::Start(bytes.start)).map_err(|error| failed(input, &error));
+        let length = bytes.end - bytes.start;
+        let copied = positioned.map(|_| io::copy(&mut Read::by_ref(&mut source).take(length), partial))?;
+        let mut last = [0];
+        let ended = match copied {
+            Ok(copied) if copied < length => {
+                return Err(Failure::File(format!("{}: it was cut while it was read", input.display())));
+            }
+            Ok(_) => source.seek(SeekFrom::Current(-1)).and_then(|_| source.read_exact(&mut last)),
+            Err(error) => Err(error),
+        };
+        // The last line of a file may have no end; every line of an output has.
+        let is_ended = last == *b"\n";
+        let ended = ended.and_then(|()| if is_ended { Ok(()) } else { partial.write_all(b"\n") });
+        ended.map_err(|error| self.failed(mark, &error))?;
+        mark.output += length + u64::from(!is_ended);
         Ok(())
     }
 
@@ -181,6 +204,21 @@ impl Place {
     fn failed(&self, mark: &Mark, error: &io::Error) -> Failure {
         let path = self.files.get(mark.file).map_or_else(PathBuf::new, |output| named(output, "partial"));
         failed(&path, error)
+    }
+}
+
+/// Opens a file of the run's own, made when missing; never one that a link in its place names, and
+/// never what is no regular file.
+fn own(path: &Path, options: &mut OpenOptions) -> Result<File, Failure> {
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
+    let opened = options.write(true).create(true).truncate(false).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match path.is_symlink() {
+        true => Failure::File(format!("{}: it is a link, and would be written through", path.display())),
+        false => failed(path, &error),
+    })?;
+    match file.metadata().map_err(|error| failed(path, &error))?.is_file() {
+        true => Ok(file),
+        false => Err(Failure::File(format!("{}: it is not a regular file", path.display()))),
     }
 }
 

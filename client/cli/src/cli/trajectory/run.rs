@@ -1,10 +1,11 @@
 //! `herma trajectory compress`: a whole run.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_client::protocol::Json;
 use herma_client::protocol::trajectory::CompressParams;
+use herma_client::protocol::{Json, limits};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -189,7 +190,10 @@ impl<'a> Taker<'a> {
                 None => (self.mark.file, self.mark.input) = (self.mark.file + 1, 0),
             },
             Next::Item(Item::Line { file, number, end, text, done }) => {
-                self.line(file, number, &text, done)?;
+                match done {
+                    Done::TooLong { start } => self.long_line(file, number, start..end)?,
+                    done => self.line(file, number, &text, done)?,
+                }
                 (self.mark.input, self.mark.line) = (end, number);
                 self.lines += 1;
                 if let Some(place) = &mut self.place {
@@ -203,7 +207,7 @@ impl<'a> Taker<'a> {
 
     fn line(&mut self, file: usize, number: u64, text: &[u8], done: Done) -> Result<(), Failure> {
         match done {
-            Done::Nothing => Ok(()),
+            Done::Nothing | Done::TooLong { .. } => Ok(()),
             Done::Passed => {
                 self.sums().passed += 1;
                 self.write(text)
@@ -234,6 +238,19 @@ impl<'a> Taker<'a> {
                 self.problem(file, number, format!("{why}; kept as it is"));
                 self.write(text)
             }
+        }
+    }
+
+    /// Keeps a line that nobody can work on as it is; it is never in memory as a whole.
+    fn long_line(&mut self, file: usize, number: u64, bytes: Range<u64>) -> Result<(), Failure> {
+        let sums = self.sums();
+        sums.totals.add_failed();
+        sums.failed += 1;
+        self.problem(file, number, format!("longer than {}; kept as it is", out::size(limits::FRAME as u64)));
+        let Some(input) = self.files.files.get(file).map(|file| &file.input) else { return Ok(()) };
+        match &mut self.place {
+            Some(place) => place.copy(input, bytes, &mut self.mark),
+            None => Ok(()),
         }
     }
 
