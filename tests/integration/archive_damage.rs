@@ -194,6 +194,42 @@ fn an_archive_that_is_damaged_while_it_is_in_use_keeps_no_session_from_its_snaps
 }
 
 #[test]
+fn an_archive_that_somebody_changed_by_hand_is_set_aside_in_clear_words() {
+    for (script, words) in [
+        ("PRAGMA user_version = -1", "it has version -1, which no herma ever wrote"),
+        ("DROP TABLE message", "this file has not"),
+    ] {
+        let home = Home::new();
+        let mut daemon = Daemon::start(&home);
+        let (_, output) = fill(&mut daemon.raw());
+        daemon.terminate();
+        daemon.ended();
+        let python = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\ndb.execute(sys.argv[2])\ndb.commit()";
+        assert_eq!(python::run(python, &[archive(&home).to_str().unwrap(), script]), "");
+        daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        let told = state(&mut raw);
+        assert!(told.contains("set aside") && told.contains(words), "{script}: {told}");
+        assert!(aside(&home, 1).exists());
+        assert_rest_works(&mut raw, &output);
+        assert_archive_works(&mut raw);
+        // The same while the daemon works on it.
+        assert_eq!(python::run(python, &[archive(&home).to_str().unwrap(), "DROP TABLE message"]), "");
+        eventually("the missing table to be met", || {
+            drop(
+                raw.call(
+                    "session.append",
+                    &json!({ "session": "new", "generation": 1, "position": 0, "messages": [] }),
+                ),
+            );
+            drop(raw.call("recall.search", &json!({ "query": "message" })));
+            aside(&home, 2).exists().then_some(())
+        });
+        assert!(state(&mut raw).contains("no such table"), "{}", state(&mut raw));
+    }
+}
+
+#[test]
 fn an_archive_of_a_newer_herma_is_only_read_and_stays_as_it_is() {
     for was_killed in [false, true] {
         let home = Home::new();

@@ -3,6 +3,9 @@
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
+/// How SQLite begins to say that a table is missing.
+const NO_TABLE: &str = "no such table";
+
 /// A failure of the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
@@ -84,6 +87,8 @@ impl From<rusqlite::Error> for ArchiveError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { words: error.to_string() },
+            // Its tables are made with it, and nobody removes one but from outside.
+            _ if error.to_string().starts_with(NO_TABLE) => Self::Damaged { words: error.to_string() },
             _ => Self::Database(error),
         }
     }

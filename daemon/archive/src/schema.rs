@@ -29,7 +29,9 @@ fn steps_behind(version: u32) -> usize {
 
 /// The file's version; 0 for an empty file.
 pub(crate) fn version(connection: &Connection) -> Result<u32, ArchiveError> {
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    u32::try_from(version)
+        .map_err(|_| ArchiveError::Damaged { words: format!("it has version {version}, which no herma ever wrote") })
 }
 
 /// Brings the file to the newest version, all steps in one transaction.

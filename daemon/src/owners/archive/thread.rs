@@ -58,8 +58,9 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
         }
     };
     let words = format!("a damaged archive was set aside as {}: {damage}", kept.display());
-    let opened = herma_disk::file::append_to(path).map_err(|error| error.to_string());
-    match opened.and_then(|_| Archive::open(path).map_err(|error| error.to_string())) {
+    // Closed before the archive is opened: closing it later would take away SQLite's locks.
+    let made = herma_disk::file::append_to(path).map(drop).map_err(|error| error.to_string());
+    match made.and_then(|()| Archive::open(path).map_err(|error| error.to_string())) {
         Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
         Err(error) => (None, Condition::Broken(format!("{words}; no new one could be made: {error}"))),
     }
@@ -207,7 +208,19 @@ impl Worker<'_> {
             }),
             Change::Replaced => return self.give_way(&path),
         };
-        recovered.map_err(|words| self.lose(&words))
+        recovered.map_err(|words| self.lose(&words))?;
+        match Archive::open(&path) {
+            Ok(archive) => {
+                self.archive = Some(archive);
+                self.files = Files::at(&path);
+                Ok(())
+            }
+            Err(error) if error.is_damaged() => {
+                self.renew(&error);
+                Err(Error::Unavailable(format!("{error}; a new one was begun, ask again")))
+            }
+            Err(error) => Err(self.lose(&error.to_string())),
+        }
     }
 
     /// Writes the archive anew where it was.
@@ -216,8 +229,7 @@ impl Worker<'_> {
         self.copy_to(&copy)?;
         self.close();
         self.files.remove_log(path).map_err(|error| error.to_string())?;
-        herma_disk::file::rename(&copy, path).map_err(|error| error.to_string())?;
-        self.reopen(path)
+        herma_disk::file::rename(&copy, path).map_err(|error| error.to_string())
     }
 
     /// Puts what is in the log into the archive, and begins another log.
@@ -228,8 +240,7 @@ impl Worker<'_> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
         // What lies there instead belongs to no archive of this daemon, and would be read into it.
         let [_, log, index] = files::all(path);
-        quarantine::quarantine(&[log, index]).map_err(|error| error.to_string())?;
-        self.reopen(path)
+        quarantine::quarantine(&[log, index]).map(drop).map_err(|error| error.to_string())
     }
 
     /// Takes the file that is there now for the archive, and keeps what was the archive beside it.
@@ -266,12 +277,6 @@ impl Worker<'_> {
     fn close(&mut self) {
         self.shared.begin_epoch();
         self.archive = None;
-    }
-
-    fn reopen(&mut self, path: &Path) -> Result<(), String> {
-        self.archive = Some(Archive::open(path).map_err(|error| error.to_string())?);
-        self.files = Files::at(path);
-        Ok(())
     }
 
     /// Goes on with another archive, which is given what is in use.
