@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Mutex;
 
+use herma_disk::rotate::RotatingFile;
 use herma_protocol::visible::visible_line;
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
@@ -71,7 +72,7 @@ fn fields() -> impl for<'writer> FormatFields<'writer> {
 pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError> {
     let filter = filter(config)?;
     let (writer, colours) = match file {
-        Some(path) => (BoxMakeWriter::new(Mutex::new(herma_disk::file::append_to(path)?)), false),
+        Some(path) => (BoxMakeWriter::new(Mutex::new(RotatingFile::open(path, config.size)?)), false),
         None => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             (BoxMakeWriter::new(std::io::stderr), colours)

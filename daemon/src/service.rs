@@ -1,5 +1,6 @@
 //! What the daemon does, apart from who asks for it.
 
+pub(crate) mod archive_retention;
 pub(crate) mod caller;
 pub(crate) mod compression;
 mod consecutive_runs;

@@ -6,6 +6,7 @@ mod ahead;
 mod approval;
 mod archive_damage;
 mod archive_faults;
+mod archive_retention;
 mod archive_taken;
 mod bad_frames;
 mod bad_homes;

@@ -91,6 +91,34 @@ impl Reader {
         Ok(self.connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
+    /// The sessions that ended, the one first that ended first, with the time; none from which an
+    /// open one came, itself or by others between.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn closed(&self) -> Result<Vec<(String, f64)>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "WITH RECURSIVE in_use (id) AS (
+                 SELECT parent FROM session WHERE ended_at IS NULL AND parent IS NOT NULL
+                 UNION
+                 SELECT session.parent FROM session JOIN in_use USING (id) WHERE session.parent IS NOT NULL
+             )
+             SELECT id, ended_at FROM session
+             WHERE ended_at IS NOT NULL AND id NOT IN (SELECT id FROM in_use) ORDER BY ended_at, id",
+        )?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Bytes of the file that hold something.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn used_bytes(&self) -> Result<u64, ArchiveError> {
+        let pragma = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+        Ok(pragma("page_count")?.saturating_sub(pragma("freelist_count")?) * pragma("page_size")?)
+    }
+
     /// Every session's id and when it ended.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ pub mod owner;
 pub mod process;
 pub mod quarantine;
 pub mod regular;
+pub mod rotate;
 pub mod socket;
 pub mod stamp;
 pub mod watch;

@@ -25,8 +25,8 @@ use row::{Begun, Row, Unread};
 /// Longest line in bytes; a longer one is damaged.
 const LINE: usize = 64 << 10;
 
-/// Lines beyond thrice those that are needed before the file is written anew.
-const SLACK: usize = 10_000;
+/// Lines beyond twice those that are needed before the file is written anew.
+const SLACK: usize = 500;
 
 /// Bytes of the rows that wait while the file can't be appended to; beyond that they are
 /// dropped, and the file is written anew when it can be.
@@ -273,7 +273,7 @@ impl Catalog {
         self.known.prune(now);
         let Some(path) = self.path.clone() else { return };
         let lags = self.pending.count > 0 && self.flush(&path).is_err();
-        if lags || self.lacks_rows || self.is_damaged || self.lines > 3 * self.known.rows_needed() + SLACK {
+        if lags || self.lacks_rows || self.is_damaged || self.lines > 2 * self.known.rows_needed() + SLACK {
             let rewritten = self.rewrite(&path);
             if let Err(error) = rewritten {
                 self.notice(format!("what is known of the outputs could not be written anew: {error}"));

@@ -1,6 +1,7 @@
 //! The configuration in force: one tree of sections, whose keys are declared in `config/`, one
 //! file for each section. What is read, shown and written as a template follows from that.
 
+mod archive;
 mod context;
 mod format;
 mod guard;
@@ -21,6 +22,7 @@ use herma_guard::{RedactOptions, redact};
 use toml::de::DeTable;
 use toml::{Table, Value};
 
+pub use self::archive::ArchiveConfig;
 pub use self::context::{CompressionMode, ContextConfig};
 pub use self::guard::GuardConfig;
 use self::key::{Held, Key, Section};
@@ -49,6 +51,8 @@ pub struct Config {
     pub guard: GuardConfig,
     /// Outputs of tools.
     pub output: OutputConfig,
+    /// How long closed sessions stay.
+    pub archive: ArchiveConfig,
     /// What a session starts with.
     pub context: ContextConfig,
     /// What writes summaries.
@@ -61,11 +65,12 @@ pub struct Config {
 
 impl Section for Config {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let Self { home: _, socket: _, memory, guard, output, context, summarizer, limits, log } = self;
-        let sections: [(_, &mut dyn Section); 7] = [
+        let Self { home: _, socket: _, memory, guard, output, archive, context, summarizer, limits, log } = self;
+        let sections: [(_, &mut dyn Section); 8] = [
             ("memory", memory),
             ("guard", guard),
             ("output", output),
+            ("archive", archive),
             ("context", context),
             ("summarizer", summarizer),
             ("limits", limits),
@@ -271,7 +276,7 @@ mod tests {
             ("guard = true", "line 1: `guard` must be a table; it is true"),
             (
                 "\n[lgo]\n",
-                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, context, summarizer, limits, log",
+                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, limits, log",
             ),
             (
                 "[summarizer.openai]\nmodel = \"m\"",

@@ -30,7 +30,7 @@ pub(crate) use self::compressions::{CompressionStart, NewList, StagedCompression
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
 use self::files::{beside, has_log};
 pub(crate) use self::recall::RecallQuery;
-pub(crate) use self::sessions::KeptSession;
+pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};

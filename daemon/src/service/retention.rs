@@ -8,6 +8,7 @@ use herma_spill::Outputs;
 use herma_spill::outputs::{Collected, Expired};
 use herma_spill::retention::{Clock, Retention, SessionState};
 
+use super::archive_retention::ArchiveRetention;
 use super::recall_index::IndexNotes;
 use super::session::SessionTable;
 use super::spilled_outputs::SpilledOutputs;
@@ -32,6 +33,8 @@ pub(crate) struct RetentionService {
     pub sessions: Arc<SessionTable>,
     pub archive: Arc<ArchiveHandle>,
     pub index: Arc<IndexNotes>,
+    /// The same for the archive.
+    pub archived: ArchiveRetention,
     pub events: Events,
     /// When the daemon started.
     pub started: Instant,
@@ -64,6 +67,9 @@ impl RetentionService {
                 tracing::warn!("outputs could not be cleared away: {error}");
             }
             self.index.look_again();
+            if let Err(error) = self.archived.collect(self.clock(&self.outputs.kept)).await {
+                tracing::warn!("the archive could not be cleared: {error}");
+            }
             if let Err(error) = self.archive.end_orphans().await {
                 tracing::warn!("orphaned sessions stay open: {error}");
             }

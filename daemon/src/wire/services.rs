@@ -19,6 +19,7 @@ use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
 use crate::owners::stores::Stores;
 use crate::owners::summarizer::Summarizers;
+use crate::service::archive_retention::ArchiveRetention;
 use crate::service::compression::{CompressionService, Health, PreparedRuns};
 use crate::service::context::ContextService;
 use crate::service::memory::MemoryService;
@@ -139,6 +140,12 @@ impl Services {
             retention: RetentionService {
                 limits: config.output.retention(),
                 outputs: Arc::clone(&spilled),
+                archived: ArchiveRetention {
+                    ttl: config.archive.ttl,
+                    quota: config.archive.quota,
+                    archive: Arc::clone(&archive),
+                    sessions: Arc::clone(&table),
+                },
                 sessions: table,
                 archive: Arc::clone(&archive),
                 index: notes,

@@ -1,6 +1,6 @@
 //! `[log]`: what the daemon tells of its work.
 
-use super::format::{text, word};
+use super::format::{bytes, text, word};
 use super::key::section;
 
 section! {
@@ -9,6 +9,8 @@ section! {
     pub struct LogConfig {
         /// Which events; or HERMA_LOG.
         pub level: String = "info".into(), text("error, warn, info, debug, trace or a filter");
+        /// What herma/hermad.log may have before it becomes hermad.log.1, in bytes; 0B for no limit.
+        pub size: u64 = 8 << 20, bytes(..);
         /// How they are written.
         pub format: LogFormat = LogFormat::Text, word(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
     }

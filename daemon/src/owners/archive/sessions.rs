@@ -16,6 +16,15 @@ use crate::data::error::{Error, Outcome};
 /// A session with what its engine remembers.
 pub(crate) type KeptSession = (SessionRow, Option<EngineRow>);
 
+/// A session that was closed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ClosedSession {
+    /// Its id.
+    pub id: String,
+    /// When, in Unix seconds.
+    pub ended_at: f64,
+}
+
 impl ArchiveHandle {
     /// The session of an id; nothing when there is no archive. One that is there and can't be read
     /// may hold it, which is an error.
@@ -102,6 +111,27 @@ impl ArchiveHandle {
             Ok(removed)
         })
         .await
+    }
+
+    /// The sessions that may leave the archive, the one first that was closed first.
+    pub(crate) async fn closed_sessions(&self) -> Outcome<Vec<ClosedSession>> {
+        let closed = self.read(Reader::closed).await?;
+        Ok(closed.into_iter().map(|(id, ended_at)| ClosedSession { id, ended_at }).collect())
+    }
+
+    /// Removes one of them, unless it is open again.
+    pub(crate) async fn remove_closed(&self, session: ClosedSession) -> Outcome<Option<Removed>> {
+        self.write(move |archive| archive.remove_closed(&session.id, session.ended_at)).await
+    }
+
+    /// Takes the words of removed sessions out of the text index.
+    pub(crate) async fn merge_index(&self) -> Outcome<()> {
+        self.write(Archive::merge_index).await
+    }
+
+    /// Bytes of the archive that hold something.
+    pub(crate) async fn used_bytes(&self) -> Outcome<u64> {
+        self.read(Reader::used_bytes).await
     }
 
     /// Keeps all that an engine remembers, as it is by the time of writing: a later change must

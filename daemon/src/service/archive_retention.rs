@@ -1,0 +1,70 @@
+//! When closed sessions leave the archive: when they are old, and when all together are too large.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use herma_spill::retention::Clock;
+
+use super::session::SessionTable;
+use crate::data::error::Outcome;
+use crate::owners::archive::{ArchiveHandle, ClosedSession};
+
+/// How long closed sessions stay.
+#[derive(Debug)]
+pub(crate) struct ArchiveRetention {
+    /// None for ever.
+    pub ttl: Duration,
+    /// Bytes of all sessions; 0 for no limit.
+    pub quota: u64,
+    pub archive: Arc<ArchiveHandle>,
+    pub sessions: Arc<SessionTable>,
+}
+
+/// What left the archive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Gone {
+    sessions: u64,
+    messages: u64,
+    bytes: u64,
+}
+
+impl ArchiveRetention {
+    /// Clears whole sessions away, the one first that was closed first. One that is open is never
+    /// among them, nor one that an open one goes on from.
+    pub(crate) async fn collect(&self, clock: Clock) -> Outcome<()> {
+        if self.ttl.is_zero() && self.quota == 0 {
+            return Ok(());
+        }
+        let mut gone = Gone::default();
+        let outcome = self.clear(clock, &mut gone).await;
+        if gone.sessions > 0 {
+            self.archive.merge_index().await?;
+            let Gone { sessions, messages, bytes } = gone;
+            tracing::info!(sessions, messages, bytes, "closed sessions were cleared out of the archive");
+        }
+        outcome
+    }
+
+    async fn clear(&self, clock: Clock, gone: &mut Gone) -> Outcome<()> {
+        let closed = self.archive.closed_sessions().await?;
+        for session in closed.into_iter().filter(|session| self.sessions.get(&session.id).is_none()) {
+            // A clock that was set must not take away what was kept for months.
+            let is_old =
+                !self.ttl.is_zero() && !clock.is_doubtful() && clock.now() - session.ended_at > self.ttl.as_secs_f64();
+            if !is_old && (self.quota == 0 || self.archive.used_bytes().await? <= self.quota) {
+                break;
+            }
+            self.remove(session, gone).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, session: ClosedSession, gone: &mut Gone) -> Outcome<()> {
+        if let Some(removed) = self.archive.remove_closed(session).await? {
+            gone.sessions += 1;
+            gone.messages += removed.messages;
+            gone.bytes += removed.bytes;
+        }
+        Ok(())
+    }
+}

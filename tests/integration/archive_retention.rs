@@ -1,0 +1,100 @@
+//! Closed sessions leave the archive when they are old or too many, and open ones never do.
+
+use herma_tests::{Daemon, Home, Raw, eventually, kind};
+use serde_json::{Value, json};
+
+/// A session with messages of about 200 KB.
+fn fill(raw: &mut Raw, session: &str, parent: Option<&str>) {
+    raw.result("session.open", &json!({ "session": session, "parent": parent }));
+    let messages: Vec<Value> = (0..10)
+        .map(|at| {
+            let words: String = (0..2_000).map(|word| format!("{session}w{at}x{word} ")).collect();
+            json!({ "role": if at % 2 == 0 { "user" } else { "assistant" }, "content": words })
+        })
+        .collect();
+    raw.result("session.append", &json!({ "session": session, "generation": 0, "position": 0, "messages": messages }));
+}
+
+fn close(raw: &mut Raw, session: &str) {
+    raw.result("session.close", &json!({ "session": session }));
+}
+
+/// Has the daemon look what has to go: an output is over the quota of outputs.
+fn look(raw: &mut Raw, number: usize) {
+    let content = format!("{number} {}", "too large ".repeat(1_000));
+    let output =
+        json!({ "session": "open", "tool": "t", "id": number.to_string(), "content": content, "threshold": 0 });
+    raw.result("output.admit", &output);
+}
+
+fn is_there(raw: &mut Raw, session: &str) -> bool {
+    let reply = raw.call("session.show", &json!({ "session": session }));
+    assert!(["", "not_found"].contains(&kind(&reply)), "{reply}");
+    kind(&reply).is_empty()
+}
+
+#[test]
+fn the_quota_takes_whole_closed_sessions_the_oldest_first() {
+    let home = Home::configured("[archive]\nquota = \"2MiB\"\n[output]\nquota = \"1KiB\"\n");
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    // The open one goes on from the oldest of all, which is therefore in use.
+    fill(&mut raw, "root", None);
+    close(&mut raw, "root");
+    fill(&mut raw, "open", Some("root"));
+    for session in ["a", "b", "c", "d", "e", "f"] {
+        fill(&mut raw, session, None);
+        close(&mut raw, session);
+    }
+    let mut number = 0;
+    eventually("the oldest to go", || {
+        number += 1;
+        look(&mut raw, number);
+        (!is_there(&mut raw, "a")).then_some(())
+    });
+    let left: Vec<&str> = ["a", "b", "c", "d", "e", "f"].into_iter().filter(|id| is_there(&mut raw, id)).collect();
+    assert!(
+        !left.is_empty() && left.last() == Some(&"f") && ["a", "b", "c", "d", "e", "f"].ends_with(&left),
+        "{left:?}"
+    );
+    assert!(is_there(&mut raw, "root") && is_there(&mut raw, "open"));
+    assert_eq!(raw.result("session.show", &json!({ "session": "open" }))["messages"], json!(10));
+    let hits = |raw: &mut Raw, word: &str| {
+        let found = raw.result("recall.search", &json!({ "query": word }));
+        found["hits"].as_array().unwrap().len()
+    };
+    assert_eq!((hits(&mut raw, "aw1x7"), hits(&mut raw, "fw1x7")), (0, 1));
+}
+
+#[test]
+fn what_is_old_goes_and_what_is_open_stays() {
+    let home = Home::configured("[archive]\nttl = \"1s\"\n[output]\nquota = \"1KiB\"\n");
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    fill(&mut raw, "open", None);
+    fill(&mut raw, "closed", None);
+    close(&mut raw, "closed");
+    let mut number = 0;
+    eventually("the closed one to go", || {
+        number += 1;
+        look(&mut raw, number);
+        (!is_there(&mut raw, "closed")).then_some(())
+    });
+    assert!(is_there(&mut raw, "open"));
+    let reopened = raw.result("session.open", &json!({ "session": "closed" }));
+    assert_eq!(reopened["resumed"], json!(false));
+}
+
+#[test]
+fn without_limits_nothing_goes() {
+    let home = Home::configured("[archive]\nquota = \"0B\"\n[output]\nquota = \"1KiB\"\n");
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    fill(&mut raw, "open", None);
+    fill(&mut raw, "closed", None);
+    close(&mut raw, "closed");
+    for number in 0..20 {
+        look(&mut raw, number);
+    }
+    assert!(is_there(&mut raw, "closed"));
+}
