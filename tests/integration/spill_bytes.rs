@@ -149,7 +149,7 @@ fn admit_as(raw: &mut Raw, id: u64, json: &str) -> serde_json::Value {
 }
 
 #[test]
-fn escapes_are_what_they_stand_for_and_half_a_pair_is_no_json() {
+fn escapes_are_what_they_stand_for_and_half_a_pair_is_told_of() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -164,18 +164,19 @@ fn escapes_are_what_they_stand_for_and_half_a_pair_is_no_json() {
         let back = raw.result("output.read", &json!({ "handle": reply["result"]["handle"] }));
         assert_eq!(back["text"], text);
     }
-    let before = home.outputs();
-    for (id, json) in (10..).zip([
-        r#""\ud83e""#,
-        r#""\udea8""#,
-        r#""\ud83e\ud83e""#,
-        r#""\ud83ex""#,
-        r#""\udea8\ud83e""#,
-        r#""\u12""#,
-        r#""\x41""#,
-        "\"\u{1}\"",
-        "\"\u{1b}[31m\"",
+    for (id, (json, text)) in (10..).zip([
+        (r#""\ud83e""#, "\u{fffd}"),
+        (r#""\udea8""#, "\u{fffd}"),
+        (r#""\ud83e\ud83e""#, "\u{fffd}\u{fffd}"),
+        (r#""\ud83ex""#, "\u{fffd}x"),
+        (r#""\udea8\ud83e""#, "\u{fffd}\u{fffd}"),
     ]) {
+        let reply = admit_as(&mut raw, id, json);
+        assert!(reply["result"]["request_warnings"][0].is_string(), "{json}: {reply}");
+        assert_eq!(std::fs::read(reply["result"]["path"].as_str().unwrap()).unwrap(), text.as_bytes());
+    }
+    let before = home.outputs();
+    for (id, json) in (20..).zip([r#""\u12""#, r#""\x41""#, "\"\u{1}\"", "\"\u{1b}[31m\""]) {
         let reply = admit_as(&mut raw, id, json);
         assert!(["parse_error", "invalid_params"].contains(&kind(&reply)), "{json}: {reply}");
         // The line was one, so the connection goes on.

@@ -3,11 +3,18 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+
 use super::Finding;
 use crate::cli::orphans;
 
 /// Where Linux tells of the locks on files.
 const LOCKS: &str = "/proc/locks";
+
+/// How often the table is read for one lock: it comes in pieces, and what others do between two of
+/// them can hide a line.
+const LOOKS: usize = 20;
 
 /// The lock files of a home: the daemon's own, and those of the stores of each profile.
 fn files(home: &Path) -> Vec<PathBuf> {
@@ -24,12 +31,15 @@ pub(super) fn look(home: &Path, daemon: Option<u64>, findings: &mut Vec<Finding>
         let words = format!("the daemon {pid} serves this home too, but its lock file was removed");
         Finding::error("daemon", words, "herma daemon stop ends both; the next command starts a new one")
     }));
-    let Ok(table) = std::fs::read_to_string(LOCKS) else { return };
+    if !Path::new(LOCKS).exists() {
+        return;
+    }
     let held: Vec<(PathBuf, u64)> = files(home)
         .into_iter()
+        .filter(|path| is_held(path))
         .filter_map(|path| {
             let inode = std::fs::metadata(&path).ok()?.ino();
-            holder(&table, inode).map(|pid| (path, pid))
+            (0..LOOKS).find_map(|_| holder(&std::fs::read_to_string(LOCKS).ok()?, inode)).map(|pid| (path, pid))
         })
         .collect();
     let mut others = held.iter().filter(|(_, pid)| Some(*pid) != daemon).peekable();
@@ -42,6 +52,13 @@ pub(super) fn look(home: &Path, daemon: Option<u64>, findings: &mut Vec<Finding>
         let remedy = "an agent that writes by itself holds it for a moment; if it stays, end that process";
         findings.push(Finding::warning("locks", words, remedy));
     }
+}
+
+/// Whether somebody has the lock of a file.
+fn is_held(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }
 
 /// The process that holds the lock of a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`.
