@@ -1,6 +1,7 @@
 //! A daemon whose home is taken away under it ends, and takes nothing from the next one.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_protocol::memory::Target;
@@ -17,6 +18,13 @@ fn signal(daemon: &Daemon, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
+/// Takes a file or folder away at once, also one in which the daemon is about to make files.
+fn take_away(path: &Path) {
+    let away = path.with_extension("away");
+    fs::rename(path, &away).unwrap();
+    drop(if away.is_dir() { fs::remove_dir_all(&away) } else { fs::remove_file(&away) });
+}
+
 #[test]
 fn a_daemon_whose_home_is_gone_ends_by_itself() {
     for what in ["herma/hermad.lock", "herma/hermad.sock", "herma", ""] {
@@ -24,7 +32,7 @@ fn a_daemon_whose_home_is_gone_ends_by_itself() {
         let mut daemon = Daemon::start(&home);
         daemon.assert_serves();
         let path = if what.is_empty() { home.path().to_owned() } else { home.path().join(what) };
-        if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.unwrap();
+        take_away(&path);
         let since = Instant::now();
         assert_eq!(daemon.ended().code(), Some(0), "{what}");
         assert!(since.elapsed() < SOON, "{what}: {:?}", since.elapsed());
@@ -37,7 +45,7 @@ fn the_first_daemon_leaves_the_second_ones_socket_alone() {
     let home = Home::new();
     let mut first = Daemon::start(&home);
     let mut waiting = first.raw();
-    fs::remove_dir_all(home.path().join("herma")).unwrap();
+    take_away(&home.path().join("herma"));
     let second = Daemon::start(&home);
     assert_eq!(first.ended().code(), Some(0));
     assert!(home.socket().exists());
@@ -53,7 +61,7 @@ fn one_that_can_not_end_is_found_and_ended() {
     let home = Home::new();
     let mut first = Daemon::start(&home);
     signal(&first, Signal::STOP);
-    fs::remove_dir_all(home.path().join("herma")).unwrap();
+    take_away(&home.path().join("herma"));
     let mut second = Daemon::start(&home);
     let cli = Cli::new(&home);
     let report = cli.run(&["doctor", "--json"]);

@@ -54,6 +54,7 @@ mod spill_crash;
 mod spill_faults;
 mod spill_many;
 mod spill_names;
+mod threat_model;
 mod top;
 mod trajectories;
 mod transcript;

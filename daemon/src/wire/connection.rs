@@ -5,8 +5,10 @@
 //! more than it may: past the bounds it stops reading, and a peer that makes no
 //! progress is let go.
 
+mod admission;
 mod codec;
 mod notify;
+
 mod read;
 
 use std::future::Future;
@@ -25,6 +27,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
+pub(crate) use admission::{Admission, busy};
+use admission::{is_administrative, place_wanted};
 use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
 use notify::{Subscribed, next_event};
 
@@ -58,28 +62,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long a peer has to say which codec it speaks.
 const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
 
-/// How long a connection beyond the limit may say nothing, and how long it may last.
-const RESERVED_SILENCE: Duration = Duration::from_secs(1);
-const RESERVED_LIFE: Duration = Duration::from_secs(5);
-
-/// What a connection may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Everything.
-    Usual,
-    /// It is one beyond the limit: for asking how the daemon is, and for ending it.
-    Reserved,
-}
-
-/// What is told who is one too many.
-pub(crate) fn busy(most: usize) -> RpcError {
-    let words = format!("the daemon has {most} connections already; try again later");
-    RpcError::new(ErrorKind::Busy, words)
-}
-
 /// Serves one connection until its peer is done or the daemon stops.
-pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64, place: Place) {
-    let mut connection = Connection::new(Arc::clone(&services), stream, number, place);
+pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64, admission: Admission) {
+    let mut connection = Connection::new(Arc::clone(&services), stream, number, admission);
     match connection.run().await {
         Ok(()) => tracing::debug!(number, "connection ended"),
         Err(End::Peer(error)) => tracing::debug!(number, "connection lost: {error}"),
@@ -131,7 +116,7 @@ struct Connection {
     services: Arc<Services>,
     stream: Stream,
     number: u64,
-    place: Place,
+    admission: Admission,
     began: Instant,
     incoming: Incoming,
     decoder: Decoder,
@@ -156,14 +141,14 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(services: Arc<Services>, stream: Stream, number: u64, place: Place) -> Self {
+    fn new(services: Arc<Services>, stream: Stream, number: u64, admission: Admission) -> Self {
         let (answers, answered) = mpsc::channel(limits::REQUESTS);
         let decoder = Decoder::new(services.config.limits.frame);
         Self {
             services,
             stream,
             number,
-            place,
+            admission,
             began: Instant::now(),
             incoming: Incoming::Open,
             decoder,
@@ -207,8 +192,8 @@ impl Connection {
             let patience = self.progress + patience;
             let patience = self.frame_due.filter(|_| self.share.is_some()).map_or(patience, |due| due.min(patience));
             let is_silent = self.decoder.codec().is_none() && self.decoder.partial().is_none();
-            let is_reserved = self.place == Place::Reserved && self.incoming != Incoming::Closed;
-            let leaves = self.began + if is_silent { RESERVED_SILENCE } else { RESERVED_LIFE };
+            let is_reserved = self.admission == Admission::Reserved && self.incoming != Incoming::Closed;
+            let leaves = self.began + admission::longest(is_silent);
             let due = match (is_reserved, waiting) {
                 (true, false) => leaves,
                 (true, true) => leaves.min(patience),
@@ -430,7 +415,7 @@ impl Connection {
         share: Option<Arc<Share>>,
         encode: impl FnOnce(Answer<Reply>, &mut Vec<u8>) + Send + 'static,
     ) {
-        if self.place == Place::Reserved && !is_administrative(&request) {
+        if self.admission == Admission::Reserved && !is_administrative(&request) {
             self.incoming = Incoming::Closed;
             let error = busy(self.services.config.limits.connections);
             return self.answer(|out| encode(Err(error), out));
@@ -469,7 +454,7 @@ impl Connection {
 
     /// Starts all requests of a batch and joins their answers, in their order.
     fn ask_batch(&mut self, items: Vec<Item>, share: Option<Arc<Share>>) {
-        if self.place == Place::Reserved {
+        if self.admission == Admission::Reserved {
             return self.turn_away();
         }
         let mut waiting = Vec::new();
@@ -516,18 +501,6 @@ impl Connection {
             }
         });
     }
-}
-
-/// Whether a connection beyond the limit may ask this.
-fn is_administrative(request: &Request) -> bool {
-    matches!(request, Request::Hello(_) | Request::Status(_) | Request::Shutdown(_))
-}
-
-/// Waits until there is no place for others, from this time on.
-async fn place_wanted(full: &mut watch::Receiver<bool>, since: Instant) {
-    sleep_until(since).await;
-    // The sender is as old as the daemon.
-    drop(full.wait_for(|full| *full).await);
 }
 
 fn shrunk(mut share: Share, bytes: usize) -> Share {

@@ -8,7 +8,7 @@ use herma_protocol::jsonrpc;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use super::connection::{self, Place};
+use super::connection::{self, Admission};
 use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
@@ -73,10 +73,10 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
                 Ok(stream) => {
                     number += 1;
                     let services = Arc::clone(&services);
-                    let place = if connections.len() < most { Place::Usual } else { Place::Reserved };
+                    let admission = if connections.len() < most { Admission::Usual } else { Admission::Reserved };
                     services.connections.opened();
                     connections.spawn(async move {
-                        connection::serve(Arc::clone(&services), stream, number, place).await;
+                        connection::serve(Arc::clone(&services), stream, number, admission).await;
                         services.connections.closed();
                     });
                 }

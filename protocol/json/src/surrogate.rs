@@ -22,8 +22,11 @@ pub fn replace_lone_surrogates(text: &str) -> Option<(String, usize)> {
         }
         at = next_backslash(bytes, end);
     }
+    if count == 0 {
+        return None;
+    }
     made.push_str(text.get(copied..).unwrap_or_default());
-    (count > 0).then_some((made, count))
+    Some((made, count))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use herma_json::unescape_within;
+use herma_json::{replace_lone_surrogates, unescape_within};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -44,7 +44,7 @@ pub(super) fn find(line: &[u8]) -> Option<LargeText> {
     }
     let Outline { params: Params { content } } = serde_json::from_slice(line).ok()?;
     let content = content.get();
-    if !content.starts_with('"') || content.len() < LARGE / 2 {
+    if !content.starts_with('"') || content.len() < LARGE / 2 || replace_lone_surrogates(content).is_some() {
         return None;
     }
     let from = content.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
@@ -96,7 +96,7 @@ mod tests {
             (format!("\"{escaped}\""), r#","content":"twice""#, false),
             (format!("\"{escaped}\""), r#","treshold":5"#, false),
             (format!("[\"{escaped}\"]"), "", false),
-            (format!("\"{escaped}\\ud83d\""), "", true),
+            (format!("\"{escaped}\\ud83d\""), "", false),
             (format!("\"{escaped}\\x\""), "", false),
             (format!("\"{escaped}"), "", false),
         ] {

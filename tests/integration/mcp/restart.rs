@@ -230,3 +230,31 @@ fn a_daemon_that_it_started_leaves_nothing_behind() {
     drop(raw.result("shutdown", &json!({})));
     drop(raw.rest());
 }
+
+#[test]
+fn a_write_that_was_done_is_no_error_however_often_the_daemon_goes_away() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let between = Between::new(&home);
+    let mut mcp = Mcp::start_on(&home, between.path(), &[]);
+    drop(mcp.initialize("probe"));
+    let add = |content: &str| json!({ "action": "add", "target": "user", "content": content });
+    drop(mcp.done("memory", &add("first")));
+    between.keep_answers();
+    let id = mcp.request("tools/call", &json!({ "name": "memory", "arguments": add("second") }));
+    eventually("the write", || (home.entries(Target::User) == ["first", "second"]).then_some(()));
+    daemon.kill();
+    let _daemon = Daemon::start(&home);
+    // More often than a call is sent.
+    for _ in 0..12 {
+        let before = between.asked.load(Ordering::SeqCst);
+        between.cut();
+        eventually("another attempt", || (between.asked.load(Ordering::SeqCst) > before).then_some(()));
+    }
+    between.pass_answers();
+    between.cut();
+    let answer = mcp.answer(id);
+    let (failed, told) = herma_tests::mcp::content(&answer["result"]);
+    assert!(!failed && told["success"] == json!(true), "{answer}");
+    assert_eq!(home.entries(Target::User), ["first", "second"]);
+}

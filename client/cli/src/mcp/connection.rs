@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use herma_client::protocol::daemon::HelloParams;
 use herma_client::protocol::method::{Call, Effect};
 use herma_client::protocol::session::{CloseParams, OpenParams};
-use herma_client::protocol::{Reply, Request};
+use herma_client::protocol::{ErrorKind, Reply, Request, RpcError};
 use herma_client::{Client, ClientError, Codec};
 
 use super::identity::{Identity, unique};
@@ -74,14 +74,44 @@ impl Connection {
         let mut outcome = self.attempt(&request, key.as_ref());
         let asked = self.daemon;
         for attempt in 1..ATTEMPTS {
-            let Err(ClientError::Lost(error)) = &outcome else { return outcome };
+            let Err(ClientError::Lost(error)) = &outcome else { break };
             tell(&format!("the connection to the daemon broke ({error}); connecting again"));
             self.client = None;
             // A daemon that is being killed accepts connections to its end.
             std::thread::sleep(PAUSE * (attempt - 1));
             outcome = self.again(&request, key.as_ref(), asked, since);
         }
-        outcome
+        match outcome {
+            Err(error) if is_unclear(&error) => self.settled(&request, error, asked, since),
+            outcome => outcome,
+        }
+    }
+
+    /// What a write came to whose daemons were all killed: an error only where it was not done, or
+    /// no daemon can be asked.
+    fn settled(
+        &mut self,
+        request: &Request,
+        error: ClientError,
+        asked: Option<u32>,
+        since: f64,
+    ) -> Result<Reply, ClientError> {
+        if asked.is_none() || !matches!(request, Request::MemoryTool(_)) {
+            return Err(error);
+        }
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            match self.connected().and_then(|client| written::look(client, request, since)) {
+                Ok(Some(reply)) => return Ok(reply),
+                Ok(None) => {
+                    let words = "the daemon ended again and again while it was asked; the write was not done";
+                    return Err(RpcError::new(ErrorKind::Unavailable, words).into());
+                }
+                Err(_) => self.client = None,
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Err(error)
     }
 
     /// Sends a request that the daemon with the process id `asked` may have done
@@ -95,7 +125,7 @@ impl Connection {
     ) -> Result<Reply, ClientError> {
         let until = Instant::now() + PATIENCE;
         while let Err(error) = self.connected() {
-            if !matches!(error, ClientError::Unreachable { .. }) || Instant::now() >= until {
+            if !is_unclear(&error) || Instant::now() >= until {
                 return Err(error);
             }
             std::thread::sleep(PAUSE);
@@ -161,6 +191,12 @@ impl Connection {
         self.writes += 1;
         format!("mcp-{}-{}", self.name, self.writes)
     }
+}
+
+/// Whether the error leaves open what became of a request: a daemon was killed, while it was asked
+/// or while it started.
+const fn is_unclear(error: &ClientError) -> bool {
+    matches!(error, ClientError::Lost(_) | ClientError::Unreachable { .. } | ClientError::Spawn(_))
 }
 
 /// Unix seconds, as the journal has them.
