@@ -61,7 +61,7 @@ fn one_that_can_not_end_is_found_and_ended() {
     let home = Home::new();
     let mut first = Daemon::start(&home);
     signal(&first, Signal::STOP);
-    take_away(&home.path().join("herma"));
+    fs::remove_dir_all(home.path().join("herma")).unwrap();
     let mut second = Daemon::start(&home);
     let cli = Cli::new(&home);
     let report = cli.run(&["doctor", "--json"]);
