@@ -36,7 +36,7 @@ impl HomeLock {
     pub async fn lost(&self) {
         loop {
             tokio::time::sleep(LOOK).await;
-            let gone = if !self.lock.is_in_place(&self.path) {
+            let gone = if !self.is_signed() {
                 self.path.display()
             } else if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_in_place()) {
                 socket.path().display()
@@ -46,6 +46,20 @@ impl HomeLock {
             return tracing::error!("{gone} was removed or replaced: another daemon may serve the home, this one ends");
         }
     }
+}
+
+impl HomeLock {
+    /// Whether the lock's file is the one that this daemon holds. Some file systems of virtual
+    /// machines give a file another number from time to time; then what it says counts.
+    fn is_signed(&self) -> bool {
+        self.lock.is_in_place(&self.path)
+            || lock::holder(&self.path).is_ok_and(|holder| holder.starts_with(&own_signature()))
+    }
+}
+
+/// What this process writes into the lock's file, before its socket.
+fn own_signature() -> String {
+    format!("pid {} on ", std::process::id())
 }
 
 impl Drop for HomeLock {
@@ -108,7 +122,7 @@ pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(
         return Err(HomeLockError::Taken { home: config.home.clone(), holder });
     };
     // On a full disk nobody can read who holds the lock, but it is held.
-    drop(lock.sign(&path, &format!("pid {} on {}\n", std::process::id(), config.socket.display())));
+    drop(lock.sign(&path, &format!("{}{}\n", own_signature(), config.socket.display())));
     if let Some(listener) = inherited {
         return Ok((HomeLock { socket: None, path, lock }, listener));
     }
