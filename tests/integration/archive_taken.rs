@@ -152,15 +152,38 @@ fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
 }
 
 #[test]
-fn an_archive_that_can_not_be_written_again_is_told() {
+fn an_archive_that_can_not_be_put_back_yet_is_told_and_not_lost() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     drop(fill(&mut raw));
     // Nothing can have the name of the copy.
-    fs::create_dir_all(home.path().join("herma/archive.db.restored/in the way")).unwrap();
+    let in_the_way = home.path().join("herma/archive.db.restored");
+    fs::create_dir_all(in_the_way.join("x")).unwrap();
     fs::remove_file(archive(&home)).unwrap();
-    let reply = append(&mut raw, 10);
-    assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("unavailable", &json!(true)), "{reply}");
+    for _ in 0..3 {
+        let reply = append(&mut raw, 10);
+        assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("unavailable", &json!(true)), "{reply}");
+    }
     drop(raw.result("memory.list", &json!({ "target": "memory" })));
+    // Nothing is lost once it can be written.
+    fs::remove_dir_all(&in_the_way).unwrap();
+    assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+    daemon.kill();
+    let daemon = Daemon::start(&home);
+    assert_eq!(messages(&mut daemon.raw()), json!(11));
+}
+
+#[test]
+fn an_archive_that_was_removed_is_there_again_after_the_daemons_end() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    let snapshot = fill(&mut daemon.raw());
+    fs::remove_file(archive(&home)).unwrap();
+    daemon.terminate();
+    assert_eq!(daemon.ended().code(), Some(0));
+    daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    assert_eq!(raw.result("session.open", &json!({ "session": "s" }))["snapshot"], snapshot);
+    assert_eq!(messages(&mut raw), json!(10));
 }

@@ -132,17 +132,25 @@ impl Worker<'_> {
                 match jobs.try_recv() {
                     Ok(job) => Some(job),
                     Err(TryRecvError::Empty) => None,
-                    Err(TryRecvError::Disconnected) => return End::Closed,
+                    Err(TryRecvError::Disconnected) => return self.end(),
                 }
             } else {
                 match jobs.recv() {
                     Ok(job) => Some(job),
-                    Err(_) => return End::Closed,
+                    Err(_) => return self.end(),
                 }
             };
             behind = self.step(job);
         }
         End::Lost
+    }
+
+    /// Nobody will ask any more. What lies in a file without a name would be gone.
+    fn end(&mut self) -> End {
+        if let Err(error) = self.see_that_it_is_kept() {
+            tracing::error!("what the archive held is lost: {error}");
+        }
+        End::Closed
     }
 
     /// Does one job, or a part of what waits to be indexed; true while more of that waits.
@@ -196,19 +204,21 @@ impl Worker<'_> {
 
     fn recover(&mut self, change: Change) -> Outcome<()> {
         let path = self.shared.path.clone();
-        let recovered = match change {
-            Change::Removed => self.put_back(&path).map(|()| {
-                tracing::error!(
-                    "the archive was removed while it was in use, and was written anew: {}",
-                    path.display()
-                );
-            }),
-            Change::LogLost => self.keep_log(&path).map(|()| {
-                tracing::error!("the archive's log was removed while it was in use; what it held is in the archive");
-            }),
+        // Nothing is closed before what it holds is elsewhere: it is tried again with the next job.
+        let saved = match change {
+            Change::Removed => self.copy_to(&files::beside(&path, COPY)),
+            Change::LogLost => self.put_log_away(),
             Change::Replaced => return self.give_way(&path),
         };
-        recovered.map_err(|words| self.lose(&words))?;
+        saved.map_err(|words| {
+            Error::Unavailable(format!("the archive's file was taken away, and can't be put back yet: {words}"))
+        })?;
+        self.close();
+        let replaced = match change {
+            Change::Removed => self.put_back(&path),
+            _ => self.begin_log(&path),
+        };
+        replaced.map_err(|words| self.lose(&words))?;
         match Archive::open(&path) {
             Ok(archive) => {
                 self.archive = Some(archive);
@@ -223,24 +233,29 @@ impl Worker<'_> {
         }
     }
 
-    /// Writes the archive anew where it was.
-    fn put_back(&mut self, path: &Path) -> Result<(), String> {
-        let copy = files::beside(path, COPY);
-        self.copy_to(&copy)?;
-        self.close();
+    /// Puts the copy where the archive was.
+    fn put_back(&self, path: &Path) -> Result<(), String> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
-        herma_disk::file::rename(&copy, path).map_err(|error| error.to_string())
+        herma_disk::file::rename(&files::beside(path, COPY), path).map_err(|error| error.to_string())?;
+        let path = path.display();
+        tracing::error!("the archive was removed while it was in use, and was written anew: {path}");
+        Ok(())
     }
 
-    /// Puts what is in the log into the archive, and begins another log.
-    fn keep_log(&mut self, path: &Path) -> Result<(), String> {
+    /// Puts what is in the log into the archive.
+    fn put_log_away(&self) -> Result<(), String> {
         let Some(archive) = &self.archive else { return Ok(()) };
-        archive.put_log_away().map_err(|error| error.to_string())?;
-        self.close();
+        archive.put_log_away().map_err(|error| error.to_string())
+    }
+
+    /// Makes room for another log.
+    fn begin_log(&self, path: &Path) -> Result<(), String> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
         // What lies there instead belongs to no archive of this daemon, and would be read into it.
         let [_, log, index] = files::all(path);
-        quarantine::quarantine(&[log, index]).map(drop).map_err(|error| error.to_string())
+        quarantine::quarantine(&[log, index]).map_err(|error| error.to_string())?;
+        tracing::error!("the archive's log was removed while it was in use; what it held is in the archive");
+        Ok(())
     }
 
     /// Takes the file that is there now for the archive, and keeps what was the archive beside it.
@@ -249,14 +264,15 @@ impl Worker<'_> {
         let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
             return Err(self.lose("it was replaced too often"));
         };
-        let kept = self.copy_to(&aside);
+        let words = "the archive was replaced by another file while it was in use";
+        self.copy_to(&aside).map_err(|error| {
+            Error::Unavailable(format!("{words}, and what it held can't be kept beside it yet: {error}"))
+        })?;
         self.close();
-        let kept = kept.and_then(|()| self.files.remove_log(path).map_err(|error| error.to_string()));
-        let what = match &kept {
-            Ok(()) => format!("what it held is in {}", aside.display()),
-            Err(error) => format!("what it held is lost: {error}"),
-        };
-        let words = format!("the archive was replaced by another file while it was in use; {what}");
+        if let Err(error) = self.files.remove_log(path) {
+            return Err(self.lose(&error.to_string()));
+        }
+        let words = format!("{words}; what it held is in {}", aside.display());
         let (archive, condition) = begin(path);
         let condition =
             if condition == Condition::InUse(None) { Condition::InUse(Some(words.clone())) } else { condition };
