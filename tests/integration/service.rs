@@ -1,10 +1,12 @@
 //! The daemon under a service manager: its files, a socket that is given, readiness.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
 use herma_tests::{Cli, Daemon, Home, Need, Raw, python};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn cli<'a>(home: &'a Home, config: &Path) -> Cli<'a> {
     Cli::new(home).with("XDG_CONFIG_HOME", config.to_str().unwrap())
@@ -110,4 +112,28 @@ fn a_given_socket_is_served_and_stays() {
     assert_eq!(lines.next().unwrap(), "ended 0 True");
     assert!(manager.wait().unwrap().success());
     assert_eq!(home.entries(herma_protocol::memory::Target::User), ["kept"]);
+}
+
+#[test]
+fn a_path_that_would_add_lines_to_a_unit_is_refused_and_files_are_json_where_that_is_asked_for() {
+    let home = Home::new();
+    let run = |folder: &OsStr| {
+        let mut command = Command::new(herma_tests::cli::program());
+        command.args(["--json", "service", "install", "--print", "--home"]).arg(folder);
+        let socket = home.path().join("s");
+        command.arg("--socket").arg(socket).env("HERMAD", herma_tests::daemon::program()).env("HOME", home.path());
+        command.env_remove("XDG_CONFIG_HOME").output().unwrap()
+    };
+    for (name, words) in [
+        (&b"/tmp/a\nExecStartPre=/bin/x"[..], "control characters"),
+        (b"/tmp/\xff", "no UTF-8"),
+        (b"/tmp/a\x1b", "control"),
+    ] {
+        let ran = run(OsStr::from_bytes(name));
+        let told = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(1) && told.contains(words) && ran.stdout.is_empty(), "{told}");
+    }
+    let ran = run(home.path().as_os_str());
+    let told: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(told["files"][0]["path"].is_string() && told["files"][0]["text"].is_string(), "{told}");
 }
