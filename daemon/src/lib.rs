@@ -10,6 +10,8 @@
 //! * `data`: configuration, profiles, errors.
 
 mod data;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod logging;
 mod owners;
 mod service;

@@ -163,8 +163,11 @@ fn read_item(text: &str) -> Item {
     }
 }
 
+/// Whether a value can be sent back as an id: a text, a null, or a number that a reader of the answer
+/// can hold, which 1e999 is not.
 fn is_id(text: &str) -> bool {
-    text.len() <= limits::REQUEST_ID && !text.starts_with(['{', '[', 't', 'f'])
+    let is_scalar = text.starts_with('"') || text == "null" || text.parse().is_ok_and(f64::is_finite);
+    text.len() <= limits::REQUEST_ID && is_scalar
 }
 
 fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> {
@@ -337,6 +340,8 @@ mod tests {
             (br#"{"id":"a","params":{"#, ReplyTo::Id("\"a\"".into()), ErrorKind::ParseError, "not JSON"),
             (br#"{"id":7,"method":5}"#, ReplyTo::Id("7".into()), ErrorKind::InvalidRequest, "not a JSON-RPC request"),
             (br#"{"id":"\x","params":{"#, null(), ErrorKind::ParseError, "not JSON"),
+            (br#"{"id":1e999,"params":{"#, null(), ErrorKind::ParseError, "not JSON"),
+            (br#"{"jsonrpc":"2.0","id":1e999,"method":"ping"}"#, null(), ErrorKind::InvalidRequest, "id"),
             (br#"{"jsonrpc":"2.0","id":1,"method":"pong"}"#, ReplyTo::Id("1".into()), ErrorKind::UnknownMethod, "ping"),
             (
                 br#"{"jsonrpc":"2.0","id":null,"method":"ping","params":[]}"#,

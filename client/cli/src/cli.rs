@@ -38,6 +38,9 @@ use crate::mcp;
 use exit::Failure;
 pub(crate) use out::error;
 
+#[cfg(fuzzing)]
+pub use {hermes::yaml_holds, memory::import_holds, trajectory::recorded_holds};
+
 /// How long a call may take when nothing else is said, in seconds.
 const TIMEOUT_S: u64 = 120;
 
@@ -210,7 +213,7 @@ impl Session<'_> {
 }
 
 /// Runs the command that the arguments name.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return misused(&error),

@@ -1,10 +1,7 @@
-//! `herma`: the command line, and the MCP server that is one of its commands.
-
-mod cli;
-mod mcp;
+//! The program `herma`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    herma_cli::main()
 }

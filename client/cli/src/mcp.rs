@@ -22,6 +22,9 @@ mod server;
 mod tools;
 mod written;
 
+#[cfg(fuzzing)]
+pub use lines::line_holds;
+
 use std::time::Duration;
 
 use herma_client::{Client, ClientError, Codec, Place};

@@ -16,12 +16,13 @@ pub fn with_frame(body: &str) -> String {
     format!("{}\n\n{END_MARKER}", with_prefix(body))
 }
 
-/// Prefix, newline, body; the body is stripped first, so doing it twice changes nothing.
+/// Prefix, newline, body; the body is stripped first, so that doing it twice changes nothing. (A
+/// body that quotes a frame at its ends loses that with the second one: [`strip`] takes one off.)
 pub fn with_prefix(body: &str) -> String {
     format!("{PREFIX}\n{}", strip(body))
 }
 
-/// The body alone: without the prefix (this one's or an older one's) and the end marker.
+/// The body alone: without one prefix (this one's or an older one's) and one end marker.
 pub fn strip(text: &str) -> &str {
     let text = text.trim();
     let body = match prefix_end(text) {

@@ -10,12 +10,11 @@ pub type Entry = Arc<str>;
 /// What stands between two entries.
 pub const DELIMITER: &str = "\n§\n";
 
-/// Reads a store's text: a byte order mark is dropped, CRLF becomes LF, pieces
-/// are trimmed, a delimiter that hangs at the end of one, empty ones and later
-/// duplicates are dropped.
+/// Reads a store's text: CRLF becomes LF, pieces are trimmed, with a byte order mark that begins
+/// one, a delimiter that hangs at the end of one, empty ones and later duplicates are dropped.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Entry> {
-    let text = with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let text = with_line_feeds(text);
     let pieces = text.split(DELIMITER).map(without_hanging).filter(|piece| !piece.is_empty());
     without_duplicates(pieces.map(Entry::from).collect())
 }
@@ -23,11 +22,17 @@ pub fn parse(text: &str) -> Vec<Entry> {
 /// A piece, trimmed, without the lines at its end that are only `§`: they would
 /// swallow the next entry.
 fn without_hanging(piece: &str) -> &str {
-    let mut piece = piece.trim();
+    let mut piece = trimmed(piece);
     while let Some(shorter) = piece.strip_suffix("\n§") {
         piece = shorter.trim();
     }
     piece
+}
+
+/// A text without white space round it, and without a byte order mark before it: whichever entry
+/// is the first one stands where a mark is no part of the text.
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').trim_end()
 }
 
 /// The text of these entries: joined, without a final newline.
@@ -50,10 +55,11 @@ pub fn without_duplicates(entries: Vec<Entry>) -> Vec<Entry> {
     entries.into_iter().filter(|entry| seen.insert(entry.clone())).collect()
 }
 
-/// An entry as it will stand in the file: trimmed, with LF line ends.
+/// An entry as it will stand in the file: trimmed, without a byte order mark before it, with LF
+/// line ends.
 #[must_use]
 pub fn normalised(text: &str) -> String {
-    with_line_feeds(text).trim().to_owned()
+    trimmed(&with_line_feeds(text)).to_owned()
 }
 
 /// Drops every carriage return that stands before a line feed, so that doing it
@@ -95,6 +101,7 @@ mod tests {
             ("one", &["one"]),
             ("one\n§\ntwo\n", &["one", "two"]),
             ("\u{feff}one\r\n§\r\ntwo", &["one", "two"]),
+            ("\t\u{feff}\n§\n\u{feff} \u{feff}two\u{feff}", &["two\u{feff}"]),
             ("one \n§\n\n§\n  two", &["one", "two"]),
             ("one\n§\none\n§\ntwo", &["one", "two"]),
             ("costs § 5\nand more", &["costs § 5\nand more"]),

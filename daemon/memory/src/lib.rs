@@ -12,6 +12,8 @@
 
 pub mod change;
 pub mod entries;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hash;
 mod journal;
 mod legacy;

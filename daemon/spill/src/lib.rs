@@ -22,6 +22,8 @@ mod clock;
 pub mod content;
 pub mod error;
 pub mod facts;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod grapheme;
 pub mod handle;
 pub mod index;

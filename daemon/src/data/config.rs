@@ -132,7 +132,7 @@ impl Config {
     }
 
     /// What a file with this text makes of the defaults, or why it can't be used.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         Self::default().with(text, Path::new("config.toml")).map_err(|error| error.to_string())
     }

@@ -13,6 +13,9 @@ mod python;
 mod uninstall;
 mod yaml;
 
+#[cfg(fuzzing)]
+pub use yaml::yaml_holds;
+
 use clap::Subcommand;
 
 use super::exit::Failure;

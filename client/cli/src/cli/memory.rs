@@ -15,6 +15,9 @@ mod steps;
 mod undo;
 mod write;
 
+#[cfg(fuzzing)]
+pub use import::import_holds;
+
 use clap::{Subcommand, ValueEnum};
 use herma_client::protocol::memory::Target;
 

@@ -11,6 +11,9 @@ mod run;
 mod tokens;
 mod window;
 
+#[cfg(fuzzing)]
+pub use entry::recorded_holds;
+
 use std::path::PathBuf;
 
 use clap::Subcommand;

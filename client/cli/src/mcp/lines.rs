@@ -3,6 +3,9 @@
 
 mod line;
 
+#[cfg(fuzzing)]
+pub use line::line_holds;
+
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;

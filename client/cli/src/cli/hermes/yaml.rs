@@ -135,5 +135,24 @@ fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, 
     own.as_object_mut().ok_or_else(|| format!("{section} is no mapping"))
 }
 
+/// What holds for every text: an edit that is given changes the data as was asked, and nothing when
+/// it is made again.
+#[cfg(fuzzing)]
+#[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
+pub fn yaml_holds(text: &str) {
+    for wanted in [
+        Edit::Set("context", "engine", Word::Text("herma")),
+        Edit::Set("herma", "memory", Word::True),
+        Edit::Add("plugins", "enabled", "herma"),
+        Edit::Take("plugins", "disabled", "herma"),
+        Edit::Drop("memory", "provider", "herma"),
+        Edit::DropSection("herma"),
+    ] {
+        let Ok(edited) = edit(text, &[wanted]) else { continue };
+        assert!(is_done(&parse(&edited).unwrap(), &wanted));
+        assert_eq!(edit(&edited, &[wanted]).as_deref(), Ok(edited.as_str()));
+    }
+}
+
 #[cfg(test)]
 mod tests;

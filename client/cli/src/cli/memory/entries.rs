@@ -16,7 +16,6 @@ pub(super) fn join(entries: &[String]) -> String {
 /// The entries of a text. Every line that is only `§` ends one, so that no entry
 /// holds such a line.
 pub(super) fn split(text: &str) -> Vec<String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut entries = vec![String::new()];
     for line in text.split_inclusive('\n') {
         if line.trim_end_matches(['\r', '\n']) == DELIMITER {
@@ -30,23 +29,27 @@ pub(super) fn split(text: &str) -> Vec<String> {
 
 /// A `§` with a space beside it is alone once the entry is trimmed.
 fn without_lone_ends(entry: &str) -> &str {
-    let mut kept = entry.trim();
+    let mut kept = trimmed(entry);
     loop {
         let first = kept.strip_prefix(DELIMITER).filter(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
         let last = kept.strip_suffix(DELIMITER).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
         match first.or(last) {
-            Some(rest) => kept = rest.trim(),
+            Some(rest) => kept = trimmed(rest),
             None => return kept,
         }
     }
 }
 
-/// Entries as a store holds them: trimmed, with LF line ends, none empty, none
-/// twice.
+/// Entries as a store holds them: trimmed, without a byte order mark before them, with LF line ends,
+/// none empty, none twice.
 pub(super) fn clean(entries: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
-    let normal = entries.iter().map(|entry| with_line_feeds(entry).trim().to_owned());
+    let normal = entries.iter().map(|entry| trimmed(&with_line_feeds(entry)).to_owned());
     normal.filter(|entry| !entry.is_empty() && seen.insert(entry.clone())).collect()
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').trim_end()
 }
 
 fn with_line_feeds(text: &str) -> String {
@@ -69,6 +72,7 @@ mod tests {
             ("\u{feff}one\r\n§\r\ntwo\r\nlines\r\n", &["one", "two\nlines"]),
             ("§\none\n§\n§\n  two  \n§\n", &["one", "two"]),
             ("one\n§\none", &["one"]),
+            ("\n\u{feff}one\n§\n\u{feff}\n§\ntwo", &["one", "two"]),
             ("one\n§ \n§\ntwo\n§\n §", &["one", "two"]),
             ("costs § 5\n§ 6\nand more", &["costs § 5\n§ 6\nand more"]),
         ] {

@@ -228,6 +228,24 @@ fn counts(plan: &Plan, would: &str) -> String {
     )
 }
 
+/// What holds for every file: its entries are read again as they were, from both formats.
+#[cfg(fuzzing)]
+#[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
+pub fn import_holds(text: &str) {
+    for format in [Format::Json, Format::Md] {
+        for (target, entries) in read(text, format, Some(Store::Memory)).into_iter().flatten() {
+            if entries.is_empty() {
+                continue;
+            }
+            let plain = read(&entries::join(&entries), Format::Md, Some(Store::Memory));
+            assert_eq!(plain, Ok(vec![(target, entries.clone())]));
+            let json = serde_json::json!(entries).to_string();
+            assert_eq!(read(&json, Format::Json, Some(Store::Memory)), Ok(vec![(target, entries)]));
+        }
+        drop(read(text, format, None));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

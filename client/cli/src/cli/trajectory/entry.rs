@@ -95,6 +95,18 @@ impl<'a> Members<'a> {
     }
 }
 
+/// What holds for every line: with its own turns it is read again as the same conversation.
+#[cfg(fuzzing)]
+#[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
+pub fn recorded_holds(line: &str) {
+    let Ok(Entry::Trajectory(members, turns)) = Entry::read(line) else { return };
+    for metrics in [None, Some("{}")] {
+        let written = members.with(&turns, metrics);
+        let Ok(Entry::Trajectory(_, again)) = Entry::read(&written) else { panic!("{written}") };
+        assert_eq!(again, turns);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,9 +75,9 @@ pub(super) fn too_long(finder: ScalarFinder, most: usize) -> Refusal {
     Refusal { id: echoed(finder.found()), reason: Reason::InvalidRequest, words }
 }
 
-/// An id that can be sent back.
+/// An id that can be sent back: no number that a reader can't hold, as 1e999.
 fn echoed(id: Option<String>) -> Option<String> {
-    let is_scalar = |id: &str| !id.starts_with(['{', '[', 't', 'f']);
+    let is_scalar = |id: &str| id.starts_with('"') || id == "null" || id.parse().is_ok_and(f64::is_finite);
     id.filter(|id| id.len() <= ID && is_scalar(id) && serde_json::from_str::<&RawValue>(id).is_ok())
 }
 
@@ -208,6 +208,28 @@ fn batch(text: &str) -> Result<Line, String> {
     })
 }
 
+/// What holds for every line: who asked gets an answer that can be read, under an id of its own.
+#[cfg(fuzzing)]
+#[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
+pub fn line_holds(line: &[u8]) {
+    match read(line) {
+        Line::Nothing => {}
+        Line::Message { message, .. } => drop(serde_json::to_string(&*message).unwrap()),
+        Line::Refused(answer) => {
+            let answers: serde_json::Value = serde_json::from_str(&answer).unwrap();
+            assert!(!answer.contains('\n'));
+            for answer in answers.as_array().unwrap_or(&vec![answers.clone()]) {
+                assert!(answer["error"]["code"].is_i64() && !answer["id"].is_object() && !answer["id"].is_array());
+            }
+        }
+    }
+    let mut finder = id_finder();
+    line.chunks(7).for_each(|piece| finder.feed(piece));
+    let mut whole = id_finder();
+    whole.feed(line);
+    assert_eq!(finder.found(), whole.found());
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
@@ -233,6 +255,8 @@ mod tests {
             (br#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, json!(1), -32_600),
             (br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, json!(1.5), -32_600),
             (br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, json!(null), -32_600),
+            (br#"{"jsonrpc":"2.0","id":1e999,"method":"ping"}"#, json!(null), -32_600),
+            (br#"{"id":1e999,junk"#, json!(null), -32_700),
             (br#"{"jsonrpc":"2.0","id":1,"method":5}"#, json!(1), -32_600),
             (br#"{"jsonrpc":"2.0","id":1}"#, json!(1), -32_600),
             (br#""text""#, json!(null), -32_600),

@@ -1,0 +1,68 @@
+//! Any text as a query and as a message: no error of the database, and what was said is found by its
+//! own words.
+
+#![no_main]
+#![allow(clippy::unwrap_used, reason = "a panic is the finding")]
+
+use std::cell::RefCell;
+
+use herma_archive::Archive;
+use herma_archive::search::{Kinds, Search};
+use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::transcript::Appended;
+use libfuzzer_sys::fuzz_target;
+
+/// Messages after which the archive begins anew.
+const MOST: u64 = 500;
+
+/// An archive in memory where there is a folder for it, and how many messages it has.
+struct Open {
+    _folder: tempfile::TempDir,
+    archive: Archive,
+    next: u64,
+}
+
+thread_local!(static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) });
+
+fuzz_target!(|text: &str| {
+    OPEN.with_borrow_mut(|open| {
+        if open.as_ref().is_some_and(|open| open.next >= MOST) {
+            *open = None;
+        }
+        let open = open.get_or_insert_with(start);
+        search(open, text);
+        let body = serde_json::json!({ "role": "user", "content": text }).to_string();
+        let appended = open.archive.append("s", 0, open.next, &[&body], 1.0).unwrap();
+        open.next += 1;
+        assert_eq!(appended, Appended::Next(open.next));
+        while open.archive.index_pending(100).unwrap() > 0 {}
+        search(open, text);
+        assert_eq!(open.archive.reader().transcript("s").unwrap().last(), Some(&body));
+    });
+});
+
+fn search(open: &Open, query: &str) {
+    let kinds = Kinds { messages: true, outputs: true, memory: true };
+    let search = Search { query, session: None, profile: None, kinds, since: None, until: None, limit: 3 };
+    drop(open.archive.reader().search(&search).unwrap());
+}
+
+fn start() -> Open {
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
+    let session = SessionRow {
+        id: "s".into(),
+        profile: "default".into(),
+        agent: None,
+        parent: None,
+        title: None,
+        generation: 0,
+        settings: None,
+        snapshot: SnapshotRow::default(),
+        started_at: 1.0,
+        ended_at: None,
+        end_reason: None,
+    };
+    archive.create_session(&session).unwrap();
+    Open { _folder: folder, archive, next: 0 }
+}
