@@ -296,11 +296,14 @@ impl Store {
     pub fn maintain(&mut self) -> Result<(), StoreError> {
         self.replaced.clear();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.compact(self.limits.revisions, now.as_secs())
-        {
-            self.forget();
-            return Err(error.into());
+        if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_long(self.limits.revisions)) {
+            // A power cut may take the file back to any revision since its folder was synced, and that
+            // one must still be known.
+            let synced = folder::sync(self.paths.folder());
+            if let Err(error) = synced.and_then(|()| journal.compact(self.limits.revisions, now.as_secs())) {
+                self.forget();
+                return Err(error.into());
+            }
         }
         Ok(())
     }
