@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use herma_json::ScalarFinder;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::json_text::check_depth;
@@ -83,7 +84,7 @@ fn sender_of(bytes: &[u8]) -> ReplyTo {
     let mut finder = ScalarFinder::new("id");
     finder.feed(bytes);
     // It is sent back, and must not break the line of the answer.
-    let id = finder.found().filter(|id| is_id(id) && serde_json::from_str::<&RawValue>(id).is_ok());
+    let id = finder.found().filter(|id| is_id(id));
     id.map_or_else(ReplyTo::unknown, |id| ReplyTo::Id(id.into()))
 }
 
@@ -163,11 +164,11 @@ fn read_item(text: &str) -> Item {
     }
 }
 
-/// Whether a value can be sent back as an id: a text, a null, or a number that a reader of the answer
-/// can hold, which 1e999 is not.
+/// Whether a value can be sent back as an id: a text, a null, or a number, if whoever reads the answer
+/// can hold it. Half of a surrogate pair can't be held, and 1e999 can't.
 fn is_id(text: &str) -> bool {
-    let is_scalar = text.starts_with('"') || text == "null" || text.parse().is_ok_and(f64::is_finite);
-    text.len() <= limits::REQUEST_ID && is_scalar
+    let is_scalar = !text.starts_with(['{', '[', 't', 'f']);
+    text.len() <= limits::REQUEST_ID && is_scalar && serde_json::from_str::<Value>(text).is_ok()
 }
 
 fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> {
@@ -340,6 +341,7 @@ mod tests {
             (br#"{"id":"a","params":{"#, ReplyTo::Id("\"a\"".into()), ErrorKind::ParseError, "not JSON"),
             (br#"{"id":7,"method":5}"#, ReplyTo::Id("7".into()), ErrorKind::InvalidRequest, "not a JSON-RPC request"),
             (br#"{"id":"\x","params":{"#, null(), ErrorKind::ParseError, "not JSON"),
+            (b"{\"id\":\"\\ud83c\",\xff", null(), ErrorKind::ParseError, "not UTF-8"),
             (br#"{"id":1e999,"params":{"#, null(), ErrorKind::ParseError, "not JSON"),
             (br#"{"jsonrpc":"2.0","id":1e999,"method":"ping"}"#, null(), ErrorKind::InvalidRequest, "id"),
             (br#"{"jsonrpc":"2.0","id":1,"method":"pong"}"#, ReplyTo::Id("1".into()), ErrorKind::UnknownMethod, "ping"),

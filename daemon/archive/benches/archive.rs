@@ -75,6 +75,7 @@ fn main() {
     search(&reader, &QUERIES[1], None, Some("another"));
     let start = Instant::now();
     archive.remove_session("session-1").unwrap();
+    while archive.forget_step().unwrap() {}
     println!("{:<34} {:>10.0} ms", "remove_session", start.elapsed().as_secs_f64() * 1e3);
 }
 

@@ -1,6 +1,6 @@
 //! Removing a session for good.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::transcript::{find_session_key, wide};
 use crate::{Archive, ArchiveError, index};
@@ -19,29 +19,41 @@ pub struct Removed {
 
 impl Archive {
     /// Removes a session with its messages, compressions, usage, locks, rules, the
-    /// engine's memory, and what the index has of it. Its bytes are overwritten in the file, and the
-    /// write-ahead log is emptied unless a reader is in the way for seconds. Its
-    /// children stay, without a known parent. An unknown session is no error.
+    /// engine's memory, and what the index has of it. Its children stay, without a known parent. An
+    /// unknown session is no error. The index finds it no more, but keeps its words, and the log its
+    /// bytes, until [`Self::forget_step`] has nothing more to do.
     ///
     /// # Errors
-    /// A failure of the database; everything is still there then, unless it
-    /// failed while the log was emptied.
+    /// A failure of the database; everything is still there then.
     pub fn remove_session(&mut self, id: &str) -> Result<Removed, ArchiveError> {
-        let connection = self.connection_mut();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (removed, was_indexed) = remove(&transaction, id)?;
-        if was_indexed {
-            // Until it is merged, the index only notes that a document is gone, and
-            // keeps its words.
-            transaction.execute(MERGE, [])?;
-        }
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let removed = without_merges(&transaction, || remove(&transaction, id))?;
         transaction.commit()?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(removed)
     }
 
+    /// Takes some of a session's outputs out of the index, so that less is left for
+    /// [`Self::remove_session`]; gives their handles, none when none are left. They come back by
+    /// [`Reader::indexed_outputs`](crate::Reader::indexed_outputs) if the session stays after all.
+    ///
+    /// # Errors
+    /// A failure of the database; none is forgotten then.
+    pub fn forget_some_outputs(&mut self, id: &str) -> Result<Vec<String>, ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let query = format!("SELECT key, handle FROM output WHERE session = ?1 LIMIT {OUTPUTS}");
+        let outputs: Vec<(i64, String)> = list(&transaction, &query, id, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        without_merges(&transaction, || {
+            outputs.iter().try_for_each(|(output, _)| index::forget_output(&transaction, *output))
+        })?;
+        if !outputs.is_empty() {
+            transaction.execute(SET_STAGE, [BEGIN])?;
+        }
+        transaction.commit()?;
+        Ok(outputs.into_iter().map(|(_, handle)| handle).collect())
+    }
+
     /// Removes a session as [`Self::remove_session`] does, if it ended at this time and is not open
-    /// again; `None` if it is. The index keeps its words until [`Self::merge_index`] is called.
+    /// again; `None` if it is.
     ///
     /// # Errors
     /// A failure of the database; everything is still there then.
@@ -52,27 +64,82 @@ impl Archive {
         if found == 0 {
             return Ok(None);
         }
-        let (removed, _) = remove(&transaction, id)?;
+        let removed = remove(&transaction, id)?;
         transaction.commit()?;
         Ok(Some(removed))
     }
 
-    /// Takes the words out of the index of what was removed, and empties the log.
+    /// Takes some more of the words of removed sessions out of the index, and at the end empties the
+    /// log, unless a reader is in the way for seconds. True while there is more to do: then their
+    /// bytes are overwritten in the file. What a killed process left undone is known.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn merge_index(&mut self) -> Result<(), ArchiveError> {
-        self.connection().execute(MERGE, [])?;
-        self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+    pub fn forget_step(&mut self) -> Result<bool, ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let stage: Option<i64> = transaction.query_row(STAGE, [], |row| row.get(0)).optional()?;
+        let is_more = match stage {
+            None => return Ok(false),
+            Some(LOG) => {
+                transaction.execute("DELETE FROM meta WHERE name = 'forget'", [])?;
+                false
+            }
+            Some(stage) => {
+                // To merge a negative number of pages begins to make one of all parts of the index; a merge
+                // that leaves its list of parts as it is had nothing to do. See FTS5, "merge".
+                let pages = if stage == BEGIN { -PAGES } else { PAGES };
+                let before = parts(&transaction)?;
+                transaction.execute("INSERT INTO word (word, rank) VALUES ('merge', ?1)", [pages])?;
+                let is_done = stage != BEGIN && parts(&transaction)? == before;
+                transaction.execute(SET_STAGE, [if is_done { LOG } else { GO_ON }])?;
+                true
+            }
+        };
+        transaction.commit()?;
+        if !is_more {
+            self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(is_more)
     }
 }
 
-/// Has the index written anew without what was removed.
-const MERGE: &str = "INSERT INTO word (word) VALUES ('optimize')";
+/// FTS5's own share, in percent.
+const DELETE_MERGE: u32 = 10;
 
-/// Removes a session; also says whether the index had something of it.
-fn remove(transaction: &Connection, id: &str) -> Result<(Removed, bool), ArchiveError> {
+/// Outputs that are forgotten in one step: some milliseconds.
+const OUTPUTS: usize = 100;
+
+/// Pages of the index, of 4,000 bytes, that are written in one step: some milliseconds.
+const PAGES: i64 = 200;
+
+/// How far words of removed sessions are taken out of the index; no row when there are none.
+const STAGE: &str = "SELECT value FROM meta WHERE name = 'forget'";
+const SET_STAGE: &str = "INSERT OR REPLACE INTO meta (name, value) VALUES ('forget', ?1)";
+const BEGIN: i64 = 1;
+const GO_ON: i64 = 2;
+/// Only the log is left.
+const LOG: i64 = 3;
+
+/// FTS5's own list of the parts of its index.
+fn parts(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
+    connection.query_row("SELECT block FROM word_data WHERE id = 10", [], |row| row.get(0))
+}
+
+/// Deletes without the merges that FTS5 does along with it once a tenth of the index is gone: they come
+/// in steps.
+fn without_merges<T>(
+    connection: &Connection,
+    delete: impl FnOnce() -> Result<T, ArchiveError>,
+) -> Result<T, ArchiveError> {
+    let set = |percent: u32| connection.execute("INSERT INTO word (word, rank) VALUES ('deletemerge', ?1)", [percent]);
+    set(0)?;
+    let deleted = delete()?;
+    set(DELETE_MERGE)?;
+    Ok(deleted)
+}
+
+/// Removes a session, and notes what is still to be forgotten of it.
+fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
     let mut removed = Removed::default();
     let mut was_indexed = false;
     if let Some(key) = find_session_key(transaction, id)? {
@@ -103,7 +170,8 @@ fn remove(transaction: &Connection, id: &str) -> Result<(Removed, bool), Archive
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
     }
     transaction.execute("DELETE FROM session WHERE id = ?1", [id])?;
-    Ok((removed, was_indexed))
+    transaction.execute(SET_STAGE, [if was_indexed { BEGIN } else { LOG }])?;
+    Ok(removed)
 }
 
 fn list<T>(

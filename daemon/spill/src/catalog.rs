@@ -211,19 +211,28 @@ impl Catalog {
     /// Appends a row to the file, and those that wait before it. A failure is only noticed:
     /// the file stays as it is, and the row waits.
     pub(crate) fn append(&mut self, row: &Row) {
-        let Some(path) = self.path.clone() else { return };
+        self.append_all(std::slice::from_ref(row));
+    }
+
+    /// The same with several rows, which are written at once.
+    pub(crate) fn append_all(&mut self, rows: &[Row]) {
+        let Some(path) = self.path.clone().filter(|_| !rows.is_empty()) else { return };
         let was_whole = self.pending.count == 0 && !self.lacks_rows;
-        if let Row::Begin(begun) = row {
-            self.pending.begun.push((Handle::of(&begun.file), self.pending.lines.len()));
+        for row in rows {
+            if let Row::Begin(begun) = row {
+                self.pending.begun.push((Handle::of(&begun.file), self.pending.lines.len()));
+            }
+            row::write(row, &mut self.pending.lines);
+            self.pending.count += 1;
         }
-        row::write(row, &mut self.pending.lines);
-        self.pending.count += 1;
         let Err(error) = self.flush(&path) else { return };
         if was_whole {
             self.notice(format!("what is known of the outputs is in memory only: {error}"));
         }
-        if let Row::Kept(kept) = row {
-            self.deny_begin(Handle::of(&kept.begun.file));
+        for row in rows {
+            if let Row::Kept(kept) = row {
+                self.deny_begin(Handle::of(&kept.begun.file));
+            }
         }
         if self.pending.lines.len() > PENDING {
             self.pending = Pending::default();

@@ -32,13 +32,17 @@ impl ArchiveRetention {
     /// Clears whole sessions away, the one first that was closed first. One that is open is never
     /// among them, nor one that an open one goes on from.
     pub(crate) async fn collect(&self, clock: Clock) -> Outcome<()> {
+        if self.archive.is_in_use() {
+            // What a daemon that was killed within a removal left undone.
+            self.archive.forget_removed().await?;
+        }
         if self.ttl.is_zero() && self.quota == 0 {
             return Ok(());
         }
         let mut gone = Gone::default();
         let outcome = self.clear(clock, &mut gone).await;
         if gone.sessions > 0 {
-            self.archive.merge_index().await?;
+            self.archive.forget_removed().await?;
             let Gone { sessions, messages, bytes } = gone;
             tracing::info!(sessions, messages, bytes, "closed sessions were cleared out of the archive");
         }

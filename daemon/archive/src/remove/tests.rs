@@ -49,6 +49,15 @@ fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
     bodies.iter().map(|body| body.len() as u64).sum()
 }
 
+/// Does all steps; says how many there were.
+fn forget(archive: &mut Archive) -> usize {
+    let mut steps = 1;
+    while archive.forget_step().unwrap() {
+        steps += 1;
+    }
+    steps
+}
+
 fn found(archive: &Archive, query: &str) -> usize {
     let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 99 };
     archive.reader().search(&search).unwrap().hits.len()
@@ -72,6 +81,7 @@ fn nothing_of_a_removed_session_is_left_in_the_files() {
     archive.index_memory(&memory).unwrap();
     assert_eq!(found(&archive, "xyzzysecret"), 51);
     let removed = archive.remove_session("gone").unwrap();
+    forget(&mut archive);
     assert_eq!(removed, Removed { messages: 50, bytes, output_handles: vec!["out_gone".into()] });
     assert_eq!(found(&archive, "xyzzysecret"), 0);
     assert_eq!(found(&archive, "innocent"), 51);
@@ -117,4 +127,55 @@ fn ids_are_not_given_again() {
 fn an_unknown_session_is_nothing_to_remove() {
     let (_folder, mut archive) = archive();
     assert_eq!(archive.remove_session("unknown").unwrap(), Removed::default());
+}
+
+/// Messages with words of their own, in the index.
+fn fill_words(archive: &mut Archive, id: &str, word: &str) {
+    archive.create_session(&session(id)).unwrap();
+    for first in (0..2_000).step_by(500) {
+        let text = |number: u64| (0..60).map(|at| format!("{word}{number}w{at} ")).collect::<String>();
+        let bodies: Vec<String> = (first..first + 500).map(|number| said("user", &text(number))).collect();
+        let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        archive.append(id, 0, first, &bodies, 1.0).unwrap();
+        archive.index_pending(1_000).unwrap();
+    }
+}
+
+#[test]
+fn a_large_session_is_forgotten_in_steps_between_which_others_write() {
+    let (folder, mut archive) = archive();
+    fill_words(&mut archive, "stays", "innocent");
+    fill_words(&mut archive, "gone", "xyzzy");
+    archive.remove_session("gone").unwrap();
+    assert_eq!(found(&archive, "xyzzy7w7"), 0);
+    let mut steps = 0;
+    while archive.forget_step().unwrap() {
+        let body = said("user", &format!("later {steps}"));
+        archive.append("stays", 0, 2_000 + steps, &[&body], 1.0).unwrap();
+        archive.index_pending(1_000).unwrap();
+        steps += 1;
+        // As a daemon that was killed between two steps.
+        if steps == 2 {
+            archive = Archive::open(&folder.path().join("archive.db")).unwrap();
+        }
+        assert!(steps < 1_000, "it never ends");
+    }
+    assert!(steps >= 3, "{steps}");
+    assert_eq!(found(&archive, "innocent7w7"), 1);
+    assert_eq!(found(&archive, "later"), usize::try_from(steps).unwrap().min(99));
+    for entry in folder.path().read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(5).any(|piece| piece == b"xyzzy"), "{}", path.display());
+    }
+}
+
+#[test]
+fn outputs_of_a_session_are_forgotten_some_at_a_time() {
+    let (_folder, mut archive) = archive();
+    fill(&mut archive, "s", "secret");
+    assert_eq!(archive.forget_some_outputs("s").unwrap(), ["out_s"]);
+    assert_eq!(archive.forget_some_outputs("s").unwrap(), [""; 0]);
+    assert_eq!(archive.remove_session("s").unwrap().messages, 50);
+    assert!(forget(&mut archive) > 1);
 }

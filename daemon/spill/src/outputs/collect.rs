@@ -1,6 +1,7 @@
 //! Removing outputs: those that are to go, one of them, or all of a session.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ use crate::retention::{self, Clock, Retention, SessionState};
 
 /// Age after which a temporary file is one that somebody left.
 const LEFTOVER: Duration = Duration::from_mins(1);
+
+/// Files of a session that are removed before that is written down.
+const AT_ONCE: usize = 256;
 
 /// An output that is not there any more.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,20 +215,15 @@ impl Outputs {
         let folder = name::safe(session);
         let records: Vec<Record> = self.list(Some(session), usize::MAX);
         let mut gone = Vec::new();
-        for record in &records {
-            let _lock = self.path_locks.wait(record.handle, record.folder());
-            let freed = self.remove_file(&record.file);
-            if record.state == State::Kept {
-                freed?;
-                gone.push(Gone { bytes: record.bytes, expired: Some(expired(record, now, Reason::Removed)) });
-            }
-            let mut catalog = self.catalog();
-            if catalog.known.forget(record.handle).is_some() {
-                catalog.append(&Row::Forgotten { handle: record.handle.to_string() });
-            }
-        }
         let below = self.root.join(&folder);
+        let mut left = records.as_slice();
+        while !left.is_empty() {
+            left = self.remove_some(left, &below, now, &mut gone)?;
+        }
         for name in folder::names(&below)? {
+            if name.ends_with(super::INDEX_SUFFIX) {
+                herma_disk::file::remove(&below.join(&name))?;
+            }
             let file = format!("{folder}/{name}");
             let handle = Handle::of(&file);
             if !name.ends_with(super::SUFFIX) || self.record(handle).is_some() {
@@ -240,6 +239,50 @@ impl Outputs {
         // The session's id and those of its calls may tell something too.
         self.catalog().purge();
         Ok(gone)
+    }
+}
+
+impl Outputs {
+    /// Removes some of the records' files, and gives those that are left. Nobody else makes one of
+    /// these files before it is written down that they are gone. Indexes in the folder `below` stay.
+    fn remove_some<'a>(
+        &self,
+        records: &'a [Record],
+        below: &Path,
+        now: f64,
+        gone: &mut Vec<Gone>,
+    ) -> Result<&'a [Record], DiskError> {
+        let mut locks = Vec::new();
+        let mut failure = None;
+        for record in records.iter().take(AT_ONCE) {
+            // Who waits holds nothing that somebody else may wait for.
+            let lock = match locks.is_empty() {
+                true => Some(self.path_locks.wait(record.handle, record.folder())),
+                false => self.path_locks.now(record.handle, record.folder()),
+            };
+            let Some(lock) = lock else { break };
+            let path = self.root.join(&*record.file);
+            let removed = match path.starts_with(below) {
+                true => herma_disk::file::remove(&path),
+                false => self.remove_file(&record.file).map(drop),
+            };
+            self.indexes.lock().unwrap_or_else(PoisonError::into_inner).forget(&path);
+            if record.state == State::Kept {
+                if let Err(error) = removed {
+                    failure = Some(error);
+                    break;
+                }
+                gone.push(Gone { bytes: record.bytes, expired: Some(expired(record, now, Reason::Removed)) });
+            }
+            locks.push(lock);
+        }
+        let (done, left) = records.split_at(locks.len());
+        let mut catalog = self.catalog();
+        let known = &mut catalog.known;
+        let forgotten = done.iter().filter(|record| known.forget(record.handle).is_some());
+        let rows: Vec<Row> = forgotten.map(|record| Row::Forgotten { handle: record.handle.to_string() }).collect();
+        catalog.append_all(&rows);
+        failure.map_or(Ok(left), Err)
     }
 }
 

@@ -105,12 +105,25 @@ impl ArchiveHandle {
 
     /// Forgets everything of a session, and then has it done in memory too.
     pub(crate) async fn remove_session(&self, id: String, then: impl FnOnce() + Send + 'static) -> Outcome<Removed> {
-        self.write(move |archive| {
+        let mut handles = Vec::new();
+        // Others have their turn in between.
+        loop {
+            let session = id.clone();
+            let some = self.write(move |archive| archive.forget_some_outputs(&session)).await?;
+            if some.is_empty() {
+                break;
+            }
+            handles.extend(some);
+        }
+        let removed = self.write(move |archive| {
             let removed = archive.remove_session(&id)?;
             then();
             Ok(removed)
-        })
-        .await
+        });
+        let mut removed = removed.await?;
+        removed.output_handles.extend(handles);
+        self.forget_removed().await?;
+        Ok(removed)
     }
 
     /// The sessions that may leave the archive, the one first that was closed first.
@@ -124,9 +137,11 @@ impl ArchiveHandle {
         self.write(move |archive| archive.remove_closed(&session.id, session.ended_at)).await
     }
 
-    /// Takes the words of removed sessions out of the text index.
-    pub(crate) async fn merge_index(&self) -> Outcome<()> {
-        self.write(Archive::merge_index).await
+    /// Takes the words of removed sessions out of the text index, in steps between which others
+    /// have their turn.
+    pub(crate) async fn forget_removed(&self) -> Outcome<()> {
+        while self.write(Archive::forget_step).await? {}
+        Ok(())
     }
 
     /// Bytes of the archive that hold something.

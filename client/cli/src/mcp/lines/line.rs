@@ -7,8 +7,8 @@ use herma_json::{ScalarFinder, check_depth, replace_lone_surrogates};
 use rmcp::RoleServer;
 use rmcp::service::RxJsonRpcMessage;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// Bytes of an id that is sent back.
 const ID: usize = 256;
@@ -75,10 +75,11 @@ pub(super) fn too_long(finder: ScalarFinder, most: usize) -> Refusal {
     Refusal { id: echoed(finder.found()), reason: Reason::InvalidRequest, words }
 }
 
-/// An id that can be sent back: no number that a reader can't hold, as 1e999.
+/// An id that can be sent back, and that whoever reads the answer can hold: no half of a surrogate
+/// pair, and no number like 1e999.
 fn echoed(id: Option<String>) -> Option<String> {
-    let is_scalar = |id: &str| id.starts_with('"') || id == "null" || id.parse().is_ok_and(f64::is_finite);
-    id.filter(|id| id.len() <= ID && is_scalar(id) && serde_json::from_str::<&RawValue>(id).is_ok())
+    let is_scalar = |id: &str| !id.starts_with(['{', '[', 't', 'f']);
+    id.filter(|id| id.len() <= ID && is_scalar(id) && serde_json::from_str::<Value>(id).is_ok())
 }
 
 /// Reads a line without its end.
@@ -216,7 +217,7 @@ pub fn line_holds(line: &[u8]) {
         Line::Nothing => {}
         Line::Message { message, .. } => drop(serde_json::to_string(&*message).unwrap()),
         Line::Refused(answer) => {
-            let answers: serde_json::Value = serde_json::from_str(&answer).unwrap();
+            let answers: Value = serde_json::from_str(&answer).unwrap();
             assert!(!answer.contains('\n'));
             for answer in answers.as_array().unwrap_or(&vec![answers.clone()]) {
                 assert!(answer["error"]["code"].is_i64() && !answer["id"].is_object() && !answer["id"].is_array());
@@ -232,7 +233,6 @@ pub fn line_holds(line: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
 
     use super::*;
 
@@ -257,6 +257,7 @@ mod tests {
             (br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, json!(null), -32_600),
             (br#"{"jsonrpc":"2.0","id":1e999,"method":"ping"}"#, json!(null), -32_600),
             (br#"{"id":1e999,junk"#, json!(null), -32_700),
+            (b"{\"id\":\"\\ud83c\",\xff", json!(null), -32_700),
             (br#"{"jsonrpc":"2.0","id":1,"method":5}"#, json!(1), -32_600),
             (br#"{"jsonrpc":"2.0","id":1}"#, json!(1), -32_600),
             (br#""text""#, json!(null), -32_600),
