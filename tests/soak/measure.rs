@@ -75,7 +75,7 @@ fn sample(home: &Path, out: &Path, pid: u32) -> Sample {
         archive: sizes(&herma, |name| name.starts_with("archive.db")),
         outputs: sizes(&herma.join("outputs"), |_| true),
         catalog: sizes(&herma, |name| name.starts_with("outputs.jsonl")),
-        journals: sizes(&herma.join("memory"), |_| true),
+        journals: sizes(&herma.join("journal"), |_| true),
         log: sizes(&herma, |name| name.contains("log")),
         ledgers: sizes(&out.join("ledgers"), |_| true),
         ..Sample::default()
