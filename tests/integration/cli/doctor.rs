@@ -61,3 +61,22 @@ fn without_a_daemon_the_rest_is_looked_at() {
     assert_eq!((ran.code, &finding(&report, "configuration", "user_limit")["state"]), (1, &"error".into()), "{report}");
     assert_eq!(finding(&report, "daemon", "none runs")["state"], "warning");
 }
+
+#[test]
+fn what_stands_in_the_place_of_a_file_is_told() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    std::fs::create_dir(home.path().join("herma")).unwrap();
+    std::fs::set_permissions(home.path().join("herma"), Permissions::from_mode(0o700)).unwrap();
+    let at = |name: &str| home.path().join("herma").join(name);
+    std::os::unix::fs::symlink("/etc/passwd", at("outputs.jsonl")).unwrap();
+    std::fs::create_dir(at("archive.db")).unwrap();
+    let _daemon = Daemon::start(&home);
+    let report = cli.run(&["doctor", "--json"]).json();
+    assert_eq!(report["state"], "error", "{report}");
+    for (file, what) in [("outputs.jsonl", "outputs.jsonl is a link"), ("archive.db", "archive.db is no regular file")]
+    {
+        let told = finding(&report, "file", what);
+        assert!(told["remedy"].as_str().unwrap().contains(file), "{told}");
+    }
+}

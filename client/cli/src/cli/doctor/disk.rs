@@ -9,6 +9,9 @@ use crate::cli::out;
 /// Bytes below which the next write may fail.
 const VERY_LITTLE: u64 = 64 << 20;
 
+/// The daemon's own files in its folder.
+const FILES: [&str; 4] = ["archive.db", "hermad.lock", "hermad.log", "outputs.jsonl"];
+
 /// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
@@ -36,7 +39,16 @@ pub(super) fn folders(home: &Path, socket: &Path) -> Vec<Finding> {
     findings.extend(private("folder", &own, 0o700));
     findings.extend(private("socket", socket, 0o600));
     findings.extend(private("configuration", &own.join("config.toml"), 0o600));
+    findings.extend(FILES.iter().filter_map(|name| regular(&own.join(name))));
     findings
+}
+
+/// Whether something else stands where the daemon has a file: a link, a pipe, a folder.
+fn regular(path: &Path) -> Option<Finding> {
+    let found = std::fs::symlink_metadata(path).ok().filter(|found| !found.is_file())?;
+    let what = if found.is_symlink() { "a link" } else { "no regular file" };
+    let advice = format!("look who put it there, then mv {} somewhere else", word(path));
+    Some(Finding::error("file", format!("{} is {what}, and is not used", path.display()), advice))
 }
 
 /// Whether nobody else can use what is there; nothing of what is not.
