@@ -46,7 +46,7 @@ impl Archive {
             outputs.iter().try_for_each(|(output, _)| index::forget_output(&transaction, *output))
         })?;
         if !outputs.is_empty() {
-            transaction.execute(SET_STAGE, [BEGIN])?;
+            transaction.execute(BEGIN_STAGE, [BEGIN])?;
         }
         transaction.commit()?;
         Ok(outputs.into_iter().map(|(_, handle)| handle).collect())
@@ -114,7 +114,10 @@ const PAGES: i64 = 200;
 
 /// How far words of removed sessions are taken out of the index; no row when there are none.
 const STAGE: &str = "SELECT value FROM meta WHERE name = 'forget'";
-const SET_STAGE: &str = "INSERT OR REPLACE INTO meta (name, value) VALUES ('forget', ?1)";
+const SET_STAGE: &str = "UPDATE meta SET value = ?1 WHERE name = 'forget'";
+/// Begins at this stage, or at an earlier one where more is left of another removal.
+const BEGIN_STAGE: &str = "INSERT INTO meta (name, value) VALUES ('forget', ?1)
+     ON CONFLICT (name) DO UPDATE SET value = min(value, excluded.value)";
 const BEGIN: i64 = 1;
 const GO_ON: i64 = 2;
 /// Only the log is left.
@@ -133,9 +136,9 @@ fn without_merges<T>(
 ) -> Result<T, ArchiveError> {
     let set = |percent: u32| connection.execute("INSERT INTO word (word, rank) VALUES ('deletemerge', ?1)", [percent]);
     set(0)?;
-    let deleted = delete()?;
+    let deleted = delete();
     set(DELETE_MERGE)?;
-    Ok(deleted)
+    deleted
 }
 
 /// Removes a session, and notes what is still to be forgotten of it.
@@ -170,7 +173,7 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
     }
     transaction.execute("DELETE FROM session WHERE id = ?1", [id])?;
-    transaction.execute(SET_STAGE, [if was_indexed { BEGIN } else { LOG }])?;
+    transaction.execute(BEGIN_STAGE, [if was_indexed { BEGIN } else { LOG }])?;
     Ok(removed)
 }
 

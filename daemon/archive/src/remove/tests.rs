@@ -179,3 +179,20 @@ fn outputs_of_a_session_are_forgotten_some_at_a_time() {
     assert_eq!(archive.remove_session("s").unwrap().messages, 50);
     assert!(forget(&mut archive) > 1);
 }
+
+#[test]
+fn a_later_removal_does_not_take_an_earlier_one_for_done() {
+    let (folder, mut archive) = archive();
+    fill(&mut archive, "gone", "xyzzysecret");
+    archive.create_session(&session("empty")).unwrap();
+    // As the daemon does it: outputs first, and then what is left, of which nothing may be indexed.
+    archive.forget_some_outputs("gone").unwrap();
+    archive.remove_session("gone").unwrap();
+    archive.remove_session("empty").unwrap();
+    assert!(forget(&mut archive) > 2, "nothing was merged");
+    for entry in folder.path().read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(5).any(|piece| piece == b"xyzzy"), "{}", path.display());
+    }
+}
