@@ -15,8 +15,8 @@ use crate::daemon::{self, Daemon, Life};
 use crate::faults::Fault;
 use crate::measure::{self, Watched};
 use crate::report::Report;
-use crate::workers::Workers;
-use crate::{editor, plot, verify};
+use crate::workers::{CAST, Workers};
+use crate::{editor, ledger, plot, verify};
 
 /// Room of the file system, so that it can be full.
 const ROOM: u64 = 1 << 30;
@@ -24,6 +24,8 @@ const CONFIG: &str =
     "[archive]\nquota = \"150MiB\"\n\n[log]\nsize = \"2MiB\"\n\n[output]\nquota = \"500MiB\"\nttl = \"0s\"\n";
 /// Instances of inotify that one user may have, at most; more are never asked for.
 const INSTANCES: usize = 70_000;
+/// Pause between two looks at something that is waited for.
+const LOOK: Duration = Duration::from_millis(200);
 /// How long a daemon may be away before that is a loss.
 const AWAY: Duration = Duration::from_secs(60);
 
@@ -215,18 +217,37 @@ impl Stage {
                     self.report.losses.push(format!("no daemon would serve: {words}"));
                     return;
                 }
-                Err(_) => std::thread::sleep(Duration::from_millis(200)),
+                Err(_) => std::thread::sleep(LOOK),
             }
         }
     }
 
-    /// The end of all faults, and time for the processes to see it.
+    /// The end of all faults. Every process must find back to work.
     fn settle(&mut self) {
         fs::write(&self.clock, "+0").unwrap();
         self.watched.calm.store(0, Ordering::Relaxed);
         self.kill();
         self.start(Life::default());
-        std::thread::sleep(Duration::from_secs(5));
+        let sizes = |out: &Path| CAST.map(|(_, _, name)| ledger::length(out, name));
+        let before = sizes(&self.out);
+        let until = Instant::now() + AWAY;
+        loop {
+            let now = sizes(&self.out);
+            let idle: Vec<&str> = CAST
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| now[*at] == before[*at])
+                .map(|(_, (_, _, name))| *name)
+                .collect();
+            if idle.is_empty() {
+                return;
+            }
+            if Instant::now() > until {
+                self.report.losses.push(format!("{idle:?} did nothing any more after the last fault"));
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     fn pause(&mut self, least_ms: u64, most_ms: u64) {

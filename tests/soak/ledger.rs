@@ -26,6 +26,11 @@ fn path(out: &Path, name: &str) -> PathBuf {
     out.join("ledgers").join(format!("{name}.jsonl"))
 }
 
+/// How long a ledger is, in bytes.
+pub(crate) fn length(out: &Path, name: &str) -> u64 {
+    fs::metadata(path(out, name)).map_or(0, |found| found.len())
+}
+
 /// The lines of a ledger, oldest first: kind and what was noted.
 pub(crate) fn lines(out: &Path, name: &str) -> Vec<(String, Value)> {
     let text = fs::read_to_string(path(out, name)).unwrap_or_default();
