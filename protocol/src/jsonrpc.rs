@@ -151,7 +151,8 @@ fn read_item(text: &str) -> Item {
         None => ReplyTo::Nobody,
         Some(id) if is_id(id) => ReplyTo::Id(id.into()),
         Some(_) => {
-            let words = format!("`id` must be a string, a number or null of at most {} bytes", limits::REQUEST_ID);
+            let words =
+                format!("`id` must be a string, a finite number or null of at most {} bytes", limits::REQUEST_ID);
             let error = RpcError::new(ErrorKind::InvalidRequest, words);
             return Item { reply_to: ReplyTo::unknown(), request: Err(error) };
         }

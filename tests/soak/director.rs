@@ -31,13 +31,10 @@ const AWAY: Duration = Duration::from_secs(60);
 
 /// Runs a soak of so many minutes, and writes what came of it.
 pub(crate) fn run(minutes: f64, seed: u64, out: &Path) -> ExitCode {
-    if let Err(error) = fs::remove_dir_all(out)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        println!("{}: {error}", out.display());
+    if let Err(words) = clear(out) {
+        println!("{}: {words}", out.display());
         return ExitCode::FAILURE;
     }
-    fs::create_dir_all(out.join("ledgers")).unwrap();
     let out = fs::canonicalize(out).unwrap();
     let mut report = Report { seed, ..Report::default() };
     let small = Home::small(ROOM);
@@ -92,6 +89,22 @@ pub(crate) fn run(minutes: f64, seed: u64, out: &Path) -> ExitCode {
     drop(fs::copy(home.path().join("herma/hermad.log"), out.join("hermad.log")));
     println!("{}", report.words());
     if report.losses.is_empty() && report.ended.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Makes the folder anew; one that is not of an earlier soak stays as it is.
+fn clear(out: &Path) -> Result<(), String> {
+    let is_empty = match fs::read_dir(out) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) => return Err(error.to_string()),
+    };
+    if !is_empty && !out.join("ledgers").is_dir() {
+        return Err("the folder is not empty, and not of an earlier soak; give another --out".into());
+    }
+    if !is_empty {
+        fs::remove_dir_all(out).map_err(|error| error.to_string())?;
+    }
+    fs::create_dir_all(out.join("ledgers")).map_err(|error| error.to_string())
 }
 
 /// What the faults happen on.
