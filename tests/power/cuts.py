@@ -58,7 +58,7 @@ def record(hermad: str, folder: Path, rounds: int) -> tuple[Path, Path, list[wor
     home, log = folder / "home", folder / "trace"
     (home / "herma").mkdir(parents=True, mode=0o700)
     (home / "herma/config.toml").write_text(CONFIG)
-    under = ["strace", "-f", "-y", "-xx", "-ttt", "-s", "10000000", "-o", str(log), "-e", f"trace={CALLS}"]
+    under = ["strace", "-f", "-y", "-xx", "-ttt", "-s", "10000000", "-o", str(log), "-e", f"trace={CALLS}", "-e", "abbrev=!statx"]
     daemon = Daemon(hermad, home, under)
     actors = workload.run(daemon.socket, rounds)
     # strace ends with what it watches.
@@ -136,7 +136,7 @@ def try_one(hermad, folder, at, home, files, folders, actors, done, mode, what) 
         place.write_bytes(data)
         place.chmod(0o600)
         # What is old on the disk looks old.
-        os.utime(place, (written, written))
+        os.utime(place, ns=(written, written))
     daemon = None
     try:
         daemon = Daemon(hermad, target)

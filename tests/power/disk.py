@@ -14,17 +14,18 @@ class Inode:
 
     durable: bytes = b""
     pending: list[tuple[int, bytes] | int] = field(default_factory=list)
-    # How many writes there ever were, and when the last one was made, in Unix seconds.
+    # How many writes there ever were, and when the last one was made, in Unix nanoseconds: as the
+    # file system said when it was asked, or else about when it was.
     count: int = 0
-    written: float = 0.0
+    written: int = 0
 
     def write(self, offset: int, data: bytes, now: float) -> None:
-        self.written = now
+        self.written = int(now * 1e9)
         self.pending.append((offset, data))
         self.count += 1
 
     def truncate(self, length: int, now: float) -> None:
-        self.written = now
+        self.written = int(now * 1e9)
         self.pending.append(length)
         self.count += 1
 
@@ -129,7 +130,7 @@ class Disk:
         else:
             names[name.path] = name.inode
 
-    def after_cut(self, chance: random.Random, mode: str) -> tuple[set[str], dict[str, tuple[bytes, float]]]:
+    def after_cut(self, chance: random.Random, mode: str) -> tuple[set[str], dict[str, tuple[bytes, int]]]:
         """Folders and files as somebody finds them who starts the machine again."""
         names = dict(self.durable)
         chosen: dict[int, bool] = {}

@@ -1,10 +1,15 @@
 """Plays a trace on a disk that forgets, and stops at every cut."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from disk import Disk, Inode
 from trace import Call, calls
+
+
+# When a file was written, in an answer of the file system.
+MODIFIED = re.compile(r"stx_mtime=\{tv_sec=(\d+), tv_nsec=(\d+)")
 
 
 class Player:
@@ -29,6 +34,12 @@ class Player:
             case "open" | "openat" | "creat":
                 if when == "end":
                     self.opened(call)
+                return False
+            case "statx":
+                inode = disk.live.get(call.paths[0]) if call.paths else None
+                inode = inode or (known[0] if known else None)
+                if when == "end" and inode and (found := MODIFIED.search(call.flags)):
+                    inode.written = int(found[1]) * 1_000_000_000 + int(found[2])
                 return False
             case "fcntl" | "dup" | "dup2" | "dup3":
                 if when == "end" and (call.name != "fcntl" or "F_DUPFD" in call.flags) and known:
@@ -112,7 +123,7 @@ class Player:
             if "O_CREAT" not in call.flags and call.name != "creat":
                 self.open.pop(call.result, None)
                 return
-            inode = Inode(written=call.time)
+            inode = Inode(written=int(call.time * 1e9))
             self.disk.name((path, inode))
         if "O_TRUNC" in call.flags and inode.live:
             inode.truncate(0, call.time)

@@ -8,7 +8,7 @@ from pathlib import Path
 CALLS = (
     "open,openat,read,lseek,creat,close,dup,dup2,dup3,fcntl,write,writev,pwrite64,pwritev,pwritev2,truncate,ftruncate,fallocate,"
     "fsync,fdatasync,sync_file_range,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,symlink,"
-    "copy_file_range,sendfile,sendto,sendmsg"
+    "copy_file_range,sendfile,sendto,sendmsg,statx"
 )
 
 LINE = re.compile(r"^(?P<thread>\d+) +(?P<time>\d+\.\d+) (?P<rest>.*)$", re.S)
@@ -83,7 +83,7 @@ def parsed(text: str, time: float) -> Call | None:
     bare = re.sub(r"<[^>]*>", "", TEXT.sub("", arguments))
     numbers = tuple(int(number) for number in re.findall(r"(?<=, )\d+(?=$|[,)])", bare))
     paths: tuple[str, ...] = ()
-    if name.startswith(("open", "creat", "rename", "unlink", "mkdir", "rmdir", "link", "symlink", "truncate")):
+    if name.startswith(("open", "creat", "rename", "unlink", "mkdir", "rmdir", "link", "symlink", "truncate", "statx")):
         folders = [plain(path) for path in re.findall(r"(?:AT_FDCWD|\d+)<([^>]*)>, \"", arguments)]
         folders += [""] * (len(pieces) - len(folders))
         paths = tuple(str(Path(folder) / piece.decode()) for folder, piece in zip(folders, pieces))

@@ -46,7 +46,7 @@ impl Daemon {
         if let Some(library) = faketime() {
             command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", clock);
             command.env("FAKETIME_CACHE_DURATION", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-            command.env("FAKETIME_DONT_RESET", "1");
+            command.env("FAKETIME_DONT_RESET", "1").env("NO_FAKE_STAT", "1");
         }
         for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG"] {
             command.env_remove(name);

@@ -99,11 +99,11 @@ class Model:
             note("loss", f"missing {sorted(missing)}, too many {sorted(extra)}")
         self.own = found
 
-    def change(self, may_only_remove: bool = True) -> dict[str, list[str]]:
+    def change(self) -> dict[str, list[str]]:
         present = sorted(self.own)
         new = f"{NAME}: note {chance.getrandbits(40):x} of what was learnt"
-        choices = [1] if len(present) >= 3 else [0, 1]
-        choice = 0 if not present else chance.choice(choices + [2] * may_only_remove)
+        choices = [1, 2] if len(present) >= 3 else [0, 1, 2]
+        choice = 0 if not present else chance.choice(choices)
         return {
             "add": [new] if choice < 2 else [],
             "remove": [chance.choice(present)] if choice > 0 else [],
@@ -165,9 +165,7 @@ def hermes() -> None:
                 present = entries()
                 model.compare(present)
                 note("seen", sorted(model.own))
-                # Never back to a text that the store had before: whether such a file is older than the
-                # journal is told by clocks, and the daemon's jumps while that of the files does not.
-                change = model.change(may_only_remove=False)
+                change = model.change()
                 note("try", change)
                 model.begin(change)
                 after = [entry for entry in present if entry not in change["remove"]] + change["add"]

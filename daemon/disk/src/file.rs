@@ -198,6 +198,18 @@ impl Placed {
     }
 }
 
+/// Makes durable what another program wrote: the file, if there is one, and its name.
+///
+/// # Errors
+/// A file that can't be opened, or a sync that failed.
+pub fn sync(path: &Path) -> Result<(), DiskError> {
+    let (real, found) = resolve_links(path)?;
+    if found.is_some() {
+        File::open(&real).and_then(|file| file.sync_all()).at("sync", &real)?;
+    }
+    sync_folder(parent(&real))
+}
+
 /// Writes `content` beside the file that is to be replaced, without syncing it.
 ///
 /// # Errors

@@ -50,7 +50,6 @@ pub(crate) struct Journal {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) revision: u64,
-    pub(crate) time: f64,
     offset: u64,
     length: usize,
 }
@@ -178,7 +177,6 @@ impl Journal {
             write_row(row, &mut bytes);
             marks.push(Mark {
                 revision: row.revision,
-                time: row.time,
                 offset: start + u64::try_from(from).unwrap_or(u64::MAX),
                 length: bytes.len() - from,
             });
@@ -310,7 +308,7 @@ impl Index {
         }
         match read_head(line) {
             Some(Head::Row(row)) if self.marks.back().is_none_or(|last| last.revision < row.revision) => {
-                self.marks.push_back(Mark { revision: row.revision, time: row.time, offset, length: line.len() });
+                self.marks.push_back(Mark { revision: row.revision, offset, length: line.len() });
                 (self.settled, self.damaged_last) = (false, 0);
             }
             Some(Head::Settled(revision)) => {

@@ -2,17 +2,32 @@
 
 use crate::entries::Entry;
 
-/// What is known of the last changes, and of the file.
-#[derive(Debug)]
-pub(crate) struct Found<'a> {
-    /// The entries that the file holds.
-    pub entries: &'a [Entry],
-    /// When the file was written, in Unix seconds; `None` when it is missing.
-    pub written_at: Option<f64>,
-    /// What the file held before the changes that were synced last.
-    pub before_last: &'a [Entry],
-    /// Those changes were herma's own, and the store was not closed after them.
-    pub may_be_unfinished: bool,
+/// When a file was written last, by the file system.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Written {
+    /// In Unix nanoseconds, to tell it from another file.
+    pub nanos: i64,
+    /// In Unix seconds, to compare it with the clock of a row.
+    pub seconds: f64,
+}
+
+/// What the journal says of a change before which the file held what it holds now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Past {
+    /// herma's, and it took the place of the file that was written then.
+    Replaced {
+        /// In Unix nanoseconds.
+        nanos: i64,
+    },
+    /// herma's, when there was no file, or an earlier version did not say which.
+    Unknown {
+        /// When the change was made, in Unix seconds.
+        seconds: f64,
+        /// It is one of those that were synced last, and the store was not closed after them.
+        is_unfinished: bool,
+    },
+    /// Another program's, which was made durable before it was written down.
+    External,
 }
 
 /// What is to be done.
@@ -24,25 +39,17 @@ pub(crate) enum Verdict {
     External,
 }
 
-/// Judges a file. A daemon that was killed leaves at most its last changes behind,
-/// so the file is as it was before them. A power cut can take back more renames
-/// than one, and then the file is as old as its content: `overwritten_at` says when
-/// its content was replaced by the next one, if it is that of a known revision.
-///
-/// # Errors
-/// Those of `overwritten_at`, which is asked last, for it reads the journal.
-pub(crate) fn judge<E>(
-    found: &Found<'_>,
-    overwritten_at: impl FnOnce() -> Result<Option<f64>, E>,
-) -> Result<Verdict, E> {
-    if found.may_be_unfinished && found.entries == found.before_last {
-        return Ok(Verdict::Replay);
-    }
-    let Some(written_at) = found.written_at else { return Ok(Verdict::External) };
-    Ok(match overwritten_at()? {
-        Some(overwritten_at) if written_at <= overwritten_at => Verdict::Replay,
-        _ => Verdict::External,
-    })
+/// Judges a file by one change that followed on what it holds. A killed daemon leaves the last
+/// changes behind, a power cut can take back the renames of many: it is the very file then that
+/// was replaced. Without its time, a file is old when it was written before the change.
+pub(crate) fn judge(written: Option<Written>, past: Past) -> Verdict {
+    let is_old = match (past, written) {
+        (Past::Replaced { nanos }, Some(written)) => nanos == written.nanos,
+        (Past::Unknown { is_unfinished: true, .. }, _) => true,
+        (Past::Unknown { seconds, .. }, Some(written)) => written.seconds <= seconds,
+        (Past::Replaced { .. } | Past::Unknown { .. }, None) | (Past::External, _) => false,
+    };
+    if is_old { Verdict::Replay } else { Verdict::External }
 }
 
 /// What two changes of `base` come to together: what `theirs` has, without what
@@ -73,20 +80,21 @@ mod tests {
 
     #[test]
     fn files_are_judged_by_what_can_have_happened() {
-        let entries = |text: &str| vec![Entry::from(text)];
-        let (old, other) = (entries("old"), entries("other"));
-        for (holds, written_at, unfinished, overwritten_at, verdict) in [
-            (&old, Some(9.0), true, None, Verdict::Replay),
-            (&old, None, true, None, Verdict::Replay),
-            (&old, Some(9.0), false, Some(5.0), Verdict::External),
-            (&other, Some(9.0), true, Some(5.0), Verdict::External),
-            (&other, Some(4.0), true, Some(5.0), Verdict::Replay),
-            (&other, Some(4.0), false, Some(5.0), Verdict::Replay),
-            (&other, Some(4.0), true, None, Verdict::External),
-            (&other, None, true, Some(5.0), Verdict::External),
+        let written = Some(Written { nanos: 4_000_000_001, seconds: 4.0 });
+        let unknown = |seconds, is_unfinished| Past::Unknown { seconds, is_unfinished };
+        for (written, past, verdict) in [
+            (written, Past::Replaced { nanos: 4_000_000_001 }, Verdict::Replay),
+            (written, Past::Replaced { nanos: 4_000_000_000 }, Verdict::External),
+            (None, Past::Replaced { nanos: 4_000_000_001 }, Verdict::External),
+            (written, unknown(3.0, true), Verdict::Replay),
+            (written, unknown(3.0, false), Verdict::External),
+            (written, unknown(5.0, false), Verdict::Replay),
+            (None, unknown(5.0, true), Verdict::Replay),
+            (None, unknown(5.0, false), Verdict::External),
+            (written, Past::External, Verdict::External),
+            (None, Past::External, Verdict::External),
         ] {
-            let found = Found { entries: holds, written_at, before_last: &old, may_be_unfinished: unfinished };
-            assert_eq!(judge(&found, || Ok::<_, ()>(overwritten_at)), Ok(verdict), "{found:?} {overwritten_at:?}");
+            assert_eq!(judge(written, past), verdict, "{written:?} {past:?}");
         }
     }
 }

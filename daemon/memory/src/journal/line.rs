@@ -24,6 +24,10 @@ pub struct Row {
     pub revision: u64,
     /// When, in Unix seconds; the same for all changes that were synced together.
     pub time: f64,
+    /// When the file was last written whose place was taken, in Unix nanoseconds; the same for
+    /// all changes that were synced together. `None` when there was none, when another program
+    /// did it, and in journals of earlier versions.
+    pub replaced: Option<i64>,
     /// What was done.
     pub action: Action,
     /// Who did it.
@@ -106,6 +110,8 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
     struct Body<'a> {
         revision: u64,
         time: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replaced: Option<i64>,
         action: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<&'a str>,
@@ -117,6 +123,7 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
     let body = Body {
         revision: row.revision,
         time: row.time,
+        replaced: row.replaced,
         action: row.action.name(),
         session: row.author.session.as_deref(),
         agent: row.author.agent.as_deref(),
@@ -146,17 +153,19 @@ pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
     struct Body {
         #[serde(flatten)]
         head: RowHead,
+        replaced: Option<i64>,
         session: Option<String>,
         agent: Option<String>,
         before: Vec<String>,
         after: Vec<String>,
     }
     let (ROW, body) = checked(line)? else { return None };
-    let Body { head, session, agent, before, after } = serde_json::from_slice(body).ok()?;
+    let Body { head, replaced, session, agent, before, after } = serde_json::from_slice(body).ok()?;
     let entries = |texts: Vec<String>| texts.into_iter().map(Entry::from).collect();
     Some(Row {
         revision: head.revision,
         time: head.time,
+        replaced,
         action: head.action,
         author: Author { session, agent },
         before: entries(before),
@@ -214,6 +223,7 @@ mod tests {
         Row {
             revision: 7,
             time: 1_790_000_000.25,
+            replaced: Some(1_789_999_999_123_456_789),
             action: Action::Add,
             author: Author { session: Some("s \"1\"\n".into()), agent: None },
             before: ["a".into()].into(),
@@ -225,7 +235,7 @@ mod tests {
     fn a_row_comes_back_and_its_line_is_known() {
         let mut line = Vec::new();
         write_row(&row(), &mut line);
-        let text = r#"{"crc":"dfaccbdb","row":{"revision":7,"time":1790000000.25,"action":"add","session":"s \"1\"\n","before":["a"],"after":["a","§ b\nc"]}}"#;
+        let text = r#"{"crc":"202c0f25","row":{"revision":7,"time":1790000000.25,"replaced":1789999999123456789,"action":"add","session":"s \"1\"\n","before":["a"],"after":["a","§ b\nc"]}}"#;
         assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{text}\n"));
         assert_eq!(read_row(&line), Some(row()));
         let head = RowHead { revision: 7, time: 1_790_000_000.25, action: Action::Add };

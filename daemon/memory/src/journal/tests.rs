@@ -10,6 +10,7 @@ fn row(revision: u64) -> Row {
     Row {
         revision,
         time: 1e9 + revision as f64,
+        replaced: None,
         action: Action::Add,
         author: Author::default(),
         before: entries(revision - 1),

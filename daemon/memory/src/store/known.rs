@@ -12,7 +12,7 @@ use crate::entries::{Entry, join, parse};
 use crate::journal::Journal;
 use crate::journal::line::{Action, Author, Row};
 use crate::legacy;
-use crate::recovery::{Found, Verdict, judge, merge};
+use crate::recovery::{Past, Verdict, Written, judge, merge};
 
 /// Pause between two looks at a file that is just being written.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -71,8 +71,10 @@ impl Store {
             None => self.open(found, stamp, settled)?,
         };
         let known = self.known.insert(known);
+        // What goes back behind a revision after a power cut could not be told from an edit.
         if !known.unwritten.is_empty()
             && let Some(journal) = &mut self.journal
+            && file::sync(&self.paths.file).is_ok()
             && journal.commit(known.unwritten.clone(), None).is_ok()
         {
             // Whoever only reads needs no disk that can be written.
@@ -140,7 +142,7 @@ impl Store {
                 known.entries = Arc::clone(&newest.after);
                 known.revision = journal.revision().max(self.newest);
                 if *known.entries != *found {
-                    match self.judge(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
+                    match judge_file(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
                         Verdict::Replay => known.behind = Some(found.into()),
                         Verdict::External => self.take_external(&mut known, found),
                     }
@@ -149,34 +151,6 @@ impl Store {
         }
         self.journal = Some(journal);
         Ok(known)
-    }
-
-    fn judge(
-        &self,
-        journal: &Journal,
-        newest: &Row,
-        entries: &[Entry],
-        stamp: Option<Stamp>,
-    ) -> Result<Verdict, DiskError> {
-        let last: Vec<_> = journal.marks().rev().take_while(|mark| mark.time.total_cmp(&newest.time).is_eq()).collect();
-        let before_last = match last.last() {
-            Some(first) => journal.row_at(first)?.before,
-            None => Arc::default(),
-        };
-        let found = Found {
-            entries,
-            written_at: stamp.map(|stamp| stamp.modified_at()),
-            before_last: &before_last,
-            may_be_unfinished: newest.action != Action::External && !journal.is_settled(),
-        };
-        judge(&found, || {
-            for mark in journal.marks().rev() {
-                if *journal.row_at(mark)?.before == *entries {
-                    return Ok(Some(mark.time));
-                }
-            }
-            Ok(None)
-        })
     }
 
     fn take_external(&mut self, known: &mut Known, found: Vec<Entry>) {
@@ -220,10 +194,37 @@ impl Store {
     }
 }
 
+/// Asks the journal what a file is that is not at the newest revision.
+fn judge_file(journal: &Journal, newest: &Row, entries: &[Entry], stamp: Option<Stamp>) -> Result<Verdict, DiskError> {
+    let written = stamp.map(|stamp| Written { nanos: stamp.modified_nanos(), seconds: stamp.modified_at() });
+    if journal.is_settled() {
+        return Ok(Verdict::External);
+    }
+    let is_unfinished = newest.action != Action::External;
+    for mark in journal.marks().rev() {
+        let row = journal.row_at(mark)?;
+        let change = match row.action {
+            Action::External => Past::External,
+            _ => match row.replaced {
+                Some(nanos) => Past::Replaced { nanos },
+                None => Past::Unknown {
+                    seconds: row.time,
+                    is_unfinished: is_unfinished && row.time.total_cmp(&newest.time).is_eq(),
+                },
+            },
+        };
+        if *row.before == *entries && judge(written, change) == Verdict::Replay {
+            return Ok(Verdict::Replay);
+        }
+    }
+    Ok(Verdict::External)
+}
+
 fn external(revision: u64, before: &Arc<[Entry]>, after: &Arc<[Entry]>) -> Row {
     Row {
         revision,
         time: unix(SystemTime::now()),
+        replaced: None,
         action: Action::External,
         author: Author::default(),
         before: Arc::clone(before),

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "a test plays other programs and people")]
 
+use std::fs;
+
 use herma_disk::file;
 use herma_disk::lock::Lock;
 
@@ -150,29 +152,78 @@ fn the_counter_of_an_earlier_version_goes_on() {
     }
 }
 
+/// Keeps the file as it is, to be found again after a crash: the same file, not one like it.
+fn keep(home: &Path) {
+    drop(fs::remove_file(home.join("kept")));
+    fs::hard_link(home.join("m/MEMORY.md"), home.join("kept")).unwrap();
+}
+
+/// The file is the one again that was kept, as if no rename since had happened.
+fn put_kept(home: &Path) {
+    fs::rename(home.join("kept"), home.join("m/MEMORY.md")).unwrap();
+}
+
+/// Makes the file look written so many hours from now.
+fn date(home: &Path, hours: i64) {
+    let hour = Duration::from_hours(hours.unsigned_abs());
+    let time = if hours < 0 { SystemTime::now() - hour } else { SystemTime::now() + hour };
+    fs::File::options().append(true).open(home.join("m/MEMORY.md")).unwrap().set_modified(time).unwrap();
+}
+
 #[test]
 fn a_revision_that_never_reached_the_file_is_put_there() {
     let home = tempfile::tempdir().unwrap();
     let mut killed = store(home.path());
     add(&mut killed, "one");
+    keep(home.path());
     add(&mut killed, "two");
-    put(home.path(), b"one");
+    put_kept(home.path());
     let mut next = store(home.path());
     next.tidy().unwrap();
     assert!(holds(home.path(), "one\n§\ntwo"));
     assert_eq!(state(&mut next), (2, "one\n§\ntwo".into()));
 
     // While another program holds the lock it is shown, and put there later.
-    put(home.path(), b"one");
+    keep(home.path());
+    add(&mut next, "three");
+    put_kept(home.path());
     let mut third = store(home.path());
     let lock = Lock::try_now(&home.path().join("m/MEMORY.md.lock")).unwrap();
     third.tidy().unwrap();
-    assert_eq!((state(&mut third), state(&mut third)), ((2, "one\n§\ntwo".into()), (2, "one\n§\ntwo".into())));
-    assert!(holds(home.path(), "one"));
+    let all = (3, "one\n§\ntwo\n§\nthree".to_owned());
+    assert_eq!((state(&mut third), state(&mut third)), (all.clone(), all));
+    assert!(holds(home.path(), "one\n§\ntwo"));
     drop(lock);
-    add(&mut third, "three");
-    assert!(holds(home.path(), "one\n§\ntwo\n§\nthree"));
-    assert_eq!(actions(&mut third), ["3 add", "2 add", "1 add"]);
+    add(&mut third, "four");
+    assert!(holds(home.path(), "one\n§\ntwo\n§\nthree\n§\nfour"));
+    assert_eq!(actions(&mut third), ["4 add", "3 add", "2 add", "1 add"]);
+}
+
+#[test]
+fn an_old_file_is_known_and_an_edit_too_whatever_the_clocks_say() {
+    for hours in [-72, 0, 72] {
+        let home = tempfile::tempdir().unwrap();
+        let mut first = store(home.path());
+        add(&mut first, "one");
+        date(home.path(), hours);
+        keep(home.path());
+        for entry in ["two", "three"] {
+            add(&mut first, entry);
+        }
+        // A power cut took back two renames.
+        put_kept(home.path());
+        let mut second = store(home.path());
+        second.tidy().unwrap();
+        assert_eq!(state(&mut second), (3, "one\n§\ntwo\n§\nthree".into()), "{hours}");
+        // Somebody went back to an earlier text, after a kill.
+        for (at, text) in [(4, "one\n§\ntwo"), (5, "one")] {
+            put(home.path(), text.as_bytes());
+            date(home.path(), hours);
+            let mut next = store(home.path());
+            next.tidy().unwrap();
+            assert_eq!(state(&mut next), (at, text.into()), "{hours}");
+        }
+    }
 }
 
 #[test]
@@ -197,11 +248,11 @@ fn a_folder_that_vanished_is_an_edit_that_can_be_undone() {
     let home = tempfile::tempdir().unwrap();
     let mut store = store(home.path());
     add(&mut store, "one");
-    std::fs::remove_dir_all(home.path().join("m")).unwrap();
+    fs::remove_dir_all(home.path().join("m")).unwrap();
     assert_eq!(state(&mut store), (2, String::new()));
     apply(&mut store, &Edit::Undo).unwrap();
     assert!(holds(home.path(), "one"));
-    std::fs::remove_dir_all(home.path()).unwrap();
+    fs::remove_dir_all(home.path()).unwrap();
     add(&mut store, "two");
     assert!(holds(home.path(), "two"));
     assert_eq!(state(&mut Store::new(paths(home.path()), Target::Memory, store.limits, Arc::default())).1, "two");
@@ -225,8 +276,8 @@ fn an_edit_of_the_same_size_in_the_same_instant_is_seen() {
     let mut store = store(home.path());
     for round in 0..200 {
         let text = format!("{:04}", round % 7 * 1000);
-        std::fs::create_dir_all(home.path().join("m")).unwrap();
-        std::fs::write(home.path().join("m/MEMORY.md"), &text).unwrap();
+        fs::create_dir_all(home.path().join("m")).unwrap();
+        fs::write(home.path().join("m/MEMORY.md"), &text).unwrap();
         assert_eq!(state(&mut store).1, text);
     }
 }

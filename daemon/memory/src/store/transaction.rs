@@ -120,6 +120,7 @@ impl<'a> Transaction<'a> {
             self.rows.push(Row {
                 revision: self.revision,
                 time: 0.0,
+                replaced: None,
                 action: edit.action(),
                 author: author.clone(),
                 before: std::mem::replace(&mut self.entries, Arc::clone(&after)),
@@ -190,7 +191,10 @@ impl<'a> Transaction<'a> {
             self.store.newest = self.store.newest.max(known.revision);
         }
         let now = unix(SystemTime::now());
-        self.rows.iter_mut().for_each(|row| row.time = now);
+        let replaced = known.stamp.map(|stamp| stamp.modified_nanos());
+        for row in &mut self.rows {
+            (row.time, row.replaced) = (now, replaced);
+        }
         let committed = self.write(known);
         if committed.is_err() {
             self.store.known = None;
@@ -203,6 +207,9 @@ impl<'a> Transaction<'a> {
 
     fn write(&mut self, known: Known) -> Result<(), StoreError> {
         let Some(journal) = &mut self.store.journal else { return Ok(()) };
+        if !known.unwritten.is_empty() {
+            file::sync(&self.store.paths.file)?;
+        }
         let events = self.rows.iter().map(|row| Event {
             revision: row.revision,
             action: row.action.clone(),

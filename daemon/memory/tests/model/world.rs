@@ -32,6 +32,8 @@ pub(crate) struct World {
     rows: Vec<Row>,
     /// Revisions of which the journal says that the file was durable at them.
     settled: BTreeSet<u64>,
+    /// Revisions before which there was no file.
+    first: BTreeSet<u64>,
 }
 
 impl World {
@@ -41,11 +43,16 @@ impl World {
         let mut store = open(folder.path());
         // What is written from now on is a change.
         assert_eq!(store.view().unwrap().revision, 0);
-        Self { folder, store, rows: Vec::new(), settled: BTreeSet::new() }
+        Self { folder, store, rows: Vec::new(), settled: BTreeSet::new(), first: BTreeSet::new() }
     }
 
     fn paths(&self) -> Paths {
         paths(self.folder.path())
+    }
+
+    /// The file as it was before the last edit.
+    fn kept(&self) -> PathBuf {
+        self.folder.path().join("kept")
     }
 
     /// What is locked by whoever writes.
@@ -87,14 +94,16 @@ impl World {
                     self.rows.drain(..self.rows.len() - KEPT);
                 }
             }
-            Operation::Reopen { settled } => self.reopen(*settled, |_| {}),
-            Operation::ReopenWith { settled, text } => self.reopen(*settled, |world| world.write(text)),
-            Operation::LoseLine { bytes } => self.reopen(false, |world| world.lose_line(*bytes)),
-            Operation::LoseFile => self.reopen(false, |world| {
-                if let Some(newest) = world.rows.last().filter(|row| row.before != row.after) {
-                    world.write(&newest.before.join(DELIMITER));
-                }
+            Operation::Reopen { settled } => self.reopen(*settled, |_| false),
+            Operation::ReopenWith { settled, text } => self.reopen(*settled, |world| {
+                world.write(text);
+                false
             }),
+            Operation::LoseLine { bytes } => self.reopen(false, |world| {
+                world.lose_line(*bytes);
+                false
+            }),
+            Operation::LoseFile => self.reopen(false, Self::lose_file),
         }
         let view = self.store.view().unwrap();
         let entries: Vec<String> = view.entries.iter().map(|entry| entry.to_string()).collect();
@@ -104,7 +113,11 @@ impl World {
     }
 
     fn edit(&mut self, edit: &Edit) {
-        let (_, before) = self.expected();
+        let (revision, before) = self.expected();
+        let Paths { file, .. } = self.paths();
+        let kept = self.kept();
+        drop(fs::remove_file(&kept));
+        let was_there = fs::hard_link(file, kept).is_ok();
         let (expected, action) = match edit {
             Edit::Change { changes, drift } => (changed(&before, changes, *drift), action(edit)),
             Edit::Undo => (self.undone(), "undo"),
@@ -113,6 +126,9 @@ impl World {
         assert_eq!(self.applied(edit), expected, "{edit:?} of {before:?}");
         if let Some(after) = expected.ok().filter(|after| *after != before) {
             self.push(action, after);
+            if !was_there {
+                self.first.insert(revision + 1);
+            }
             assert_eq!(self.text(), self.expected().1.join(DELIMITER));
         }
     }
@@ -160,14 +176,15 @@ impl World {
         }
     }
 
-    /// Closes the store, does something to its files and opens it again.
-    fn reopen(&mut self, settled: bool, meanwhile: impl FnOnce(&mut Self)) {
+    /// Closes the store, does something to its files and opens it again. What is done says whether
+    /// the file is the one from before the last change.
+    fn reopen(&mut self, settled: bool, meanwhile: impl FnOnce(&mut Self) -> bool) {
         if settled {
             self.store.flush().unwrap();
             self.settled.extend(self.rows.last().map(|row| row.revision));
         }
         self.store = open(self.folder.path());
-        meanwhile(self);
+        let is_old = meanwhile(self);
         let found = parsed(&self.text());
         self.store.tidy().unwrap();
         match self.rows.last() {
@@ -178,7 +195,11 @@ impl World {
             }
             None => {}
             // Its own last change never reached the file, so it is put there.
-            Some(newest) if newest.action != "external" && !self.is_settled() && found == newest.before => {}
+            Some(newest)
+                if newest.action != "external"
+                    && !self.is_settled()
+                    && found == newest.before
+                    && (is_old || self.first.contains(&newest.revision)) => {}
             Some(_) => self.seen(found),
         }
     }
@@ -196,6 +217,20 @@ impl World {
         fs::write(&temporary, text).unwrap();
         date(&temporary);
         fs::rename(temporary, path).unwrap();
+    }
+
+    /// The last change does not reach the file; what another program wrote is not lost, but taken
+    /// back by it.
+    fn lose_file(&mut self) -> bool {
+        let Some(newest) = self.rows.last().filter(|row| row.before != row.after) else { return false };
+        let (Paths { file, .. }, kept) = (self.paths(), self.kept());
+        if newest.action == "external" {
+            self.write(&newest.before.join(DELIMITER));
+        } else {
+            fs::remove_file(&file).unwrap();
+            drop(fs::hard_link(kept, file));
+        }
+        true
     }
 
     fn lose_line(&mut self, bytes: usize) {
