@@ -8,6 +8,8 @@
 //! * `service`: what the daemon does: sessions, compression, recall, retention, approvals;
 //! * `owners`: the threads and clients that own something: stores, archive, events, summarizers;
 //! * `data`: configuration, profiles, errors.
+//!
+//! Beside them, `sync` is what threads meet at.
 
 mod data;
 #[cfg(fuzzing)]
@@ -15,6 +17,7 @@ pub mod fuzzing;
 pub mod logging;
 mod owners;
 mod service;
+mod sync;
 mod wire;
 
 pub use data::config::{self, Config};

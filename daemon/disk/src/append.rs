@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use crate::DiskError;
 use crate::error::At;
 use crate::file::{self, Staged};
+use crate::schedule::step;
 
 /// Room that is reserved beyond the end, in bytes: a sync that finds its blocks
 /// already reserved has less to write.
@@ -106,6 +107,7 @@ impl Appender {
     /// # Errors
     /// A write that failed; the file then ends where it did.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
+        step();
         let end = self.length + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if end > self.reserved {
             self.reserve(end + RESERVE);

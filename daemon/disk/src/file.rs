@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::At;
+use crate::schedule::step;
 use crate::stamp::Stamp;
 use crate::{DiskError, owner};
 
@@ -215,6 +216,7 @@ pub fn sync(path: &Path) -> Result<(), DiskError> {
 /// # Errors
 /// Whatever step failed; nothing is left then.
 pub fn stage<'a>(path: &Path, content: &'a [u8], temporary: Temporary) -> Result<Staged<'a>, DiskError> {
+    step();
     let mut staged = begin(path, temporary)?;
     staged.file.write_all(content).at("write", &staged.real)?;
     Ok(Staged { content: Some(content), ..staged })
@@ -246,6 +248,7 @@ impl Staged<'_> {
     /// A rename that failed; the file then has its old content.
     pub fn put_in_place(self) -> Result<Placed, DiskError> {
         let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
+        step();
         match self.file.persist(&self.real) {
             Ok(file) => {
                 if !self.replaces

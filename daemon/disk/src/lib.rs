@@ -27,6 +27,7 @@ pub mod process;
 pub mod quarantine;
 pub mod regular;
 pub mod rotate;
+mod schedule;
 pub mod socket;
 pub mod stamp;
 pub mod watch;

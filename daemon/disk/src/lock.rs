@@ -10,6 +10,10 @@ use std::sync::Arc;
 use crate::DiskError;
 use crate::error::At;
 use crate::file::open_own;
+use crate::schedule::step;
+
+/// How often a lock file is opened that is removed or replaced in the same moment.
+const ATTEMPTS: usize = 16;
 
 /// A lock that is held until this is dropped. The file stays, for a deleted
 /// lock file could be locked twice.
@@ -26,12 +30,18 @@ impl Lock {
     /// # Errors
     /// A lock file that can't be opened or locked, or is no regular file.
     pub fn try_now(path: &Path) -> Result<Option<Self>, DiskError> {
-        let file = open(path)?;
-        match fs4::FileExt::try_lock(&file) {
-            Ok(()) => Ok(Some(Self { file })),
-            Err(fs4::TryLockError::WouldBlock) => Ok(None),
-            Err(fs4::TryLockError::Error(error)) => Err(error).at("lock", path),
+        for _ in 0..ATTEMPTS {
+            let lock = Self { file: open(path)? };
+            step();
+            if !try_lock(&lock.file, path)? {
+                return Ok(None);
+            }
+            step();
+            if lock.is_in_place(path) {
+                return Ok(Some(lock));
+            }
         }
+        Ok(None)
     }
 
     /// Whether the file at `path` is still the one that is locked. One that can't be looked at
@@ -76,18 +86,26 @@ impl LockFile {
     /// # Errors
     /// A lock file that can't be opened or locked, or is no regular file.
     pub fn try_now(&mut self) -> Result<Option<Locked>, DiskError> {
-        if let Some((file, identity)) = &self.open {
+        for _ in 0..ATTEMPTS {
+            let (file, identity) = match &self.open {
+                Some(open) => open,
+                None => {
+                    let file = Arc::new(open(&self.path)?);
+                    let metadata = file.metadata().at("inspect", &self.path)?;
+                    self.open.insert((file, (metadata.dev(), metadata.ino())))
+                }
+            };
+            step();
             let locked = Locked::take(file, &self.path)?;
+            step();
+            // What was removed meanwhile is no lock, for the others lock the new file.
             let here = std::fs::metadata(&self.path).ok().map(|here| (here.dev(), here.ino()));
             if here == Some(*identity) {
                 return Ok(locked);
             }
+            self.open = None;
         }
-        let file = Arc::new(open(&self.path)?);
-        let metadata = file.metadata().at("inspect", &self.path)?;
-        let locked = Locked::take(&file, &self.path)?;
-        self.open = Some((file, (metadata.dev(), metadata.ino())));
-        Ok(locked)
+        Ok(None)
     }
 }
 
@@ -100,11 +118,7 @@ pub struct Locked {
 
 impl Locked {
     fn take(file: &Arc<File>, path: &Path) -> Result<Option<Self>, DiskError> {
-        match fs4::FileExt::try_lock(&**file) {
-            Ok(()) => Ok(Some(Self { file: Arc::clone(file) })),
-            Err(fs4::TryLockError::WouldBlock) => Ok(None),
-            Err(fs4::TryLockError::Error(error)) => Err(error).at("lock", path),
-        }
+        Ok(try_lock(file, path)?.then(|| Self { file: Arc::clone(file) }))
     }
 }
 
@@ -127,10 +141,22 @@ pub fn holder(path: &Path) -> Result<String, DiskError> {
     Ok(text.trim().to_owned())
 }
 
+/// Whether the lock was free, and is had now.
+fn try_lock(file: &File, path: &Path) -> Result<bool, DiskError> {
+    match fs4::FileExt::try_lock(file) {
+        Ok(()) => Ok(true),
+        Err(fs4::TryLockError::WouldBlock) => Ok(false),
+        Err(fs4::TryLockError::Error(error)) => Err(error).at("lock", path),
+    }
+}
+
 fn open(path: &Path) -> Result<File, DiskError> {
     let mut options = OpenOptions::new();
     open_own(path, options.read(true).write(true).create(true).truncate(false).mode(0o600)).at("open", path)
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod schedules;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Who was first: the one who does a change, or the one who gives it up.
 
+use crate::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Neither happened yet.
 const OPEN: u8 = 0;
@@ -61,5 +61,36 @@ mod tests {
         assert!(done.take() && !done.give_up() && done.take());
         drop(CancelOnDrop(given_up.clone()));
         assert!(!given_up.take() && given_up.give_up());
+    }
+}
+
+#[cfg(all(test, feature = "shuttle"))]
+mod schedules {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use shuttle::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_change_is_taken_or_given_up_and_all_agree_which() {
+        shuttle::check_random(
+            || {
+                let token = CommitToken::default();
+                let takers = [0, 1].map(|_| {
+                    let token = token.clone();
+                    thread::spawn(move || token.take())
+                });
+                let givers = [0, 1].map(|_| {
+                    let token = token.clone();
+                    thread::spawn(move || token.give_up())
+                });
+                let taken = takers.map(|thread| thread.join().unwrap());
+                let given_up = givers.map(|thread| thread.join().unwrap());
+                assert!(taken[0] == taken[1] && given_up[0] == given_up[1] && taken[0] != given_up[0]);
+                assert_eq!(token.is_given_up(), given_up[0]);
+            },
+            10_000,
+        );
     }
 }

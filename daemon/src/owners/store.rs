@@ -1,19 +1,18 @@
 //! Who owns a store: its thread, or, while that has nothing to do, the one writer who
 //! found it so.
 
+#[cfg(all(test, feature = "shuttle"))]
+mod schedules;
 mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use herma_disk::watch::Watch;
 use herma_guard::Policy;
 use herma_memory::change::Applied;
 use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use worker::StoreWorker;
@@ -21,6 +20,9 @@ use worker::StoreWorker;
 use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
 use crate::owners::events::Events;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use crate::sync::{self, Gate, Mutex};
 
 /// Jobs that may wait; past it the answer is `busy`.
 const QUEUE: usize = 1024;
@@ -34,8 +36,8 @@ const CROWD_MS: u64 = 20;
 const QUICK: Duration = Duration::from_millis(2);
 
 /// Held during such a write: one thread at a time may wait for a disk, so that a
-/// disk that suddenly hangs stops none of the others.
-static IN_PLACE: Mutex<()> = Mutex::new(());
+/// disk that suddenly hangs stops none of the others. Nobody waits for it.
+static IN_PLACE: Gate = Gate::new(());
 
 /// What is asked of a store.
 #[derive(Debug)]
@@ -136,11 +138,11 @@ struct Crowd {
 
 impl Crowd {
     fn new() -> Self {
-        Self { since: Instant::now(), seen_ms: AtomicU64::new(0) }
+        Self { since: sync::now(), seen_ms: AtomicU64::new(0) }
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX) + CROWD_MS
+        u64::try_from(sync::now().duration_since(self.since).as_millis()).unwrap_or(u64::MAX) + CROWD_MS
     }
 
     fn seen(&self) {
@@ -148,7 +150,7 @@ impl Crowd {
     }
 
     fn is_here(&self) -> bool {
-        self.now_ms() - self.seen_ms.load(Ordering::Relaxed) < CROWD_MS
+        self.now_ms().saturating_sub(self.seen_ms.load(Ordering::Relaxed)) < CROWD_MS
     }
 }
 
@@ -161,7 +163,7 @@ impl StoreHandle {
         let crowd = Arc::new(Crowd::new());
         let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd))));
         let kept = Arc::clone(&worker);
-        std::thread::Builder::new().name(name).spawn(move || worker::serve(&kept, &receiver))?;
+        sync::spawn(name, move || worker::serve(&kept, &receiver))?;
         Ok(Self { jobs: sender, worker, crowd })
     }
 
@@ -185,19 +187,18 @@ impl StoreHandle {
             return None;
         }
         let mut worker = self.worker.try_lock().ok()?;
-        let has_other_workers = Handle::current().metrics().num_workers() > 1;
-        let is_quick = has_other_workers && worker.took < QUICK;
-        let began = Instant::now();
+        let is_quick = sync::has_others() && worker.took < QUICK;
+        let began = sync::now();
         let mut work = || catch_unwind(AssertUnwindSafe(|| worker.write_alone(write)));
         let written = match IN_PLACE.try_lock() {
             Ok(_only) if is_quick => work(),
-            _ => tokio::task::block_in_place(work),
+            _ => sync::may_take_long(work),
         };
         let written = written.unwrap_or_else(|_| {
             worker.begin_anew();
             Some(Err(Error::internal("the store")))
         });
-        worker.took = began.elapsed();
+        worker.took = sync::now().duration_since(began);
         if worker.needs_maintenance() {
             drop(worker);
             drop(self.jobs.try_send(Job::Maintain));
@@ -220,7 +221,7 @@ impl StoreHandle {
         let (done, settled) = sync_channel(1);
         if self.jobs.try_send(Job::Flush(done)).is_ok() {
             // A disk that hangs is no reason not to stop.
-            let _ = settled.recv_timeout(patience);
+            let _ = sync::receive(&settled, patience);
         }
     }
 

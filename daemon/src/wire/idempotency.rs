@@ -1,12 +1,14 @@
 //! Remembers the results of mutations that carry an idempotency key.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_protocol::limits;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// A result as it is kept.
 type Kept = Arc<RawValue>;
@@ -85,7 +87,7 @@ impl Idempotency {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,6 +128,9 @@ impl Drop for Ticket {
         }
     }
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod schedules;
 
 #[cfg(test)]
 mod tests {

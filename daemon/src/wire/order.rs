@@ -73,6 +73,9 @@ fn is_under_way(request: &watch::Receiver<()>) -> bool {
     request.has_changed().is_ok()
 }
 
+#[cfg(all(test, feature = "shuttle"))]
+mod schedules;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,7 @@
 //! answered after it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_memory::{Denied, Store, Transaction, View};
@@ -13,6 +12,8 @@ use tokio::sync::oneshot;
 use super::{Crowd, Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
+use crate::sync::mpsc::{Receiver, RecvTimeoutError};
+use crate::sync::{self, Mutex, MutexGuard};
 
 /// Writes that are taken along at the last moment at most.
 const GROUP: usize = 256;
@@ -40,12 +41,12 @@ pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
         let due = lock(worker).look_at;
         let job = match due {
             None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(due) => jobs.recv_timeout(due.saturating_duration_since(Instant::now())),
+            Some(due) => sync::receive(jobs, due.saturating_duration_since(sync::now())),
         };
         let mut worker = lock(worker);
         let job = match job {
             Ok(job) => job,
-            Err(RecvTimeoutError::Timeout) if worker.look_at.is_some_and(|due| due <= Instant::now()) => Job::Look,
+            Err(RecvTimeoutError::Timeout) if worker.look_at.is_some_and(|due| due <= sync::now()) => Job::Look,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => {
                 if worker.is_writing {
@@ -121,7 +122,7 @@ impl StoreWorker {
     /// A write is over: its events need not be seen, but its file looked at later.
     fn wrote(&mut self) {
         self.unmaintained += 1;
-        self.look_at = Some(Instant::now() + CALM);
+        self.look_at = Some(sync::now() + CALM);
     }
 
     /// Whether something waits that the store's thread should do.
@@ -139,7 +140,7 @@ impl StoreWorker {
             self.is_writing = true;
             self.context.watch.pause(self.context.paths.folder());
             // Whatever became of the write, the pause has an end.
-            self.look_at.get_or_insert_with(|| Instant::now() + CALM);
+            self.look_at.get_or_insert_with(|| sync::now() + CALM);
         }
     }
 
@@ -147,7 +148,7 @@ impl StoreWorker {
         match job {
             Job::View(answer) => self.view(answer),
             Job::Log(page, answer) => drop(answer.send(self.log(page))),
-            Job::Hint => self.look_at = Some(Instant::now() + CALM),
+            Job::Hint => self.look_at = Some(sync::now() + CALM),
             Job::Look => self.look(),
             Job::Write(write, answer) => {
                 for job in self.serve_writes((write, answer), jobs) {
@@ -237,7 +238,7 @@ impl StoreWorker {
             if waiting.is_empty() {
                 return Vec::new();
             }
-            match jobs.recv_timeout(PAUSE) {
+            match sync::receive(jobs, PAUSE) {
                 Ok(Job::Write(_, answer)) if waiting.len() >= QUEUE => {
                     drop(answer.send(Err(Error::overloaded("the store"))))
                 }
@@ -249,7 +250,7 @@ impl StoreWorker {
                 Ok(Job::Flush(done)) => {
                     let _ = done.send(());
                 }
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+                Err(RecvTimeoutError::Disconnected) => sync::sleep(PAUSE),
             }
         }
     }
