@@ -69,8 +69,8 @@ pub const IDEMPOTENCY_KEY: usize = 256;
 /// the first result.
 pub const IDEMPOTENCY_S: u64 = 600;
 
-/// Bytes of all remembered results of idempotent mutations. Past it the oldest
-/// are forgotten.
+/// Bytes that all remembered results of idempotent mutations take, with their keys and
+/// what it takes to find them. Past it the oldest are forgotten.
 pub const IDEMPOTENCY_BYTES: usize = 64 << 20;
 
 /// Longest deadline that a request may ask for, in milliseconds (one hour).

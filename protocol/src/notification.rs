@@ -19,12 +19,20 @@ pub enum Topic {
     /// `output.expired`: a spilled output was removed because of its age or the
     /// quota.
     OutputExpired,
+    /// `session.expired`: a closed session left the archive because of its age or the
+    /// quota, or a session was removed.
+    SessionExpired,
 }
 
 impl Topic {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::MemoryChanged, Self::CompressionProgress, Self::CompressionDone, Self::OutputExpired];
+    pub const ALL: [Self; 5] = [
+        Self::MemoryChanged,
+        Self::CompressionProgress,
+        Self::CompressionDone,
+        Self::OutputExpired,
+        Self::SessionExpired,
+    ];
 
     /// Its name on the wire.
     #[must_use]
@@ -34,6 +42,7 @@ impl Topic {
             Self::CompressionProgress => "compression.progress",
             Self::CompressionDone => "compression.done",
             Self::OutputExpired => "output.expired",
+            Self::SessionExpired => "session.expired",
         }
     }
 
@@ -69,6 +78,8 @@ pub enum Notification {
     MemoryChanged(MemoryChanged),
     /// `output.expired`
     OutputExpired(OutputExpired),
+    /// `session.expired`
+    SessionExpired(SessionExpired),
     /// `compression.progress`
     CompressionProgress(CompressionProgress),
     /// `compression.done`
@@ -82,6 +93,7 @@ impl Notification {
         match self {
             Self::MemoryChanged(_) => Topic::MemoryChanged,
             Self::OutputExpired(_) => Topic::OutputExpired,
+            Self::SessionExpired(_) => Topic::SessionExpired,
             Self::CompressionProgress(_) => Topic::CompressionProgress,
             Self::CompressionDone(_) => Topic::CompressionDone,
         }
@@ -93,6 +105,7 @@ impl Notification {
         match topic {
             Topic::MemoryChanged => serde_json::from_str(params).map(Self::MemoryChanged),
             Topic::OutputExpired => serde_json::from_str(params).map(Self::OutputExpired),
+            Topic::SessionExpired => serde_json::from_str(params).map(Self::SessionExpired),
             Topic::CompressionProgress => serde_json::from_str(params).map(Self::CompressionProgress),
             Topic::CompressionDone => serde_json::from_str(params).map(Self::CompressionDone),
         }
@@ -177,6 +190,19 @@ pub struct OutputExpired {
     pub bytes: u64,
     /// Hex, of its text in UTF-8.
     pub sha256: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A session is gone, with all that was kept of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionExpired {
+    /// Its id.
+    pub session: String,
+    /// Its messages.
+    pub messages: u64,
+    /// Bytes of their JSON texts.
+    pub bytes: u64,
     /// Why.
     pub reason: Reason,
 }

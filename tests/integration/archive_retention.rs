@@ -3,7 +3,7 @@
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A session with messages of about 200 KB.
+/// A session with messages of about 170 KB.
 fn fill(raw: &mut Raw, session: &str, parent: Option<&str>) {
     raw.result("session.open", &json!({ "session": session, "parent": parent }));
     let messages: Vec<Value> = (0..10)
@@ -27,6 +27,23 @@ fn look(raw: &mut Raw, number: usize) {
     raw.result("output.admit", &output);
 }
 
+/// One who is told of sessions that go.
+fn subscriber(daemon: &Daemon) -> Raw {
+    let mut raw = daemon.raw();
+    raw.result("subscribe", &json!({ "topics": ["session.expired"] }));
+    raw
+}
+
+/// Id, messages and reason of the next session that went.
+fn told(raw: &mut Raw) -> (String, u64, String) {
+    let line = raw.read();
+    assert_eq!(line["method"], "session.expired", "{line}");
+    let params = &line["params"];
+    assert!(params["bytes"].as_u64().is_some_and(|bytes| bytes > 100_000), "{line}");
+    let text = |name: &str| params[name].as_str().unwrap().to_owned();
+    (text("session"), params["messages"].as_u64().unwrap(), text("reason"))
+}
+
 fn is_there(raw: &mut Raw, session: &str) -> bool {
     let reply = raw.call("session.show", &json!({ "session": session }));
     assert!(["", "not_found"].contains(&kind(&reply)), "{reply}");
@@ -38,6 +55,7 @@ fn the_quota_takes_whole_closed_sessions_the_oldest_first() {
     let home = Home::configured("[archive]\nquota = \"2MiB\"\n[output]\nquota = \"1KiB\"\n");
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
+    let mut subscriber = subscriber(&daemon);
     // The open one goes on from the oldest of all, which is therefore in use.
     fill(&mut raw, "root", None);
     close(&mut raw, "root");
@@ -64,6 +82,21 @@ fn the_quota_takes_whole_closed_sessions_the_oldest_first() {
         found["hits"].as_array().unwrap().len()
     };
     assert_eq!((hits(&mut raw, "aw1x7"), hits(&mut raw, "fw1x7")), (0, 1));
+
+    raw.result("session.remove", &json!({ "session": "open" }));
+    let mut went = Vec::new();
+    let removed = loop {
+        match told(&mut subscriber) {
+            (session, 10, reason) if reason == "quota" => went.push(session),
+            other => break other,
+        }
+    };
+    assert_eq!(removed, ("open".into(), 10, "removed".into()));
+    assert!(
+        went.len() >= 6 - left.len()
+            && ["a", "b", "c", "d", "e"].starts_with(&went.iter().map(String::as_str).collect::<Vec<_>>()),
+        "{went:?}"
+    );
 }
 
 #[test]
@@ -71,6 +104,7 @@ fn what_is_old_goes_and_what_is_open_stays() {
     let home = Home::configured("[archive]\nttl = \"1s\"\n[output]\nquota = \"1KiB\"\n");
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
+    let mut subscriber = subscriber(&daemon);
     fill(&mut raw, "open", None);
     fill(&mut raw, "closed", None);
     close(&mut raw, "closed");
@@ -80,6 +114,7 @@ fn what_is_old_goes_and_what_is_open_stays() {
         look(&mut raw, number);
         (!is_there(&mut raw, "closed")).then_some(())
     });
+    assert_eq!(told(&mut subscriber), ("closed".into(), 10, "ttl".into()));
     assert!(is_there(&mut raw, "open"));
     let reopened = raw.result("session.open", &json!({ "session": "closed" }));
     assert_eq!(reopened["resumed"], json!(false));

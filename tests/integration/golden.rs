@@ -24,10 +24,11 @@ use files::{assert_grown, folder, golden};
 const ID: u64 = 7;
 
 /// Golden files that belong to no method.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "error",
     "notification",
     "notification.expired",
+    "notification.session_expired",
     "notification.progress",
     "notification.done",
     "attached",
@@ -143,6 +144,8 @@ fn notifications_are_read_from_their_lines_and_their_frames() {
     });
     keeps_its_line_and_its_frame("notification", &notification);
     keeps_its_line_and_its_frame("notification.expired", &Notification::OutputExpired(samples::outputs::gone()));
+    let gone = Notification::SessionExpired(samples::outputs::gone_session());
+    keeps_its_line_and_its_frame("notification.session_expired", &gone);
     keeps_its_line_and_its_frame("notification.progress", &samples::contexts::progress());
     keeps_its_line_and_its_frame("notification.done", &samples::contexts::done());
 }

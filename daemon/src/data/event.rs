@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use herma_context::engine::{AuxFailure, Over};
 use herma_memory::{Action, Target};
+use herma_spill::Reason;
 use herma_spill::outputs::Expired;
 
 use super::summarizer_kind::Kind;
@@ -15,6 +16,8 @@ pub(crate) enum Event {
     MemoryChanged(MemoryChange),
     /// An output is gone.
     OutputExpired(Arc<Expired>),
+    /// A session is gone.
+    SessionExpired(Arc<GoneSession>),
     /// A compression has come to its next phase.
     CompressionProgress {
         /// The session.
@@ -39,6 +42,19 @@ pub(crate) struct MemoryChange {
     pub action: Action,
     /// The session that wrote, where one was named.
     pub session: Option<String>,
+}
+
+/// A session that is gone, with all that was kept of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GoneSession {
+    /// Its id.
+    pub session: String,
+    /// Its messages.
+    pub messages: u64,
+    /// Bytes of their JSON texts.
+    pub bytes: u64,
+    /// Why.
+    pub reason: Reason,
 }
 
 /// What a compression does.

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use herma_spill::Reason;
 use herma_spill::retention::Clock;
 
 use super::session::SessionTable;
 use crate::data::error::Outcome;
+use crate::data::event::{Event, GoneSession};
 use crate::owners::archive::{ArchiveHandle, ClosedSession};
+use crate::owners::events::Events;
 
 /// How long closed sessions stay.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct ArchiveRetention {
     pub quota: u64,
     pub archive: Arc<ArchiveHandle>,
     pub sessions: Arc<SessionTable>,
+    /// Who is told which session is gone.
+    pub events: Events,
 }
 
 /// What left the archive.
@@ -55,20 +60,29 @@ impl ArchiveRetention {
             // A clock that was set must not take away what was kept for months.
             let is_old =
                 !self.ttl.is_zero() && !clock.is_doubtful() && clock.now() - session.ended_at > self.ttl.as_secs_f64();
+            let reason = if is_old { Reason::Ttl } else { Reason::Quota };
             if !is_old && (self.quota == 0 || self.archive.used_bytes().await? <= self.quota) {
                 break;
             }
-            self.remove(session, gone).await?;
+            self.remove(session, reason, gone).await?;
         }
         Ok(())
     }
 
-    async fn remove(&self, session: ClosedSession, gone: &mut Gone) -> Outcome<()> {
+    async fn remove(&self, session: ClosedSession, reason: Reason, gone: &mut Gone) -> Outcome<()> {
+        let id = session.id.clone();
         if let Some(removed) = self.archive.remove_closed(session).await? {
             gone.sessions += 1;
             gone.messages += removed.messages;
             gone.bytes += removed.bytes;
+            let (messages, bytes) = (removed.messages, removed.bytes);
+            publish_gone(&self.events, GoneSession { session: id, messages, bytes, reason });
         }
         Ok(())
     }
+}
+
+/// Tells subscribers that a session is gone.
+pub(crate) fn publish_gone(events: &Events, gone: GoneSession) {
+    events.publish(Event::SessionExpired(Arc::new(gone)));
 }

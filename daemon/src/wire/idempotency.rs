@@ -6,9 +6,17 @@ use std::time::{Duration, Instant};
 
 use herma_protocol::limits;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
 
 use crate::sync::{Mutex, MutexGuard};
+
+/// Bytes that a result takes beside itself and its key: in two tables, with the hash of what was
+/// asked, and what the allocator adds.
+const ENTRY: usize = 256;
+
+/// Pause between two looks for what is too old, while there is something.
+const LOOK: Duration = Duration::from_mins(1);
 
 /// A result as it is kept.
 type Kept = Arc<RawValue>;
@@ -39,6 +47,8 @@ pub(crate) enum Begin {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Idempotency {
     inner: Arc<Mutex<Inner>>,
+    /// There is a result that will be too old.
+    kept: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -87,6 +97,28 @@ impl Idempotency {
         }
     }
 
+    /// Forgets what is too old although nobody comes any more, for as long as it is polled.
+    pub(crate) async fn keep_tidy(&self) {
+        loop {
+            self.kept.notified().await;
+            while !self.forget_old(Instant::now()) {
+                sleep(LOOK).await;
+            }
+        }
+    }
+
+    /// Forgets what is too old; whether nothing is kept now.
+    fn forget_old(&self, now: Instant) -> bool {
+        let mut inner = self.lock();
+        inner.forget_old(now);
+        let is_empty = inner.finished.is_empty();
+        if is_empty {
+            inner.entries.shrink_to_fit();
+            inner.finished.shrink_to_fit();
+        }
+        is_empty
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +132,7 @@ impl Inner {
                 return;
             }
             if let Some(Entry { state: State::Done(json), .. }) = self.entries.remove(key) {
-                self.bytes -= json.get().len();
+                self.bytes -= cost(key, &json);
             }
             self.finished.pop_front();
         }
@@ -112,12 +144,18 @@ impl Ticket {
     pub(crate) fn done(self, json: Arc<RawValue>, now: Instant) {
         let mut inner = self.all.lock();
         if let Some(entry) = inner.entries.get_mut(&self.key) {
-            let length = json.get().len();
+            let bytes = cost(&self.key, &json);
             entry.state = State::Done(json);
-            inner.bytes += length;
+            inner.bytes += bytes;
             inner.finished.push_back((now, self.key.clone()));
+            self.all.kept.notify_one();
         }
     }
+}
+
+/// Bytes that it takes to remember a result.
+fn cost(key: &str, json: &RawValue) -> usize {
+    json.get().len() + 2 * key.len() + ENTRY
 }
 
 impl Drop for Ticket {
@@ -156,6 +194,24 @@ mod tests {
         assert!(matches!(all.begin(&mutation("other", 2), start), Begin::First(_)));
         let later = start + Duration::from_secs(limits::IDEMPOTENCY_S);
         assert!(matches!(all.begin(&mutation("k", 2), later), Begin::First(_)));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_goes_when_it_is_old_though_nobody_comes() {
+        let all = Idempotency::default();
+        let start = Instant::now();
+        // Small results count with what it takes to find them.
+        let most = limits::IDEMPOTENCY_BYTES / ENTRY;
+        for at in 0..most + 10 {
+            let Begin::First(ticket) = all.begin(&mutation(&at.to_string(), 1), start) else { panic!("first") };
+            ticket.done(json("7"), start);
+        }
+        assert!(all.lock().bytes <= limits::IDEMPOTENCY_BYTES + 2 * ENTRY && all.lock().entries.len() < most);
+        assert!(!all.forget_old(start));
+        let later = start + Duration::from_secs(limits::IDEMPOTENCY_S);
+        assert!(all.forget_old(later));
+        let inner = all.lock();
+        assert_eq!((inner.bytes, inner.entries.capacity(), inner.finished.capacity()), (0, 0, 0));
     }
 
     #[test]

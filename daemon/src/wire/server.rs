@@ -127,6 +127,7 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             services.indexer.work(&services.events, queue),
             services.retention.keep_looking(),
             services.connections.buffers.keep_tidy(),
+            services.connections.idempotency.keep_tidy(),
         );
     };
     tokio::select! {

@@ -145,6 +145,7 @@ impl Services {
                     quota: config.archive.quota,
                     archive: Arc::clone(&archive),
                     sessions: Arc::clone(&table),
+                    events: events.clone(),
                 },
                 sessions: table,
                 archive: Arc::clone(&archive),

@@ -4,7 +4,7 @@ use herma_client::ClientError;
 use herma_client::protocol::Notification;
 use herma_client::protocol::daemon::SubscribeParams;
 use herma_client::protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase, Topic,
+    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase, SessionExpired, Topic,
 };
 use serde::Serialize;
 
@@ -54,9 +54,10 @@ const fn topics(profile: Option<&str>) -> &'static [Topic] {
 fn is_wanted(notification: &Notification, profile: Option<&str>) -> bool {
     match notification {
         Notification::MemoryChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
-        Notification::OutputExpired(_) | Notification::CompressionProgress(_) | Notification::CompressionDone(_) => {
-            profile.is_none()
-        }
+        Notification::OutputExpired(_)
+        | Notification::SessionExpired(_)
+        | Notification::CompressionProgress(_)
+        | Notification::CompressionDone(_) => profile.is_none(),
     }
 }
 
@@ -69,6 +70,7 @@ pub(super) fn told(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
         Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
+        Notification::SessionExpired(expired) => format!("{time}  {}", session_expiry(expired)),
         Notification::CompressionProgress(progress) => format!("{time}  {}", progressed(progress)),
         Notification::CompressionDone(done) => format!("{time}  {}", compressed(done)),
     }
@@ -120,6 +122,16 @@ fn expiry(expired: &OutputExpired) -> String {
     format!("output {handle}  gone, {reason}: {} of {of}, session {session}", out::size(expired.bytes))
 }
 
+fn session_expiry(expired: &SessionExpired) -> String {
+    let SessionExpired { session, messages, bytes, reason } = expired;
+    let reason = output::reason(*reason);
+    format!(
+        "session {session}  gone, {reason}: {}, {}",
+        out::counted(usize::try_from(*messages).unwrap_or(usize::MAX), "message", "messages"),
+        out::size(*bytes)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use herma_client::protocol::memory::Target;
@@ -161,6 +173,21 @@ mod tests {
             json(&expired("t")).unwrap(),
             "{\"topic\":\"output.expired\",\"handle\":\"out_1\",\"session\":\"s1\",\"tool\":\"t\",\"id\":\"call_1\",\"bytes\":1536,\"sha256\":\"ab\",\"reason\":\"ttl\"}"
         );
+    }
+
+    #[test]
+    fn a_session_that_goes_is_one_line() {
+        let gone = Notification::SessionExpired(SessionExpired {
+            session: "s1".into(),
+            messages: 2,
+            bytes: 1536,
+            reason: Reason::Quota,
+        });
+        assert_eq!(told(&gone, "12:00"), "12:00  session s1  gone, over the quota: 2 messages, 1.5 KiB");
+        let line =
+            "{\"topic\":\"session.expired\",\"session\":\"s1\",\"messages\":2,\"bytes\":1536,\"reason\":\"quota\"}";
+        assert_eq!(json(&gone).unwrap(), line);
+        assert!(is_wanted(&gone, None) && !is_wanted(&gone, Some("default")));
     }
 
     #[test]

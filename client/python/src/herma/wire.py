@@ -13,7 +13,8 @@ class Event(NamedTuple):
     """Something that the daemon tells unasked."""
 
     topic: str
-    """``memory.changed``, ``compression.progress``, ``compression.done``, ``output.expired``."""
+    """``memory.changed``, ``compression.progress``, ``compression.done``, ``output.expired``,
+    ``session.expired``."""
     params: dict[str, Any]
 
 

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use herma_spill::Reason;
+
 use super::SessionService;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
+use crate::data::event::GoneSession;
 use crate::owners::blocking::blocking;
+use crate::service::archive_retention::publish_gone;
 use crate::service::caller::Caller;
 use crate::service::retention::publish_expired;
 
@@ -42,13 +46,16 @@ impl SessionService {
     }
 
     async fn remove_now(&self, id: String) -> Outcome<Removed> {
-        let (table, name) = (Arc::clone(&self.table), id.clone());
-        let archived = self.archive.remove_session(id.clone(), move || table.forget(&name)).await?;
+        let (table, name, key) = (Arc::clone(&self.table), id.clone(), id.clone());
+        let archived = self.archive.remove_session(id.clone(), move || table.forget(&key)).await?;
         self.compression.forget(&id);
         let outputs = Arc::clone(&self.outputs.kept);
         let remove = move || outputs.remove_session(&id, unix_now()).map_err(Error::from);
         let gone = blocking("session.remove", remove).await?;
         publish_expired(&self.events, gone.iter().filter_map(|one| one.expired.as_ref()));
+        let gone_session =
+            GoneSession { session: name, messages: archived.messages, bytes: archived.bytes, reason: Reason::Removed };
+        publish_gone(&self.events, gone_session);
         let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
         Ok(Removed { messages: archived.messages, outputs: gone.len(), bytes })
     }

@@ -7,7 +7,7 @@ use herma_memory::Action;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
 use herma_protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase as WirePhase,
+    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase as WirePhase, SessionExpired,
 };
 use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
 use tokio::time::Instant;
@@ -106,6 +106,7 @@ const fn topic(event: &Event) -> Topic {
     match event {
         Event::MemoryChanged(_) => Topic::MemoryChanged,
         Event::OutputExpired(_) => Topic::OutputExpired,
+        Event::SessionExpired(_) => Topic::SessionExpired,
         Event::CompressionProgress { .. } => Topic::CompressionProgress,
         Event::CompressionDone(_) => Topic::CompressionDone,
     }
@@ -132,6 +133,12 @@ fn notification(event: Event) -> Notification {
             id: gone.id.clone(),
             bytes: gone.bytes,
             sha256: base16ct::lower::encode_string(&gone.sha256),
+            reason: reason(gone.reason),
+        }),
+        Event::SessionExpired(gone) => Notification::SessionExpired(SessionExpired {
+            session: gone.session.clone(),
+            messages: gone.messages,
+            bytes: gone.bytes,
             reason: reason(gone.reason),
         }),
         Event::CompressionProgress { session, phase } => {

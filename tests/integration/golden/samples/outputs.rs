@@ -1,6 +1,6 @@
 //! Samples of the methods about outputs that are kept.
 
-use herma_protocol::notification::OutputExpired;
+use herma_protocol::notification::{OutputExpired, SessionExpired};
 use herma_protocol::output::{search, shelf};
 use herma_protocol::{Reply, Request};
 
@@ -70,6 +70,11 @@ pub(super) fn gc() -> (Request, Reply) {
         Request::OutputGc(shelf::GcParams { dry_run: Some(true) }),
         Reply::OutputGc(shelf::GcResult { expired: vec![expired], freed: 150_300, files: 2, bytes: 300_000 }),
     )
+}
+
+/// What a subscriber is told when a session goes.
+pub(in super::super) fn gone_session() -> SessionExpired {
+    SessionExpired { session: "s-1".into(), messages: 420, bytes: 812_000, reason: shelf::Reason::Quota }
 }
 
 /// What a subscriber is told when an output goes.

@@ -66,7 +66,7 @@ class AsyncClient(Methods):
         """What happens, on a connection of its own, from ``async with`` on.
 
         ``topics`` are of ``memory.changed``, ``compression.progress``,
-        ``compression.done`` and ``output.expired``.
+        ``compression.done``, ``output.expired`` and ``session.expired``.
         """
         return AsyncSubscription(self.place, list(topics), start=self._start, timeout=self.timeout)
 

@@ -74,7 +74,7 @@ class Client(Methods):
         """What happens from now on, on a connection of its own.
 
         ``topics`` are of ``memory.changed``, ``compression.progress``,
-        ``compression.done`` and ``output.expired``.
+        ``compression.done``, ``output.expired`` and ``session.expired``.
         """
         deadline = Deadline(self.timeout)
         return Subscription(self.place, list(topics), start=self._start, deadline=deadline)
