@@ -152,6 +152,25 @@ fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
 }
 
 #[test]
+fn who_asks_for_the_state_learns_that_the_file_is_another_one_though_nobody_writes() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    drop(fill(&mut daemon.raw()));
+    daemon.terminate();
+    daemon.ended();
+    let backup = home.path().join("backup.db");
+    fs::copy(archive(&home), &backup).unwrap();
+    daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    assert_eq!(state(&mut raw), "ok");
+    fs::remove_file(archive(&home)).unwrap();
+    assert_eq!(state(&mut raw), "ok");
+    assert!(archive(&home).exists());
+    fs::rename(&backup, archive(&home)).unwrap();
+    assert!(state(&mut raw).contains("replaced"), "{}", state(&mut raw));
+}
+
+#[test]
 fn an_archive_that_can_not_be_put_back_yet_is_told_and_not_lost() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

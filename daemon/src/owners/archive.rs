@@ -49,6 +49,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
+/// How long is waited for what is good to know.
+const SOON: Duration = Duration::from_millis(200);
+
 type Job = Box<dyn FnOnce(&mut Archive) -> Finished + Send>;
 
 /// What a job came to.
@@ -215,6 +218,12 @@ impl ArchiveHandle {
         F: FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static,
     {
         if self.is_in_use() { self.write(job).await } else { Ok(()) }
+    }
+
+    /// Has the archive's thread look whether its files are still those that it opened, which it does
+    /// after every job; no longer than [`SOON`], for it may have much to do.
+    pub(crate) async fn look(&self) {
+        drop(tokio::time::timeout(SOON, self.write_if_in_use(|_| Ok(()))).await);
     }
 
     /// Has the archive's thread do a job for which nobody waits.

@@ -86,6 +86,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
             },
         });
     }
+    services.archive.look().await;
     let sessions = services.archive.count_sessions().await.unwrap_or_default();
     let (files, spilled) = services.outputs.usage();
     Ok(StatusResult {

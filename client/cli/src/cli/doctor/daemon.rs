@@ -100,7 +100,7 @@ fn archive(status: &StatusResult) -> Finding {
     match status.archive.state.as_str() {
         "ok" => Finding::ok("archive", words),
         state if state.starts_with("ok;") => {
-            Finding::warning("archive", words, "a new one was begun; the damaged file is kept beside it")
+            Finding::warning("archive", words, "what was the archive before is kept beside it")
         }
         _ => Finding::error(
             "archive",
