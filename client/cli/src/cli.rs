@@ -112,7 +112,7 @@ enum Command {
     Profile(profile::Command),
     /// Watch the daemon live: sessions, stores, outputs, requests, events
     Top(top::Arguments),
-    /// Print each change of a store, and each output that goes, as it happens
+    /// Print each change of a store, each compression, and each output or session that goes, as it happens
     Watch(watch::Arguments),
     /// Spill large tool outputs; list, search and read them
     #[command(subcommand)]

@@ -199,7 +199,8 @@ impl Placed {
     }
 }
 
-/// Makes durable what another program wrote: the file, if there is one, and its name.
+/// Makes durable what is there, whoever wrote it: the file and its name, or that there is none, or
+/// not even its folder.
 ///
 /// # Errors
 /// A file that can't be opened, or a sync that failed.
@@ -208,7 +209,8 @@ pub fn sync(path: &Path) -> Result<(), DiskError> {
     if found.is_some() {
         File::open(&real).and_then(|file| file.sync_all()).at("sync", &real)?;
     }
-    sync_folder(parent(&real))
+    let folder = parent(&real).ancestors().find(|folder| folder.is_dir());
+    folder.map_or(Ok(()), sync_folder)
 }
 
 /// Writes `content` beside the file that is to be replaced, without syncing it.

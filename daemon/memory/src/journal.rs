@@ -50,6 +50,8 @@ pub(crate) struct Journal {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) revision: u64,
+    /// The file was durable at this revision.
+    pub(crate) settled: bool,
     offset: u64,
     length: usize,
 }
@@ -104,11 +106,6 @@ impl Journal {
     /// Lines that can't be read.
     pub(crate) const fn damaged(&self) -> u64 {
         self.damaged
-    }
-
-    /// Whether the store was closed in peace at the newest revision.
-    pub(crate) const fn is_settled(&self) -> bool {
-        self.settled
     }
 
     /// The rows that can be read, oldest first, without their texts.
@@ -177,6 +174,7 @@ impl Journal {
             write_row(row, &mut bytes);
             marks.push(Mark {
                 revision: row.revision,
+                settled: false,
                 offset: start + u64::try_from(from).unwrap_or(u64::MAX),
                 length: bytes.len() - from,
             });
@@ -251,6 +249,7 @@ impl Journal {
         appender.sync()?;
         appender.release()?;
         self.settled = true;
+        self.marks.back_mut().into_iter().for_each(|mark| mark.settled = true);
         Ok(())
     }
 
@@ -308,11 +307,13 @@ impl Index {
         }
         match read_head(line) {
             Some(Head::Row(row)) if self.marks.back().is_none_or(|last| last.revision < row.revision) => {
-                self.marks.push_back(Mark { revision: row.revision, offset, length: line.len() });
+                self.marks.push_back(Mark { revision: row.revision, settled: false, offset, length: line.len() });
                 (self.settled, self.damaged_last) = (false, 0);
             }
             Some(Head::Settled(revision)) => {
-                self.settled = self.marks.back().is_some_and(|last| last.revision == revision);
+                let last = self.marks.back_mut().filter(|last| last.revision == revision);
+                self.settled = last.is_some();
+                last.into_iter().for_each(|mark| mark.settled = true);
             }
             Some(Head::Row(_)) | None if line.iter().all(u8::is_ascii_whitespace) => {}
             Some(Head::Row(_)) | None => {

@@ -1,6 +1,7 @@
 //! What a file means that is not at the newest revision when a store is opened.
 
 use crate::entries::Entry;
+use crate::journal::line::Replaced;
 
 /// When a file was written last, by the file system.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,23 +12,18 @@ pub(crate) struct Written {
     pub seconds: f64,
 }
 
-/// What the journal says of a change before which the file held what it holds now.
+/// What the journal says of a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Past {
-    /// herma's, and it took the place of the file that was written then.
-    Replaced {
-        /// In Unix nanoseconds.
-        nanos: i64,
-    },
-    /// herma's, when there was no file, or an earlier version did not say which.
-    Unknown {
-        /// When the change was made, in Unix seconds.
-        seconds: f64,
-        /// It is one of those that were synced last, and the store was not closed after them.
-        is_unfinished: bool,
-    },
-    /// Another program's, which was made durable before it was written down.
-    External,
+pub(crate) struct Past {
+    /// Another program did it.
+    pub is_external: bool,
+    /// The file that it took the place of; of another program's change, the one that it will be
+    /// taken from when both came together.
+    pub replaced: Replaced,
+    /// It is one of herma's own that were synced last.
+    pub is_last: bool,
+    /// When it was made, in Unix seconds.
+    pub time: f64,
 }
 
 /// What is to be done.
@@ -39,15 +35,19 @@ pub(crate) enum Verdict {
     External,
 }
 
-/// Judges a file by one change that followed on what it holds. A killed daemon leaves the last
-/// changes behind, a power cut can take back the renames of many: it is the very file then that
-/// was replaced. Without its time, a file is old when it was written before the change.
-pub(crate) fn judge(written: Option<Written>, past: Past) -> Verdict {
-    let is_old = match (past, written) {
-        (Past::Replaced { nanos }, Some(written)) => nanos == written.nanos,
-        (Past::Unknown { is_unfinished: true, .. }, _) => true,
-        (Past::Unknown { seconds, .. }, Some(written)) => written.seconds <= seconds,
-        (Past::Replaced { .. } | Past::Unknown { .. }, None) | (Past::External, _) => false,
+/// Judges a file by one change; `holds_before` when it holds what that change began with. A killed
+/// daemon leaves the last changes behind, a power cut can take back the renames of many: it is the very
+/// file then that was replaced. Where it is unknown which one that was, a file is old when it is as it was
+/// before the last changes, or was written before the change.
+pub(crate) fn judge(written: Option<Written>, holds_before: bool, past: Past) -> Verdict {
+    let is_old = match (past.replaced, written) {
+        // Where two changes came together the file holds one of them.
+        (Replaced::WrittenAt(nanos), Some(written)) => nanos == written.nanos && (holds_before || past.is_external),
+        (Replaced::WrittenAt(_), None) | (Replaced::Nothing, Some(_)) => false,
+        (Replaced::Nothing, None) => holds_before && past.is_last,
+        (Replaced::Unknown, _) if past.is_external || !holds_before => false,
+        (Replaced::Unknown, Some(written)) => past.is_last || written.seconds <= past.time,
+        (Replaced::Unknown, None) => past.is_last,
     };
     if is_old { Verdict::Replay } else { Verdict::External }
 }
@@ -80,21 +80,30 @@ mod tests {
 
     #[test]
     fn files_are_judged_by_what_can_have_happened() {
-        let written = Some(Written { nanos: 4_000_000_001, seconds: 4.0 });
-        let unknown = |seconds, is_unfinished| Past::Unknown { seconds, is_unfinished };
-        for (written, past, verdict) in [
-            (written, Past::Replaced { nanos: 4_000_000_001 }, Verdict::Replay),
-            (written, Past::Replaced { nanos: 4_000_000_000 }, Verdict::External),
-            (None, Past::Replaced { nanos: 4_000_000_001 }, Verdict::External),
-            (written, unknown(3.0, true), Verdict::Replay),
-            (written, unknown(3.0, false), Verdict::External),
-            (written, unknown(5.0, false), Verdict::Replay),
-            (None, unknown(5.0, true), Verdict::Replay),
-            (None, unknown(5.0, false), Verdict::External),
-            (written, Past::External, Verdict::External),
-            (None, Past::External, Verdict::External),
+        let file = Some(Written { nanos: 4_000_000_001, seconds: 4.0 });
+        let own = |replaced, is_last, time| Past { is_external: false, replaced, is_last, time };
+        let external = |replaced| Past { is_external: true, replaced, is_last: false, time: 5.0 };
+        let (this, other) = (Replaced::WrittenAt(4_000_000_001), Replaced::WrittenAt(4_000_000_000));
+        for (written, holds_before, past, verdict) in [
+            (file, true, own(this, false, 3.0), Verdict::Replay),
+            (file, false, own(this, true, 5.0), Verdict::External),
+            (file, true, own(other, true, 5.0), Verdict::External),
+            (None, true, own(this, true, 5.0), Verdict::External),
+            (None, true, own(Replaced::Nothing, true, 5.0), Verdict::Replay),
+            (None, true, own(Replaced::Nothing, false, 5.0), Verdict::External),
+            (file, true, own(Replaced::Nothing, true, 5.0), Verdict::External),
+            (file, true, own(Replaced::Unknown, true, 3.0), Verdict::Replay),
+            (file, true, own(Replaced::Unknown, false, 3.0), Verdict::External),
+            (file, true, own(Replaced::Unknown, false, 5.0), Verdict::Replay),
+            (file, false, own(Replaced::Unknown, true, 5.0), Verdict::External),
+            (None, true, own(Replaced::Unknown, true, 5.0), Verdict::Replay),
+            (None, true, own(Replaced::Unknown, false, 5.0), Verdict::External),
+            (file, false, external(this), Verdict::Replay),
+            (file, true, external(other), Verdict::External),
+            (file, true, external(Replaced::Unknown), Verdict::External),
+            (None, true, external(Replaced::Unknown), Verdict::External),
         ] {
-            assert_eq!(judge(written, past), verdict, "{written:?} {past:?}");
+            assert_eq!(judge(written, holds_before, past), verdict, "{written:?} {holds_before} {past:?}");
         }
     }
 }

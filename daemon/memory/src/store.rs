@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_disk::file::{Placed, Temporary};
+use herma_disk::file::{self, Placed, Temporary};
 use herma_disk::lock::LockFile;
 use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
@@ -297,9 +297,9 @@ impl Store {
         self.replaced.clear();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_long(self.limits.revisions)) {
-            // A power cut may take the file back to any revision since its folder was synced, and that
+            // A power cut may take the file back to any revision since it was synced, and that
             // one must still be known.
-            let synced = folder::sync(self.paths.folder());
+            let synced = file::sync(&self.paths.file);
             if let Err(error) = synced.and_then(|()| journal.compact(self.limits.revisions, now.as_secs())) {
                 self.forget();
                 return Err(error.into());
@@ -318,7 +318,7 @@ impl Store {
         if let Some(journal) = self.journal.as_mut().filter(|_| is_clean)
             && journal.newest().is_some()
         {
-            folder::sync(self.paths.folder())?;
+            file::sync(&self.paths.file)?;
             journal.flush()?;
         }
         Ok(())

@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use herma_client::ClientError;
-use herma_client::protocol::daemon::SubscribeParams;
 use herma_client::protocol::notification::Topic;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -86,9 +85,7 @@ fn events(session: &Session<'_>) -> Receiver<String> {
     std::thread::spawn(move || {
         loop {
             let listened = look::connected(&place).and_then(|mut client| {
-                client.subscribe(SubscribeParams {
-                    topics: Topic::ALL.iter().map(|topic| topic.name().into()).collect(),
-                })?;
+                watch::subscribe(&mut client, &Topic::ALL)?;
                 client.set_timeout(None)?;
                 loop {
                     let told = watch::told(&client.next_notification()?, &out::clock());

@@ -1,17 +1,17 @@
 //! `herma watch`.
 
-use herma_client::ClientError;
-use herma_client::protocol::Notification;
 use herma_client::protocol::daemon::SubscribeParams;
 use herma_client::protocol::notification::{
     Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase, SessionExpired, Topic,
 };
+use herma_client::protocol::{ErrorKind, Notification};
+use herma_client::{Client, ClientError};
 use serde::Serialize;
 
 use super::exit::Failure;
 use super::{Session, memory, out, output};
 
-/// Prints a line for each change of a store, and for each output that goes.
+/// Prints a line for each change of a store, each compression, and each output or session that goes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile's stores. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r event; do echo \"$event\"; done"
@@ -29,7 +29,7 @@ struct Line<'a> {
 pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
     let mut client = session.connect()?;
     let profile = session.common.profile.as_deref();
-    client.subscribe(SubscribeParams { topics: topics(profile).iter().map(|topic| topic.name().into()).collect() })?;
+    subscribe(&mut client, topics(profile))?;
     client.set_timeout(None)?;
     loop {
         let notification = match client.next_notification() {
@@ -40,6 +40,19 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
         if is_wanted(&notification, profile) {
             out::line(&if session.common.json { json(&notification)? } else { told(&notification, &out::now()) })?;
         }
+    }
+}
+
+/// Asks to be told of these. A daemon that was started before an update does not know what came with it,
+/// and tells of all the rest.
+pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), ClientError> {
+    let of = |topics: &[Topic]| SubscribeParams { topics: topics.iter().map(|topic| topic.name().into()).collect() };
+    match client.subscribe(of(topics)) {
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::InvalidParams => {
+            let older: Vec<Topic> = topics.iter().copied().filter(|topic| *topic != Topic::SessionExpired).collect();
+            client.subscribe(of(&older)).map(drop)
+        }
+        subscribed => subscribed.map(drop),
     }
 }
 

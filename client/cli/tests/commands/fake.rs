@@ -105,8 +105,14 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
             if header.profile.as_deref() == Some("gone") {
                 return;
             }
-            let is_subscription = matches!(request, Request::Subscribe(_));
-            let outcome = if header.profile.as_deref() == Some("missing") {
+            // It is as old as a daemon that was started before an update.
+            let unknown = "session.expired";
+            let is_new =
+                matches!(&request, Request::Subscribe(params) if params.topics.iter().any(|name| name == unknown));
+            let is_subscription = matches!(request, Request::Subscribe(_)) && !is_new;
+            let outcome = if is_new {
+                Err(RpcError::new(ErrorKind::InvalidParams, "there is no topic \"session.expired\""))
+            } else if header.profile.as_deref() == Some("missing") {
                 Err(RpcError::new(ErrorKind::NotFound, "there is no profile \"missing\""))
             } else {
                 state.lock().unwrap().answer(request)

@@ -24,10 +24,8 @@ pub struct Row {
     pub revision: u64,
     /// When, in Unix seconds; the same for all changes that were synced together.
     pub time: f64,
-    /// When the file was last written whose place was taken, in Unix nanoseconds; the same for
-    /// all changes that were synced together. `None` when there was none, when another program
-    /// did it, and in journals of earlier versions.
-    pub replaced: Option<i64>,
+    /// Which file it took the place of; the same for all changes that were synced together.
+    pub replaced: Replaced,
     /// What was done.
     pub action: Action,
     /// Who did it.
@@ -36,6 +34,49 @@ pub struct Row {
     pub before: Arc<[Entry]>,
     /// All entries after.
     pub after: Arc<[Entry]>,
+}
+
+/// The file whose place a change took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<i64>", into = "Option<i64>")]
+pub enum Replaced {
+    /// An earlier version did not say, or another program did it.
+    #[default]
+    Unknown,
+    /// There was none.
+    Nothing,
+    /// The one that was written last at that time, in Unix nanoseconds.
+    WrittenAt(i64),
+}
+
+impl Replaced {
+    /// The file that was written then; none for `None`.
+    #[must_use]
+    pub const fn of(written_at: Option<i64>) -> Self {
+        match written_at {
+            Some(nanos) => Self::WrittenAt(nanos),
+            None => Self::Nothing,
+        }
+    }
+
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+impl From<Option<i64>> for Replaced {
+    fn from(written_at: Option<i64>) -> Self {
+        Self::of(written_at)
+    }
+}
+
+impl From<Replaced> for Option<i64> {
+    fn from(replaced: Replaced) -> Self {
+        match replaced {
+            Replaced::WrittenAt(nanos) => Some(nanos),
+            Replaced::Nothing | Replaced::Unknown => None,
+        }
+    }
 }
 
 /// Who writes, as far as it was said.
@@ -110,8 +151,8 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
     struct Body<'a> {
         revision: u64,
         time: f64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        replaced: Option<i64>,
+        #[serde(skip_serializing_if = "Replaced::is_unknown")]
+        replaced: Replaced,
         action: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<&'a str>,
@@ -153,7 +194,8 @@ pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
     struct Body {
         #[serde(flatten)]
         head: RowHead,
-        replaced: Option<i64>,
+        #[serde(default)]
+        replaced: Replaced,
         session: Option<String>,
         agent: Option<String>,
         before: Vec<String>,
@@ -223,7 +265,7 @@ mod tests {
         Row {
             revision: 7,
             time: 1_790_000_000.25,
-            replaced: Some(1_789_999_999_123_456_789),
+            replaced: Replaced::WrittenAt(1_789_999_999_123_456_789),
             action: Action::Add,
             author: Author { session: Some("s \"1\"\n".into()), agent: None },
             before: ["a".into()].into(),
@@ -241,6 +283,15 @@ mod tests {
         let head = RowHead { revision: 7, time: 1_790_000_000.25, action: Action::Add };
         assert_eq!(read_head(&line), Some(Head::Row(head)));
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+    }
+
+    #[test]
+    fn which_file_was_replaced_is_known_or_that_there_was_none_or_neither() {
+        for replaced in [Replaced::Unknown, Replaced::Nothing, Replaced::WrittenAt(-1)] {
+            let mut line = Vec::new();
+            write_row(&Row { replaced, ..row() }, &mut line);
+            assert_eq!(read_row(&line).map(|row| row.replaced), Some(replaced));
+        }
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! What a store knows of its file, and what it makes of a file that is another.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use herma_disk::DiskError;
 use herma_disk::file::{self, Placed};
 use herma_disk::stamp::Stamp;
-use herma_disk::{DiskError, folder};
 
 use super::{Event, FILE_LIMIT, Store, StoreError, TEMPORARY, unix};
 use crate::entries::{Entry, join, parse};
 use crate::journal::Journal;
-use crate::journal::line::{Action, Author, Row};
+use crate::journal::line::{Action, Author, Replaced, Row};
 use crate::legacy;
 use crate::recovery::{Past, Verdict, Written, judge, merge};
 
@@ -31,6 +32,8 @@ pub(super) struct Known {
     pub(super) settled: bool,
     /// The file, when it was put in place by this store.
     pub(super) placed: Option<Placed>,
+    /// No power cut takes back what is in place, or only to what this store put there before.
+    pub(super) durable: bool,
     pub(super) entries: Arc<[Entry]>,
     pub(super) revision: u64,
     /// What the file holds instead, when it is at an older revision and has to be
@@ -38,6 +41,18 @@ pub(super) struct Known {
     pub(super) behind: Option<Arc<[Entry]>>,
     /// Changes by others that are not in the journal yet.
     pub(super) unwritten: Vec<Row>,
+}
+
+impl Known {
+    /// Syncs what others wrote, before a row speaks of it: what a power cut takes back behind a row
+    /// could not be told from an edit.
+    pub(super) fn make_durable(&mut self, file: &Path) -> Result<(), DiskError> {
+        if !self.durable {
+            file::sync(file)?;
+            self.durable = true;
+        }
+        Ok(())
+    }
 }
 
 impl Store {
@@ -60,6 +75,7 @@ impl Store {
         let found = parse(&text);
         let known = match before {
             Some(mut known) => {
+                known.durable &= known.stamp == stamp;
                 (known.stamp, known.settled, known.placed) = (stamp, settled, None);
                 match known.behind.clone() {
                     Some(held) if *held != *found => self.take_merged(&mut known, &held, found),
@@ -71,10 +87,9 @@ impl Store {
             None => self.open(found, stamp, settled)?,
         };
         let known = self.known.insert(known);
-        // What goes back behind a revision after a power cut could not be told from an edit.
         if !known.unwritten.is_empty()
+            && known.make_durable(&self.paths.file).is_ok()
             && let Some(journal) = &mut self.journal
-            && file::sync(&self.paths.file).is_ok()
             && journal.commit(known.unwritten.clone(), None).is_ok()
         {
             // Whoever only reads needs no disk that can be written.
@@ -115,6 +130,7 @@ impl Store {
             stamp,
             settled,
             placed: None,
+            durable: false,
             entries: Arc::default(),
             revision: 0,
             behind: None,
@@ -159,6 +175,7 @@ impl Store {
         known.unwritten.push(external(known.revision, &known.entries, &found));
         known.entries = found;
         known.behind = None;
+        known.durable = false;
         self.events.push(Event { revision: known.revision, action: Action::External, session: None });
     }
 
@@ -168,7 +185,12 @@ impl Store {
         let merged = merge(held, &known.entries, &found);
         let found: Arc<[Entry]> = found.into();
         self.take_external(known, merged);
-        known.behind = (known.entries != found).then_some(found);
+        if known.entries != found {
+            // The file that is there is behind its own revision until the merged text is put in its place.
+            let replaced = known.stamp.map(|stamp| stamp.modified_nanos());
+            known.unwritten.last_mut().into_iter().for_each(|row| row.replaced = Replaced::of(replaced));
+            known.behind = Some(found);
+        }
     }
 
     /// Puts the newest revision in the place of a file that is behind it. The lock must be
@@ -186,35 +208,29 @@ impl Store {
                 continue;
             }
             let stamp = staged.put_in_place()?.stamp;
-            folder::sync(self.paths.folder())?;
+            file::sync(&self.paths.file)?;
             tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
             (known.stamp, known.settled, known.placed, known.behind) = (Some(stamp), false, None, None);
+            known.durable = true;
         }
         Ok(())
     }
 }
 
-/// Asks the journal what a file is that is not at the newest revision.
+/// Asks the journal what a file is that is not at the newest revision. Only what came after the file
+/// was known to be durable is asked, for no crash takes the file further back.
 fn judge_file(journal: &Journal, newest: &Row, entries: &[Entry], stamp: Option<Stamp>) -> Result<Verdict, DiskError> {
     let written = stamp.map(|stamp| Written { nanos: stamp.modified_nanos(), seconds: stamp.modified_at() });
-    if journal.is_settled() {
-        return Ok(Verdict::External);
-    }
-    let is_unfinished = newest.action != Action::External;
-    for mark in journal.marks().rev() {
+    for mark in journal.marks().rev().take_while(|mark| !mark.settled) {
         let row = journal.row_at(mark)?;
-        let change = match row.action {
-            Action::External => Past::External,
-            _ => match row.replaced {
-                Some(nanos) => Past::Replaced { nanos },
-                None => Past::Unknown {
-                    seconds: row.time,
-                    is_unfinished: is_unfinished && row.time.total_cmp(&newest.time).is_eq(),
-                },
-            },
-        };
-        if *row.before == *entries && judge(written, change) == Verdict::Replay {
+        let is_last = newest.action != Action::External && row.time.total_cmp(&newest.time).is_eq();
+        let past =
+            Past { is_external: row.action == Action::External, replaced: row.replaced, is_last, time: row.time };
+        if judge(written, *row.before == *entries, past) == Verdict::Replay {
             return Ok(Verdict::Replay);
+        }
+        if past.is_external {
+            break;
         }
     }
     Ok(Verdict::External)
@@ -224,7 +240,7 @@ fn external(revision: u64, before: &Arc<[Entry]>, after: &Arc<[Entry]>) -> Row {
     Row {
         revision,
         time: unix(SystemTime::now()),
-        replaced: None,
+        replaced: Replaced::Unknown,
         action: Action::External,
         author: Author::default(),
         before: Arc::clone(before),

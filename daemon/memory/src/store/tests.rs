@@ -227,6 +227,69 @@ fn an_old_file_is_known_and_an_edit_too_whatever_the_clocks_say() {
 }
 
 #[test]
+fn who_empties_a_store_after_its_first_change_and_a_kill_has_emptied_it() {
+    for hours in [-72, 0] {
+        let home = tempfile::tempdir().unwrap();
+        add(&mut store(home.path()), "one");
+        put(home.path(), b"");
+        date(home.path(), hours);
+        let mut next = store(home.path());
+        next.tidy().unwrap();
+        assert_eq!(state(&mut next), (2, String::new()), "{hours}");
+    }
+    // That the file is not there yet is another thing.
+    let home = tempfile::tempdir().unwrap();
+    add(&mut store(home.path()), "one");
+    fs::remove_file(home.path().join("m/MEMORY.md")).unwrap();
+    let mut next = store(home.path());
+    next.tidy().unwrap();
+    assert_eq!(state(&mut next), (1, "one".into()));
+}
+
+#[test]
+fn what_came_together_stays_together_when_the_store_is_killed_before_the_file_has_it() {
+    let home = tempfile::tempdir().unwrap();
+    let mut killed = store(home.path());
+    add(&mut killed, "one");
+    keep(home.path());
+    add(&mut killed, "two");
+    put_kept(home.path());
+    let mut next = store(home.path());
+    let lock = Lock::try_now(&home.path().join("m/MEMORY.md.lock")).unwrap();
+    assert_eq!(state(&mut next), (2, "one\n§\ntwo".into()));
+    // The other program does not know of "two".
+    put(home.path(), "one\n§\nthree".as_bytes());
+    let all = (3, "one\n§\nthree\n§\ntwo".to_owned());
+    assert_eq!(state(&mut next), all);
+    next.flush().unwrap();
+    drop(lock);
+    let mut last = store(home.path());
+    last.tidy().unwrap();
+    assert_eq!(state(&mut last), all);
+    assert!(holds(home.path(), &all.1));
+    // What is written then is somebody's.
+    put(home.path(), "one\n§\nthree".as_bytes());
+    let mut last = store(home.path());
+    assert_eq!(state(&mut last), (4, "one\n§\nthree".into()));
+}
+
+#[test]
+fn a_file_from_before_what_is_durable_is_put_there_by_somebody() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = store(home.path());
+    add(&mut first, "one");
+    keep(home.path());
+    add(&mut first, "two");
+    first.flush().unwrap();
+    let mut second = store(home.path());
+    add(&mut second, "three");
+    // Killed, and an old copy is put back with its time.
+    put_kept(home.path());
+    let mut third = store(home.path());
+    assert_eq!(state(&mut third), (4, "one".into()));
+}
+
+#[test]
 fn what_another_program_took_back_stays_back() {
     let home = tempfile::tempdir().unwrap();
     let mut first = store(home.path());

@@ -11,7 +11,7 @@ use super::{Event, Known, Store, StoreError, TEMPORARY, View, unix};
 use crate::change::{self, Applied, Change, Changes, Done, Drift, Rules};
 use crate::entries::{Entry, join};
 use crate::journal::Journal;
-use crate::journal::line::{Action, Author, Row};
+use crate::journal::line::{Action, Author, Replaced, Row};
 use crate::refusal::Refusal;
 
 /// What is to be done with a store.
@@ -120,7 +120,7 @@ impl<'a> Transaction<'a> {
             self.rows.push(Row {
                 revision: self.revision,
                 time: 0.0,
-                replaced: None,
+                replaced: Replaced::Unknown,
                 action: edit.action(),
                 author: author.clone(),
                 before: std::mem::replace(&mut self.entries, Arc::clone(&after)),
@@ -191,7 +191,7 @@ impl<'a> Transaction<'a> {
             self.store.newest = self.store.newest.max(known.revision);
         }
         let now = unix(SystemTime::now());
-        let replaced = known.stamp.map(|stamp| stamp.modified_nanos());
+        let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
         for row in &mut self.rows {
             (row.time, row.replaced) = (now, replaced);
         }
@@ -205,11 +205,9 @@ impl<'a> Transaction<'a> {
         committed
     }
 
-    fn write(&mut self, known: Known) -> Result<(), StoreError> {
+    fn write(&mut self, mut known: Known) -> Result<(), StoreError> {
         let Some(journal) = &mut self.store.journal else { return Ok(()) };
-        if !known.unwritten.is_empty() {
-            file::sync(&self.store.paths.file)?;
-        }
+        known.make_durable(&self.store.paths.file)?;
         let events = self.rows.iter().map(|row| Event {
             revision: row.revision,
             action: row.action.clone(),
@@ -237,6 +235,7 @@ impl<'a> Transaction<'a> {
             stamp,
             settled,
             placed,
+            durable: true,
             entries: Arc::clone(&self.entries),
             revision: self.revision,
             behind: None,

@@ -11,6 +11,8 @@ pub(crate) enum Operation {
     Edit(Edit),
     /// Another program writes the file.
     External(String),
+    /// Another program writes what the file holds already.
+    Rewrite,
     /// The journal may be shortened.
     Compact,
     /// The store is closed, in peace or not, and opened again.
@@ -38,6 +40,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => Just(Operation::Edit(Edit::Undo)),
         3 => (0..30_u64).prop_map(|revision| Operation::Edit(Edit::Restore(revision))),
         3 => file().prop_map(Operation::External),
+        1 => Just(Operation::Rewrite),
         1 => Just(Operation::Compact),
         2 => any::<bool>().prop_map(|settled| Operation::Reopen { settled }),
         2 => (any::<bool>(), file()).prop_map(|(settled, text)| Operation::ReopenWith { settled, text }),

@@ -103,8 +103,13 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Forgets everything of a session, and then has it done in memory too.
-    pub(crate) async fn remove_session(&self, id: String, then: impl FnOnce() + Send + 'static) -> Outcome<Removed> {
+    /// Forgets everything of a session, and then has done what follows from that, though what is left
+    /// to do in the index may fail.
+    pub(crate) async fn remove_session(
+        &self,
+        id: String,
+        then: impl FnOnce(&Removed) + Send + 'static,
+    ) -> Outcome<Removed> {
         let mut handles = Vec::new();
         // Others have their turn in between.
         loop {
@@ -117,7 +122,7 @@ impl ArchiveHandle {
         }
         let removed = self.write(move |archive| {
             let removed = archive.remove_session(&id)?;
-            then();
+            then(&removed);
             Ok(removed)
         });
         let mut removed = removed.await?;

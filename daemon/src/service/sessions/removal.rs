@@ -46,16 +46,18 @@ impl SessionService {
     }
 
     async fn remove_now(&self, id: String) -> Outcome<Removed> {
-        let (table, name, key) = (Arc::clone(&self.table), id.clone(), id.clone());
-        let archived = self.archive.remove_session(id.clone(), move || table.forget(&key)).await?;
+        let (table, events, session) = (Arc::clone(&self.table), self.events.clone(), id.clone());
+        let archived = self.archive.remove_session(id.clone(), move |removed| {
+            table.forget(&session);
+            let (messages, bytes) = (removed.messages, removed.bytes);
+            publish_gone(&events, GoneSession { session, messages, bytes, reason: Reason::Removed });
+        });
+        let archived = archived.await?;
         self.compression.forget(&id);
         let outputs = Arc::clone(&self.outputs.kept);
         let remove = move || outputs.remove_session(&id, unix_now()).map_err(Error::from);
         let gone = blocking("session.remove", remove).await?;
         publish_expired(&self.events, gone.iter().filter_map(|one| one.expired.as_ref()));
-        let gone_session =
-            GoneSession { session: name, messages: archived.messages, bytes: archived.bytes, reason: Reason::Removed };
-        publish_gone(&self.events, gone_session);
         let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
         Ok(Removed { messages: archived.messages, outputs: gone.len(), bytes })
     }
