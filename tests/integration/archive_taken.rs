@@ -38,6 +38,17 @@ fn fill(raw: &mut Raw) -> Value {
     opened["snapshot"].clone()
 }
 
+/// What a daemon leaves that is filled and ends: the session's snapshot, and a copy of the archive.
+fn filled_with_backup(home: &Home) -> (Value, PathBuf) {
+    let mut daemon = Daemon::start(home);
+    let snapshot = fill(&mut daemon.raw());
+    daemon.terminate();
+    daemon.ended();
+    let backup = home.path().join("backup.db");
+    fs::copy(archive(home), &backup).unwrap();
+    (snapshot, backup)
+}
+
 fn messages(raw: &mut Raw) -> Value {
     raw.result("session.show", &json!({ "session": "s" }))["messages"].clone()
 }
@@ -117,13 +128,8 @@ fn what_is_acknowledged_after_the_file_was_removed_is_kept() {
 #[test]
 fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
     let home = Home::new();
-    let mut daemon = Daemon::start(&home);
-    let snapshot = fill(&mut daemon.raw());
-    daemon.terminate();
-    daemon.ended();
-    let backup = home.path().join("backup.db");
-    fs::copy(archive(&home), &backup).unwrap();
-    daemon = Daemon::start(&home);
+    let (snapshot, backup) = filled_with_backup(&home);
+    let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     drop(raw.result("session.open", &json!({ "session": "s" })));
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
@@ -154,13 +160,8 @@ fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
 #[test]
 fn who_asks_for_the_state_learns_that_the_file_is_another_one_though_nobody_writes() {
     let home = Home::new();
-    let mut daemon = Daemon::start(&home);
-    drop(fill(&mut daemon.raw()));
-    daemon.terminate();
-    daemon.ended();
-    let backup = home.path().join("backup.db");
-    fs::copy(archive(&home), &backup).unwrap();
-    daemon = Daemon::start(&home);
+    let (_, backup) = filled_with_backup(&home);
+    let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_eq!(state(&mut raw), "ok");
     fs::remove_file(archive(&home)).unwrap();
