@@ -373,3 +373,20 @@ fn a_journal_that_is_removed_while_nobody_writes_is_begun_anew_and_keeps_every_l
     let revision = check_removed_journal(|home, raw| date(home, raw, SystemTime::UNIX_EPOCH));
     assert!(revision > 2, "{revision}");
 }
+
+#[test]
+fn what_sed_takes_out_after_a_kill_stays_out() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    assert_added(&mut raw, "one", 1);
+    assert_added(&mut raw, "two", 2);
+    daemon.kill();
+    // The file holds again what it held before the last change, and is another file.
+    let file = home.store(Target::Memory);
+    let status = std::process::Command::new("sed").args(["-i", "/^§$/,$d"]).arg(&file).status().unwrap();
+    assert!(status.success());
+    let daemon = Daemon::start(&home);
+    let listed = daemon.raw().result("memory.list", &json!({ "target": "memory" }));
+    assert_eq!(listed["memory"]["entries"], json!(["one"]), "{listed}");
+}
