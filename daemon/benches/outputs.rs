@@ -16,6 +16,8 @@
 
 #[path = "support/daemon.rs"]
 mod daemon;
+#[path = "support/program.rs"]
+mod program;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

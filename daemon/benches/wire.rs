@@ -9,6 +9,9 @@
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 
+#[path = "support/program.rs"]
+mod program;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,7 @@ use herma_protocol::memory::{AddParams, Target};
 use herma_protocol::session::{OpenParams, SnapshotParams};
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Request, binary, jsonrpc};
+use program::hermad;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// How long one measurement takes.
@@ -164,7 +168,7 @@ struct Server {
 impl Server {
     fn daemon(folder: &Path) -> Self {
         let socket = folder.join("d.sock");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
+        let mut command = Command::new(hermad());
         command.arg("--home").arg(folder.join("home")).arg("--socket").arg(&socket).arg("--detached");
         Self::start(command, socket)
     }

@@ -1,7 +1,8 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`run`] serves a listener until it is told to stop; [`instance::lock_home`] makes sure that
-//! there is one daemon for a home. The code stands on four floors, and each imports only from
+//! [`program::main`] is the program `hermad`, which `client/cli` builds beside `herma`. [`run`] serves a
+//! listener until it is told to stop; [`instance::lock_home`] makes sure that there is one daemon for a
+//! home. The code stands on four floors, and each imports only from
 //! those below it (`tests/floors.rs` holds that):
 //!
 //! * `wire`: server, connections, the order of requests, handlers; wire types live here only;
@@ -16,6 +17,7 @@ mod data;
 pub mod fuzzing;
 pub mod logging;
 mod owners;
+pub mod program;
 mod service;
 mod sync;
 mod wire;

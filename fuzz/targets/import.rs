@@ -5,6 +5,6 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    herma_cli::fuzzing::import_holds(text);
-    herma_cli::fuzzing::yaml_holds(text);
+    herma_commands::fuzzing::import_holds(text);
+    herma_commands::fuzzing::yaml_holds(text);
 });

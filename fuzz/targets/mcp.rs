@@ -4,4 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|line: &[u8]| herma_cli::fuzzing::line_holds(line));
+fuzz_target!(|line: &[u8]| herma_commands::fuzzing::line_holds(line));

@@ -7,7 +7,7 @@ use herma_context::trajectory::{Calls, Config, Count, Turn, apply, plan, summary
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    text.lines().for_each(herma_cli::fuzzing::recorded_holds);
+    text.lines().for_each(herma_commands::fuzzing::recorded_holds);
     let turns: Vec<Turn> = text.lines().filter_map(|line| Turn::parse(line.to_owned()).ok()).collect();
     let tokens: Vec<u64> = turns.iter().map(|turn| Count::Chars.tokens(turn.value())).collect();
     let mut config = Config::default();

@@ -14,6 +14,8 @@
 
 #[path = "../support/daemon.rs"]
 mod daemon;
+#[path = "../support/program.rs"]
+mod program;
 mod transcript;
 
 use std::fs::File;

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::program::hermad;
+
 /// A daemon, ended when dropped.
 pub(crate) struct Daemon {
     pub(crate) child: Child,
@@ -14,7 +16,7 @@ impl Daemon {
     pub(crate) fn start(home: &Path) -> Self {
         // Short, for the path of a socket is limited.
         let socket = std::env::temp_dir().join(format!("hb-{}.sock", std::process::id()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermad"));
+        let mut command = Command::new(hermad());
         command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

@@ -34,6 +34,7 @@ pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::on_thread;
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
@@ -286,16 +287,16 @@ impl ArchiveHandle {
             drop(turn);
             done
         };
-        match tokio::task::spawn_blocking(read).await {
-            Ok((_, Ok(done))) => Ok(done),
-            Ok((epoch, Err(error))) => {
+        match on_thread(read).await {
+            Some((_, Ok(done))) => Ok(done),
+            Some((epoch, Err(error))) => {
                 let error = Arc::new(error);
                 if error.is_damaged() {
                     self.report_damage(epoch, Arc::clone(&error));
                 }
                 Err(error.into())
             }
-            Err(_) => Err(Error::internal("the archive")),
+            None => Err(Error::internal("the archive")),
         }
     }
 

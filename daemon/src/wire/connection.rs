@@ -30,6 +30,7 @@ pub(crate) use admission::{Admission, busy};
 use codec::{Parsed, encode_frame, encode_line, parse, parse_taking, unparsable};
 use notify::{Subscribed, next_event};
 
+use crate::owners::blocking::on_thread;
 use crate::wire::in_flight::{self, Share};
 use crate::wire::order::Order;
 use crate::wire::services::Services;
@@ -298,7 +299,7 @@ impl Connection {
         if codec == Some(Codec::Bincode) && frame.len() <= FRAME_INLINE {
             return read();
         }
-        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| unparsable(codec))
+        on_thread(read).await.unwrap_or_else(|| unparsable(codec))
     }
 
     fn want_share(&mut self) {

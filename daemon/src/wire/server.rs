@@ -13,6 +13,7 @@ use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
 use crate::data::profiles::DEFAULT_PROFILE;
+use crate::owners::blocking::on_thread;
 use crate::service::recall_index::IndexQueue;
 
 /// How long requests have to finish when nothing else is said.
@@ -107,11 +108,11 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         Err(_) => tracing::warn!("the upkeep was cut off"),
     }
     let closing = Arc::clone(&services);
-    let closed = tokio::task::spawn_blocking(move || {
+    let closed = on_thread(move || {
         closing.stores.close(SETTLE);
         closing.archive.close();
     });
-    if closed.await.is_err() {
+    if closed.await.is_none() {
         tracing::error!("closing the stores and the archive panicked");
     }
     tracing::info!("stopped");

@@ -12,6 +12,7 @@ use herma_spill::page::{Next, Page, Part};
 use super::RecallIndexer;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
+use crate::owners::blocking::on_thread;
 
 /// Bytes of a part of an output in the index; a hit leads to its part.
 const PART: usize = 8 << 10;
@@ -148,7 +149,7 @@ async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Ou
         }
         Ok((parts, next))
     };
-    tokio::task::spawn_blocking(read).await.map_err(|_| Error::internal("the index"))?.map_err(Error::from)
+    on_thread(read).await.ok_or_else(|| Error::internal("the index"))?.map_err(Error::from)
 }
 
 fn count_lines(text: &str) -> u64 {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// The program that is run there.
-const PROBE: &str = include_str!("../../../../python/src/herma/hermes/probe.py");
+const PROBE: &str = include_str!("../../../../../python/src/herma/hermes/probe.py");
 
 /// How long it may take: an agent's imports take seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    herma_cli::main()
+    herma_commands::main()
 }

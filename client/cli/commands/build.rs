@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 
 /// The package, seen from this folder.
-const PACKAGE: &str = "../python/src/herma";
+const PACKAGE: &str = "../../python/src/herma";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! `hermad`: the daemon's process, a shell round [`herma_daemon::run`].
+//! `hermad`: the daemon's process, a shell round [`run`](crate::run).
 
 mod look;
 
@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use herma_daemon::config::Config;
-use herma_daemon::instance::{self, HomeLockError};
-use herma_daemon::{Shutdown, logging, run, transport};
 use herma_protocol::rendezvous;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::Config;
+use crate::instance::{self, HomeLockError};
+use crate::{Shutdown, logging, run, transport};
 
 /// Exit code when another daemon serves the home.
 const TAKEN: u8 = 3;
@@ -87,7 +88,9 @@ fn tell_allocator() {
     drop(command.args(arguments).envs(ALLOCATOR).exec());
 }
 
-fn main() -> ExitCode {
+/// Runs the program that the arguments describe, to its end.
+#[must_use]
+pub fn main() -> ExitCode {
     tell_allocator();
     match serve(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,

@@ -69,7 +69,7 @@ impl<'a> Worker<'a> {
     /// Works on a line.
     ///
     /// # Errors
-    /// What ends the whole run: the daemon is gone.
+    /// What ends the whole run: the daemon or the tokenizer is gone.
     pub(super) fn work(&mut self, line: &[u8]) -> Result<Done, Failure> {
         let failed = |why: String| Ok(Done::Failed { why });
         let Ok(text) = std::str::from_utf8(line) else { return failed("not UTF-8".to_owned()) };
@@ -79,8 +79,9 @@ impl<'a> Worker<'a> {
             Ok(Entry::Trajectory(members, turns)) => (members, turns),
             Err(why) => return failed(why),
         };
-        match self.compress(turns) {
-            Ok(result) => Ok(self.written(&members, result)),
+        let tokens = self.manner.counter.as_ref().map(|counter| counter.turns(&turns)).transpose()?;
+        match self.compress(turns, tokens) {
+            Ok(result) => self.written(&members, result),
             Err(ClientError::Rpc(error)) => match error.kind {
                 ErrorKind::DeadlineExceeded => Ok(Done::TimedOut { why: "it took too long".to_owned() }),
                 ErrorKind::InvalidParams | ErrorKind::TooLarge | ErrorKind::ParseError | ErrorKind::Internal => {
@@ -94,10 +95,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn compress(&mut self, turns: Vec<Json>) -> Result<CompressResult, ClientError> {
+    fn compress(&mut self, turns: Vec<Json>, tokens: Option<Vec<u64>>) -> Result<CompressResult, ClientError> {
         let manner = self.manner;
         let params = CompressParams {
-            tokens: manner.counter.as_ref().map(|counter| vec![counter.turns(&turns)]),
+            tokens: tokens.map(|tokens| vec![tokens]),
             conversations: vec![turns],
             config: Some(manner.config.clone()),
             summaries: None,
@@ -126,36 +127,36 @@ impl<'a> Worker<'a> {
         Ok(self.client.insert(client))
     }
 
-    fn written(&self, members: &Members<'_>, result: CompressResult) -> Done {
+    fn written(&self, members: &Members<'_>, result: CompressResult) -> Result<Done, Failure> {
         let manner = self.manner;
         let taken = (result.conversations.into_iter().next(), result.metrics.into_iter().next(), result.plans.first());
         let (Some(turns), Some(row), Some(plan)) = taken else {
-            return Done::Failed { why: "the daemon's answer lacks it".to_owned() };
+            return Ok(Done::Failed { why: "the daemon's answer lacks it".to_owned() });
         };
-        let row = counted(row, &turns, manner);
+        let row = counted(row, &turns, manner)?;
         if row.still_over_limit && !manner.saves_over_limit && !manner.is_dry {
-            return Done::LeftOut { row };
+            return Ok(Done::LeftOut { row });
         }
         let line = row.was_compressed.then(|| {
             let metrics = manner.tells_metrics.then(|| serde_json::to_string(&row).unwrap_or_default());
             members.with(&turns, metrics.as_deref())
         });
-        Done::Trajectory { row, line, planned: replaced(plan) }
+        Ok(Done::Trajectory { row, line, planned: replaced(plan) })
     }
 }
 
 /// The numbers with the exact count of what is new, where there is a tokenizer.
-fn counted(row: Row, turns: &[Json], manner: &Manner) -> Row {
-    let Some(counter) = manner.counter.as_ref().filter(|_| row.was_compressed) else { return row };
-    let tokens = counter.turns(turns).iter().sum();
+fn counted(row: Row, turns: &[Json], manner: &Manner) -> Result<Row, Failure> {
+    let Some(counter) = manner.counter.as_ref().filter(|_| row.was_compressed) else { return Ok(row) };
+    let tokens = counter.turns(turns)?.iter().sum();
     if tokens <= row.original_tokens {
-        return row.recounted(tokens, manner.target);
+        return Ok(row.recounted(tokens, manner.target));
     }
     // The estimate of the summary was too low: it stays as it was.
     let turns = row.original_turns;
     let original = row.original_tokens;
     let kept = Row { was_compressed: false, compressed_turns: turns, turns_removed: 0, ..row };
-    Row { compression_ratio: 1.0, compression_region: Region::NONE, ..kept.recounted(original, manner.target) }
+    Ok(Row { compression_ratio: 1.0, compression_region: Region::NONE, ..kept.recounted(original, manner.target) })
 }
 
 /// How many turns a plan replaces.

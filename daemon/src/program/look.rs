@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use herma_daemon::config::{self, Config, LogFormat, Source};
 use herma_disk::file::{self, Created, Temporary};
 use herma_disk::folder;
 use serde_json::json;
 
-use crate::Arguments;
+use super::Arguments;
+use crate::config::{self, Config, LogFormat, Source};
 
 /// The variable by which agents of the Hermes family switch the masking of secrets.
 const REDACT: &str = "HERMES_REDACT_SECRETS";
