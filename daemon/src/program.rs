@@ -1,4 +1,4 @@
-//! `hermad`: the daemon's process, a shell round [`run`](crate::run).
+//! `hermad`: the daemon's process, a shell round [`run`].
 
 mod look;
 
@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use herma_protocol::rendezvous;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
@@ -88,11 +88,13 @@ fn tell_allocator() {
     drop(command.args(arguments).envs(ALLOCATOR).exec());
 }
 
-/// Runs the program that the arguments describe, to its end.
+/// Runs the program that the arguments describe, to its end. `version` is what `--version` tells.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(version: &'static str) -> ExitCode {
     tell_allocator();
-    match serve(&Arguments::parse()) {
+    let found = Arguments::command().version(version).get_matches();
+    let arguments = Arguments::from_arg_matches(&found).unwrap_or_else(|error| error.exit());
+    match serve(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Standard error may be a pipe that nobody reads any more.

@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 fn it_tells_its_version() {
     let output = hermad(&["--version"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stdout).trim(), concat!("hermad ", env!("CARGO_PKG_VERSION")));
+    assert_eq!(text(&output.stdout).trim(), concat!("hermad ", env!("HERMA_VERSION")));
 }
 
 #[test]

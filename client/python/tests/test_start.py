@@ -109,3 +109,19 @@ def test_a_long_home_has_the_socket_that_the_daemon_takes(home, monkeypatch):
     finally:
         daemon.terminate()
         daemon.wait()
+
+
+def test_the_daemon_is_found_where_packages_of_the_user_put_programs(tmp_path, monkeypatch):
+    monkeypatch.delenv("HERMAD", raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    places = {"posix_prefix": tmp_path / "system", "posix_user": tmp_path / "user"}
+    monkeypatch.setattr(
+        sysconfig, "get_path", lambda name, scheme="posix_prefix": str(places[scheme] / name)
+    )
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", True)
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert find_daemon() == "hermad"
+    for folder in (places["posix_user"] / "scripts", places["posix_prefix"] / "scripts", tmp_path):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "hermad").touch()
+        assert find_daemon() == str(folder / "hermad")

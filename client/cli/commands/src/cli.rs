@@ -16,6 +16,7 @@ mod orphans;
 mod out;
 mod output;
 mod owner;
+mod parse;
 mod profile;
 mod recall;
 mod service;
@@ -93,6 +94,7 @@ impl Common {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     /// Ask whether the daemon answers
     Ping,
@@ -212,9 +214,10 @@ impl Session<'_> {
     }
 }
 
-/// Runs the command that the arguments name.
-pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+/// Runs the command that the arguments name. `version` is what `--version` tells.
+#[must_use]
+pub fn main(version: &'static str) -> ExitCode {
+    let arguments = match parse::arguments(version) {
         Ok(arguments) => arguments,
         Err(error) => return misused(&error),
     };

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    herma_commands::main()
+    herma_commands::main(env!("HERMA_VERSION"))
 }

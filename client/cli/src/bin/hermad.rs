@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    herma_daemon::program::main()
+    herma_daemon::program::main(env!("HERMA_VERSION"))
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import selectors
 import shutil
+import site
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
-from pathlib import Path
 from typing import IO
 
 from .errors import DaemonUnavailable
@@ -99,15 +100,21 @@ def start(place: Place, patience: float = PATIENCE) -> bool:
 def find_daemon() -> str:
     """The daemon's program.
 
-    ``HERMAD``, else the one beside this Python's own scripts, else the one that
-    the search path finds.
+    ``HERMAD``, else the one beside this Python, else the one where its packages put
+    their programs, for the system or for this user, else the one that the search path finds.
     """
     named = os.environ.get("HERMAD")
     if named:
         # It is started in another folder; a bare name is for the search path.
         return os.path.abspath(named) if os.sep in named else named
-    beside = Path(sys.executable).with_name("hermad")
-    return str(beside) if beside.is_file() else shutil.which("hermad") or "hermad"
+    folders = [os.path.dirname(sys.executable), sysconfig.get_path("scripts")]
+    if site.ENABLE_USER_SITE:
+        folders.append(sysconfig.get_path("scripts", f"{os.name}_user"))
+    for folder in folders:
+        program = os.path.join(folder, "hermad")
+        if os.path.isfile(program):
+            return program
+    return shutil.which("hermad") or "hermad"
 
 
 def _is_readable(source: IO[bytes], patience: float) -> bool:

@@ -12,6 +12,7 @@ use super::exit::Failure;
 use super::{Session, out};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Print every value in force, and where it came from
     #[command(

@@ -10,6 +10,7 @@ use super::{Session, out};
 const TEXT: usize = 100;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Keep a rule that every handoff of the session quotes word for word
     #[command(

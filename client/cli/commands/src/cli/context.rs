@@ -14,6 +14,7 @@ use super::exit::Failure;
 use super::{Session, compress, out};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Estimate the tokens of a conversation or a text
     #[command(

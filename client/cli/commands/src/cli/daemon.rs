@@ -24,6 +24,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LEAVE_S: u64 = 15;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Run the daemon in the foreground; its log goes to standard error
     Run,

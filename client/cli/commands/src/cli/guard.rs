@@ -20,6 +20,7 @@ pub(super) enum Looked {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// List what the guard finds in a text
     Scan {

@@ -22,6 +22,7 @@ use super::exit::Failure;
 use super::{Session, owner};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Write the plugin into the home, and say or do what config.yaml needs
     Install(install::Arguments),

@@ -51,6 +51,7 @@ pub(super) const fn name(target: Target) -> &'static str {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// List the entries
     List(list::List),

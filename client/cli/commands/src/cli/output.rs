@@ -16,6 +16,7 @@ use super::exit::Failure;
 pub(super) use list::reason;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Admit a tool result: print what goes into the conversation
     Admit(admit::Arguments),

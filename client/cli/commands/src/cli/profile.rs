@@ -7,6 +7,7 @@ use super::exit::Failure;
 use super::{Session, out};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// List the profiles of the home
     List,

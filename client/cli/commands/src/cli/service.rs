@@ -14,6 +14,7 @@ use super::{Session, out, owner};
 use units::{MARK, Service};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Write the service's files and start to listen
     #[command(

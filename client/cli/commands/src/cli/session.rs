@@ -13,6 +13,7 @@ use clap::Subcommand;
 use super::exit::Failure;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Open a session: freeze both stores for it, or resume it
     Open(life::Open),

@@ -22,6 +22,7 @@ use super::Session;
 use super::exit::Failure;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Shorten recorded conversations of training data to a number of tokens
     #[command(
