@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import site
 import subprocess
+import sys
+import sysconfig
 import threading
 
 import pytest
@@ -10,6 +13,7 @@ from conftest import hermad, wait_for
 
 import herma
 from herma.place import Place
+from herma.start import find_daemon
 
 
 def test_the_first_call_starts_it(home):

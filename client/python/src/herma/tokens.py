@@ -22,7 +22,7 @@ def main(arguments: Optional[list[str]] = None) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     try:
-        from tokenizers import Tokenizer
+        from tokenizers import Tokenizer  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         why = "the package tokenizers is missing; pip install 'herma[tokenizer]'"
         print(f"herma-tokens: {why}", file=sys.stderr)
