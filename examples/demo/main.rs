@@ -16,7 +16,7 @@ use anyhow::{Context, bail, ensure};
 use clap::{Parser, Subcommand};
 use herma_client::protocol::daemon::{HelloParams, ShutdownParams};
 use herma_client::protocol::memory::{AddParams, Target};
-use herma_client::{Client, ClientError, Codec, Place, connect_or_spawn};
+use herma_client::{Client, Codec, Place, connect_or_spawn};
 
 use report::{AgentReport, Report};
 
@@ -171,25 +171,26 @@ impl Daemon {
     fn kill(mut self) -> anyhow::Result<()> {
         let pid = self.pid.take().context("the daemon's process id")?;
         rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
-        self.gone()
+        gone(pid)
     }
 
     fn stop(mut self) -> anyhow::Result<()> {
-        self.pid = None;
+        let pid = self.pid.take().context("the daemon's process id")?;
         Client::connect(&self.place)?.shutdown(ShutdownParams { drain_ms: Some(5_000) })?;
-        self.gone()
+        gone(pid)
     }
+}
 
-    fn gone(&self) -> anyhow::Result<()> {
-        let until = Instant::now() + GOODBYE;
-        while !matches!(Client::connect(&self.place), Err(ClientError::Unreachable { .. })) {
-            if Instant::now() > until {
-                bail!("the daemon did not go within {GOODBYE:?}");
-            }
-            std::thread::sleep(Duration::from_millis(5));
+/// Waits for the end of the process: after its socket it still closes its files, in the folder that goes.
+fn gone(pid: rustix::process::Pid) -> anyhow::Result<()> {
+    let until = Instant::now() + GOODBYE;
+    while rustix::process::test_kill_process(pid).is_ok() {
+        if Instant::now() > until {
+            bail!("the daemon did not go within {GOODBYE:?}");
         }
-        Ok(())
+        std::thread::sleep(Duration::from_millis(5));
     }
+    Ok(())
 }
 
 impl Drop for Daemon {
