@@ -1,6 +1,6 @@
 //! How long `herma ping` takes as a whole process, beside `/bin/true`.
 //!
-//! `cargo build --release --workspace && cargo bench -p herma-cli --bench process`
+//! `cargo build --release && cargo bench -p herma-cli --bench process`
 //!
 //! Both are run in turn, pair by pair; the figures are medians. The daemon runs
 //! already, as it does for all but the first command of a day.
@@ -18,7 +18,7 @@ fn main() {
     let folder = tempfile::Builder::new().prefix("hb").tempdir().unwrap();
     let herma = env!("CARGO_BIN_EXE_herma");
     let beside = Path::new(herma).with_file_name("hermad");
-    assert!(beside.is_file(), "build the daemon first: cargo build --release --workspace");
+    assert!(beside.is_file(), "build the daemon first: cargo build --release");
     let command = |arguments: &[&str]| {
         let mut command = Command::new(herma);
         command.args(arguments).env("HERMA_HOME", folder.path()).env("HERMAD", &beside).stdout(Stdio::null());
