@@ -1,12 +1,13 @@
 //! How long `context.compress` takes as a whole call: from the first byte of the request to
-//! the last of the answer, the archive written and synced between, beside parsing the bytes
-//! of the same list with `serde_json` into `Vec<&RawValue>`.
+//! the last of the answer, the archive written and synced between. Beside it the least that any
+//! daemon would have to do with that list: take its bytes from a socket, parse them with `serde_json` into
+//! `Vec<&RawValue>`, write them to a new file and sync it.
 //!
 //! `cargo bench -p herma-daemon --bench context`
 //!
 //! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs'
-//! ratios. What leaves a list is on the disk before the answer, so beside them stands how long the disk
-//! takes to write the list's bytes to a new file and sync it: no call can be faster. Each call has a session of its own, and a daemon that has nothing else to do: it
+//! ratios. In the rows of `append` the messages were sent by `session.append` before, and the call
+//! names no list. Each call has a session of its own, and a daemon that has nothing else to do: it
 //! is waited for until what the call before left behind, the text index, is done. Below it
 //! how much memory a call takes, and how the time for one message changes with their number.
 
@@ -14,12 +15,11 @@
 
 #[path = "../support/daemon.rs"]
 mod daemon;
+mod floor;
 #[path = "../support/program.rs"]
 mod program;
 mod transcript;
 
-use std::fs::File;
-use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -27,17 +27,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::Daemon;
+use floor::floor;
 use herma_protocol::context::check::CheckParams;
 use herma_protocol::context::{CompressParams, CompressResult, ConfigureParams, ReplyForm};
 use herma_protocol::daemon::PingParams;
 use herma_protocol::frame::Codec;
+use herma_protocol::session::transcript::AppendParams;
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Incoming, Json, Method, Reply, Request, binary, jsonrpc};
-use serde_json::value::RawValue;
 use transcript::{Scale, USUAL, transcript};
 
 /// Messages of the list that the limits are for.
 const MESSAGES: usize = 5_000;
+
+/// Messages that are appended by one call.
+const APPENDED: usize = 100;
 
 /// Pairs of measurements for one row.
 const PAIRS: usize = 9;
@@ -64,25 +68,30 @@ fn main() {
     let folder = tempfile::Builder::new().prefix("hb").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let list = List::new(MESSAGES, USUAL);
     println!(
-        "{} messages, {:.1} MB; floor: serde_json::from_slice::<Vec<&RawValue>>\n",
+        "{} messages, {:.1} MB; floor: received, parsed into raw values, written to a file, synced\n",
         list.messages.len(),
         list.megabytes()
     );
-    println!("{:8} {:9} {:>9} {:>9} {:>9} {:>8}", "codec", "reply", "floor ms", "disk ms", "herma ms", "ratio");
-    for (codec, most) in [(Codec::Bincode, 4), (Codec::Json, 8)] {
-        for form in [ReplyForm::Messages, ReplyForm::Edits] {
-            let disk = list.disk_floor(folder.path());
-            let (floor, took) = median(folder.path(), &list, codec, form, PAIRS);
-            let ratio = took / floor;
-            println!(
-                "{:8} {:9} {:>9.1} {:>9.1} {:>9.1} {ratio:>7.1}x (at most {most})",
-                name(codec),
-                form_name(form),
-                floor * 1e3,
-                disk * 1e3,
-                took * 1e3
-            );
+    println!("{:8} {:7} {:9} {:>9} {:>9} {:>8}", "codec", "list", "reply", "floor ms", "herma ms", "ratio");
+    for (way, limits) in [(Way::Sent, [2.5, 3.5]), (Way::Appended, [1.6, 1.6])] {
+        for (codec, most) in [Codec::Bincode, Codec::Json].into_iter().zip(limits) {
+            for form in [ReplyForm::Messages, ReplyForm::Edits] {
+                let (floor, took) = median(folder.path(), &list, Call { codec, form, way }, PAIRS);
+                println!(
+                    "{:8} {:7} {:9} {:>9.1} {:>9.1} {:>7.2}x (at most {most})",
+                    name(codec),
+                    way.name(),
+                    form_name(form),
+                    floor * 1e3,
+                    took * 1e3,
+                    took / floor
+                );
+            }
         }
+    }
+    // `cargo bench … -- calls` for this table alone.
+    if std::env::args().any(|argument| argument == "calls") {
+        return;
     }
     println!();
     for codec in [Codec::Bincode, Codec::Json] {
@@ -92,7 +101,8 @@ fn main() {
     for size in SIZES {
         let list = List::new(size, SMALL);
         let [binary, json] = [Codec::Bincode, Codec::Json].map(|codec| {
-            let (_, took) = median(folder.path(), &list, codec, ReplyForm::Messages, SIZE_PAIRS);
+            let call = Call { codec, form: ReplyForm::Messages, way: Way::Sent };
+            let (_, took) = median(folder.path(), &list, call, SIZE_PAIRS);
             took * 1e6 / count(size)
         });
         println!("{size:>8} {:>7.1} {binary:>16.1} {json:>16.1}", list.megabytes());
@@ -127,16 +137,39 @@ fn checks(folder: &Path, codec: Codec) -> (f64, f64) {
     rounds[ROUNDS / 2]
 }
 
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Call {
+    codec: Codec,
+    form: ReplyForm,
+    way: Way,
+}
+
+/// How a list comes to the daemon.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// With the call.
+    Sent,
+    /// Message by message, before it.
+    Appended,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        if self == Self::Sent { "sent" } else { "append" }
+    }
+}
+
 /// The pair with the median ratio: seconds of the floor and of the call.
-fn median(folder: &Path, list: &List, codec: Codec, form: ReplyForm, pairs: usize) -> (f64, f64) {
+fn median(folder: &Path, list: &List, call: Call, pairs: usize) -> (f64, f64) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
-    let mut client = Client::connect(&daemon.socket, codec);
+    let mut client = Client::connect(&daemon.socket, call.codec);
     let mut pairs: Vec<(f64, f64)> = (0..=pairs)
         .map(|number| {
-            let request = client.prepare(list, form, number);
+            let request = client.prepare(list, call, number);
             daemon.rest();
-            (list.floor(), client.send(&request))
+            (floor(home.path(), &list.bytes), client.send(&request))
         })
         .skip(1)
         .collect();
@@ -149,7 +182,8 @@ fn memory(folder: &Path, list: &List, codec: Codec) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
     let mut client = Client::connect(&daemon.socket, codec);
-    let request = client.prepare(list, ReplyForm::Messages, 0);
+    let call = Call { codec, form: ReplyForm::Messages, way: Way::Sent };
+    let request = client.prepare(list, call, 0);
     let before = daemon.kilobytes("VmRSS");
     client.send(&request);
     let during = daemon.kilobytes("VmHWM");
@@ -199,29 +233,6 @@ impl List {
         Self { messages: texts.into_iter().map(|text| Json::parse(text).unwrap()).collect(), bytes }
     }
 
-    fn floor(&self) -> f64 {
-        timed(|| drop(black_box(serde_json::from_slice::<Vec<&RawValue>>(black_box(&self.bytes)).unwrap())))
-    }
-
-    /// The median time to write the bytes to a new file and sync it.
-    #[expect(clippy::disallowed_methods, reason = "the floor is the system's own call")]
-    fn disk_floor(&self, folder: &Path) -> f64 {
-        let mut times: Vec<f64> = (0..PAIRS)
-            .map(|number| {
-                let path = folder.join(format!("floor-{number}"));
-                let took = timed(|| {
-                    let mut file = File::create(&path).unwrap();
-                    file.write_all(&self.bytes).unwrap();
-                    file.sync_data().unwrap();
-                });
-                std::fs::remove_file(path).unwrap();
-                took
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        times[PAIRS / 2]
-    }
-
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     fn megabytes(&self) -> f64 {
         self.bytes.len() as f64 / 1e6
@@ -243,18 +254,33 @@ impl Client {
     }
 
     /// Opens a session, and gives back the request that compresses its list.
-    fn prepare(&mut self, list: &List, form: ReplyForm, number: usize) -> Vec<u8> {
+    fn prepare(&mut self, list: &List, call: Call, number: usize) -> Vec<u8> {
         let session = format!("bench-{number}");
         let configure =
             ConfigureParams { session: session.clone(), context_length: Some(WINDOW), ..ConfigureParams::default() };
         let request = self.written(Request::ContextConfigure(configure));
         self.exchange(&request);
+        if call.way == Way::Appended {
+            self.append(&session, list);
+        }
         self.written(Request::ContextCompress(CompressParams {
             session,
-            messages: Some(list.messages.clone()),
-            reply: Some(form),
+            messages: (call.way == Way::Sent).then(|| list.messages.clone()),
+            reply: Some(call.form),
             ..CompressParams::default()
         }))
+    }
+
+    fn append(&mut self, session: &str, list: &List) {
+        for (part, messages) in (0..).zip(list.messages.chunks(APPENDED)) {
+            let request = self.written(Request::SessionAppend(AppendParams {
+                session: session.to_owned(),
+                generation: 0,
+                position: part * APPENDED as u64,
+                messages: messages.to_vec(),
+            }));
+            self.exchange(&request);
+        }
     }
 
     /// Sends a request that must compress; the seconds until its answer was there.
