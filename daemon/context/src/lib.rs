@@ -22,6 +22,7 @@ mod hash;
 mod json;
 mod message;
 mod parallel;
+mod pattern;
 mod redaction;
 mod request;
 mod run;
@@ -60,14 +61,10 @@ pub mod trajectory;
 pub mod usage;
 pub mod user_messages;
 
+use pattern::pattern;
+
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use redaction::Redaction;
 pub use settings::{Budgets, Engine, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use usage::Usage;
-
-/// A pattern that is part of the source.
-#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]
-fn pattern(source: &str) -> regex::Regex {
-    regex::Regex::new(source).expect("a valid pattern")
-}

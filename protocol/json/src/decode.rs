@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 use crate::escape::escape;
+use crate::search::{next_quote_or_backslash, plain_bytes};
 
 /// A stretch of a string.
 pub enum Piece<'a> {
@@ -57,20 +58,71 @@ impl<'a> Iterator for Pieces<'a> {
 
 /// The text of a string with its quotes, borrowed if it has no escape; empty for another value.
 pub fn decode(token: &str) -> Cow<'_, str> {
-    let mut pieces = Pieces::new(token, 0);
-    let first = match pieces.next() {
-        None => return Cow::Borrowed(""),
-        Some(Piece::Run(run)) if run.len() + 2 == token.len() => return Cow::Borrowed(run),
-        Some(piece) => piece,
-    };
-    let mut out = String::with_capacity(token.len());
-    for piece in std::iter::once(first).chain(pieces) {
-        match piece {
-            Piece::Run(run) => out.push_str(run),
-            Piece::Escape(c) => out.push(c),
+    let bytes = token.as_bytes();
+    if bytes.first() != Some(&b'"') {
+        return Cow::Borrowed("");
+    }
+    let run = next_quote_or_backslash(bytes, 1);
+    match bytes.get(run) {
+        Some(b'\\') => Cow::Owned(unescaped(token, run)),
+        _ => Cow::Borrowed(token.get(1..run).unwrap_or("")),
+    }
+}
+
+/// Bytes that are copied at one time: between two escapes stand a few words.
+const STEP: usize = 8;
+
+/// The text of a string whose first escape is at `first`.
+fn unescaped(token: &str, first: usize) -> String {
+    let bytes = token.as_bytes();
+    // Room for steps that go beyond what is wanted of them.
+    let mut out = vec![0; bytes.len() + STEP];
+    let mut written = first - 1;
+    out[..written].copy_from_slice(&bytes[1..first]);
+    let mut at = first;
+    loop {
+        // What is copied is as far good as no mark stands in it.
+        if let Some(step) = bytes.get(at..at + STEP).and_then(|step| <[u8; STEP]>::try_from(step).ok()) {
+            out[written..written + STEP].copy_from_slice(&step);
+            let plain = plain_bytes(step);
+            at += plain;
+            written += plain;
+            if plain == STEP {
+                continue;
+            }
+        }
+        match (bytes.get(at), bytes.get(at + 1)) {
+            (Some(b'"') | None, _) => break,
+            (Some(b'\\'), Some(&kind @ (b'n' | b'"' | b'\\' | b't' | b'/' | b'r'))) => {
+                out[written] = match kind {
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    b'r' => b'\r',
+                    other => other,
+                };
+                at += 2;
+                written += 1;
+            }
+            (Some(b'\\'), _) => {
+                let (char, end) = escape(bytes, at);
+                let mut encoded = [0; 4];
+                let char = char.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut encoded).as_bytes();
+                // Only what is no escape is shorter than what stands for it.
+                let needed = written + char.len() + bytes.len().saturating_sub(end) + STEP;
+                out.resize(out.len().max(needed), 0);
+                out[written..written + char.len()].copy_from_slice(char);
+                at = end;
+                written += char.len();
+            }
+            (Some(&other), _) => {
+                out[written] = other;
+                at += 1;
+                written += 1;
+            }
         }
     }
-    Cow::Owned(out)
+    out.truncate(written);
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// The first `chars` chars of the text of a string.
@@ -135,6 +187,29 @@ mod tests {
         for token in ["", "\"", "\"abc", "\"\\", "\"\\u12", "\"\\ué", "\"\\é\"", "7", "\\\"", "\"\\u+041\""] {
             assert!(decode(token).len() <= token.len() + 3, "{token}");
             assert!(canonical_chars(token) <= 2 + token.len() * 6, "{token}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn decoding_at_once_is_decoding_piece_by_piece(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "a", "eight by", "and more than eight", "é", "日本", "😀", " ", "\"", r"\n", r"\\", r#"\""#, r"\/",
+                    r"\t", r"\r", r"\b", r"\x", r"\é", r"\u00e9", r"\u12", r"\ud83d\ude00", r"\ud83d", "\\",
+                ]),
+                0..40,
+            )
+        ) {
+            let token = format!("\"{}", pieces.concat());
+            let mut expected = String::new();
+            for piece in Pieces::new(&token, 0) {
+                match piece {
+                    Piece::Run(run) => expected.push_str(run),
+                    Piece::Escape(c) => expected.push(c),
+                }
+            }
+            proptest::prop_assert_eq!(decode(&token), expected, "{}", token);
         }
     }
 }

@@ -19,6 +19,14 @@ pub(crate) fn next_quote_or_backslash(bytes: &[u8], at: usize) -> usize {
     near.unwrap_or_else(|at| found(bytes, at, |rest| memchr::memchr2(b'"', b'\\', rest)))
 }
 
+/// How many of eight bytes stand before the first quote or backslash among them.
+#[inline]
+pub(crate) fn plain_bytes(bytes: [u8; 8]) -> usize {
+    let word = u64::from_le_bytes(bytes);
+    // No mark at all has 64 zeros.
+    ((marks(word, b'"') | marks(word, b'\\')).trailing_zeros() / 8) as usize
+}
+
 /// The first byte that `marks` marks in the next words, or where they end without one.
 #[inline]
 fn near(bytes: &[u8], mut at: usize, marks: impl Fn(u64) -> u64) -> Result<usize, usize> {

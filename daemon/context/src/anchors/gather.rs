@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::snippet::{excerpt, unescaped};
 use super::{Kind, calls};
 use crate::json;
 use crate::message::{Content, Message, Role};
-use crate::parallel::FEW_LINES;
+use crate::parallel::{FEW_LINES, MANY_MESSAGES};
 use crate::redaction::Redaction;
 use crate::sentences::sentences;
 
@@ -49,9 +50,11 @@ const MAX_ANCHORS: usize = 1_200;
 /// The anchors of the turns and those that an earlier handoff listed, best first, masked.
 pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction) -> Vec<Anchor> {
     let read = || {
-        let mut gatherer = Gatherer { count: turns.len(), ..Gatherer::default() };
-        turns.iter().enumerate().rev().for_each(|(at, turn)| gatherer.turn(at, turn));
-        gatherer.finish()
+        let parts = Part::newest_first(turns);
+        let read: Vec<Gatherer> = parts.par_iter().map(|part| part.read(turns)).collect();
+        let mut gathered = Gatherer::default();
+        read.into_iter().for_each(|older| gathered.append(older));
+        gathered.finish()
     };
     let (mut found, called) = rayon::join(read, || calls::anchors(turns));
     found.extend(called);
@@ -83,36 +86,87 @@ struct SentenceMatch {
     shape: u64,
 }
 
+/// Some turns in a row, which one processor reads.
+struct Part {
+    turns: Range<usize>,
+    /// Their outputs and arguments are read whole.
+    is_read: bool,
+}
+
+impl Part {
+    /// The turns in parts, the newest one first: as many as have [`SCAN_BYTES`] are read whole.
+    fn newest_first(turns: &[&Message]) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        let mut seen = 0;
+        for (at, turn) in turns.iter().enumerate().rev() {
+            let is_read = seen < SCAN_BYTES;
+            seen += scanned_bytes(turn);
+            match parts.last_mut() {
+                Some(part) if part.turns.len() < MANY_MESSAGES && part.is_read == is_read => part.turns.start = at,
+                _ => parts.push(Self { turns: at..at + 1, is_read }),
+            }
+        }
+        parts
+    }
+
+    fn read(&self, turns: &[&Message]) -> Gatherer {
+        let mut gatherer = Gatherer { is_read: self.is_read, ..Gatherer::default() };
+        for at in self.turns.clone().rev() {
+            gatherer.turn(turns[at], rank::recency(at, turns.len()));
+        }
+        gatherer
+    }
+}
+
+/// Bytes of a turn that are read line by line where outputs are read whole: of its output and of
+/// what its calls were given, as they were sent.
+fn scanned_bytes(turn: &Message) -> usize {
+    let output = turn.content_span().filter(|_| turn.is(Role::Tool));
+    let spans = output.into_iter().chain(turn.tool_calls().iter().filter_map(|call| call.arguments));
+    spans.map(|span| turn.slice(span).len().min(TEXT_BYTES)).sum()
+}
+
 #[derive(Default)]
 struct Gatherer {
-    count: usize,
-    /// Bytes of outputs read so far.
-    read: usize,
+    is_read: bool,
     shapes: Counts,
     lines: Vec<Line>,
     sentence_matches: Vec<SentenceMatch>,
 }
 
 impl Gatherer {
-    fn turn(&mut self, at: usize, turn: &Message) {
-        let recency = rank::recency(at, self.count);
+    fn turn(&mut self, turn: &Message, recency: f64) {
         match turn.role() {
-            Role::Tool if self.read >= SCAN_BYTES => self.old_output(turn, PRINTED * recency),
-            Role::Tool => self.output(&turn.text(), PRINTED * recency),
+            Role::Tool if self.is_read => self.output(&turn.text(), PRINTED * recency),
+            Role::Tool => self.old_output(turn, PRINTED * recency),
             Role::User => self.prose(&turn.text(), ASKED * recency),
             _ => self.prose(&turn.text(), SAID * recency),
         }
-        for call in turn.tool_calls() {
-            if self.read >= SCAN_BYTES {
-                break;
-            }
+        let calls = if self.is_read { turn.tool_calls() } else { &[] };
+        for call in calls {
             self.arguments(&turn.arguments(call), GIVEN * recency);
         }
     }
 
+    /// Adds what was found in older turns.
+    fn append(&mut self, older: Self) {
+        let mut of_older = Counts::default();
+        for line in older.lines {
+            let before = self.shapes.get(&line.shape).copied().unwrap_or(0);
+            let count = of_older.entry(line.shape).or_default();
+            *count += 1;
+            if before + *count <= KEPT_OF_SHAPE && self.lines.len() < MAX_LINES {
+                self.lines.push(line);
+            }
+        }
+        for (shape, count) in older.shapes {
+            *self.shapes.entry(shape).or_default() += count;
+        }
+        self.sentence_matches.extend(older.sentence_matches);
+    }
+
     /// The strings among the values of a call; the JSON around them is nobody's words.
     fn arguments(&mut self, text: &str, worth: f64) {
-        self.read += text.len().min(TEXT_BYTES);
         if let Ok(value) = serde_json::from_str::<Value>(text) {
             self.value(&value, worth, calls::is_read(text));
         }
@@ -170,7 +224,6 @@ impl Gatherer {
     }
 
     fn output(&mut self, text: &str, worth: f64) {
-        self.read += text.len().min(TEXT_BYTES);
         let form = Form::of(text);
         if text.len() <= TEXT_BYTES {
             return self.lines(text, form, worth);

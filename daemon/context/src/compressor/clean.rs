@@ -35,20 +35,32 @@ impl CleanTurns {
             true => pairs::callers(input),
             false => Vec::new(),
         };
+        let has_clean_caller = |at: usize| {
+            let caller = callers.get(at).copied().flatten();
+            caller.is_none_or(|(caller, _)| match (known.get(&caller), input.get(caller)) {
+                (Some(clean), Some(dirty)) => clean.same(dirty),
+                (None, Some(dirty)) => redaction.message(dirty).same(dirty),
+                (_, None) => false,
+            })
+        };
         let caller = |at: usize| {
             let (caller, call) = callers.get(at).copied().flatten()?;
             let message = known.get(&caller).map(|message| (*message).clone());
             Some((message.or_else(|| Some(redaction.message(input.get(caller)?)))?, call))
         };
-        // What was pruned was cut with its secrets in it, so it is pruned anew.
+        // What was pruned was cut with its secrets in it, if it had any; then it is pruned anew.
         let pruned = turns.iter().zip(&originals).map(|(&(at, turn), clean)| {
-            let is_pruned = original(at, turn).is_some();
+            let pruned_from = original(at, turn);
+            let is_pruned = pruned_from.is_some();
+            let had_none = pruned_from.is_some_and(|original| clean.same(original));
             let shorter = match turn.role() {
+                Role::Tool if had_none && has_clean_caller(at) => Some(turn.clone()),
                 Role::Tool if is_pruned && turn.text() == prune::DUPLICATE => Some(turn.clone()),
                 Role::Tool if is_pruned => {
                     let caller = caller(at);
                     prune::shorter_result(clean, caller.as_ref().map(|(message, call)| (message, *call)))
                 }
+                Role::Assistant if had_none => Some(turn.clone()),
                 _ if is_pruned => prune::shorter_calls(clean, prune::SHORT_ARGUMENTS_CHARS),
                 _ => None,
             };

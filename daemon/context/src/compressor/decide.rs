@@ -4,12 +4,15 @@
 //! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
 //! the whole list with nothing but that. The first one that is small enough is taken.
 
+use rayon::prelude::*;
+
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use crate::message::Message;
 use crate::pairs;
+use crate::parallel::FEW_MESSAGES;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::Declined;
 use crate::settings::Settings;
@@ -196,9 +199,10 @@ pub(crate) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Optio
     if tokens_to_chars(tokens) / 8 >= most {
         return None;
     }
-    let chars: usize = turns.iter().map(|turn| turn.text().chars().count()).sum();
-    let dear = turns.iter().map(tokens_of).sum::<u64>();
-    let chars = (chars as u64).max(1);
+    let cost = |turn: &Message| (turn.text().chars().count() as u64, tokens_of(turn));
+    let all = turns.par_iter().with_min_len(FEW_MESSAGES).map(cost);
+    let (chars, dear) = all.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
+    let chars = chars.max(1);
     // Never cheaper than plain text with its escapes: the frame of a handoff is no turn.
     let (dear, chars) = if dear * 100 > chars * 27 { (dear, chars) } else { (27, 100) };
     let fits = u128::from(tokens) * u128::from(chars) / u128::from(dear);

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
+
 use super::assemble;
 use super::clean::CleanTurns;
 use super::decide::{Decided, Target, chars_within, decide, gain_chars};
@@ -16,6 +18,7 @@ use crate::constraints::{Constraint, Update};
 use crate::extractive::{Extract, Reason};
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
+use crate::parallel::FEW_MESSAGES;
 use crate::redaction::Redaction;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
@@ -201,7 +204,8 @@ impl Prepared {
         let turns = &self.sources(Writer::Extractive).turns;
         let redaction = self.redaction(Writer::Extractive);
         let tail = self.layout.pruned.get(self.layout.tail..).unwrap_or(&[]);
-        let tail: Vec<Message> = tail.iter().map(|message| redaction.message(message)).collect();
+        let tail: Vec<Message> =
+            tail.par_iter().with_min_len(FEW_MESSAGES).map(|message| redaction.message(message)).collect();
         let appended = self.appended(Writer::Extractive, &self.expected_note(), Record::Coming);
         let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == SectionKind::UserMessages);

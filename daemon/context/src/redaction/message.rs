@@ -1,6 +1,8 @@
 //! A message without its secrets, for whatever takes it apart: a secret is known by what stands
 //! around it, and a part of one by nothing.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 
 use super::{REMOVED, Redaction};
@@ -27,23 +29,28 @@ impl Redaction {
             })
             .collect();
         let message = if splices.is_empty() { message.clone() } else { message.spliced(&splices) };
-        let text = message.text();
-        let clean = self.content(&message);
-        match clean == text {
-            true => message,
-            false if message.bare_text().is_some() => Message::of_json(json::encode(&clean)),
-            false => message.with_text(&clean),
+        match self.content(&message) {
+            None => message,
+            Some(clean) if message.bare_text().is_some() => Message::of_json(json::encode(&clean)),
+            Some(clean) => message.with_text(&clean),
         }
     }
 
-    /// The text of a message, each of its parts first by itself.
-    fn content(self, message: &Message) -> String {
-        let Content::List(parts) = message.content() else {
-            return self.apply(&message.text()).into_owned();
+    /// The text of a message, each of its parts first by itself; none if nothing changes.
+    fn content(self, message: &Message) -> Option<String> {
+        let text = message.text();
+        let clean = match message.content() {
+            Content::List(parts) => {
+                let texts = parts.iter().filter_map(|part| part.text(message.raw()));
+                let texts: Vec<String> = texts.map(|text| self.apply(&text).into_owned()).collect();
+                self.apply(&texts.join("\n")).into_owned()
+            }
+            _ => match self.apply(&text) {
+                Cow::Borrowed(_) => return None,
+                Cow::Owned(clean) => clean,
+            },
         };
-        let texts = parts.iter().filter_map(|part| part.text(message.raw()));
-        let texts: Vec<String> = texts.map(|text| self.apply(&text).into_owned()).collect();
-        self.apply(&texts.join("\n")).into_owned()
+        (clean != text).then_some(clean)
     }
 
     /// The arguments of a call, still JSON if they were; none if nothing changes.

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use rayon::prelude::*;
 use regex::Regex;
 
 use crate::anchors::{self, Prose};
 use crate::constraints;
 use crate::hash::Fnv;
+use crate::parallel::FEW_TEXTS;
 use crate::sentences::sentences;
 use crate::text::{collapse, head, longer_than};
 
@@ -70,12 +72,12 @@ pub(super) struct Core {
 /// The cores of all messages. What is said in many of them in nearly the same words asks less
 /// than what is said once; a rule asks as much however often it is said.
 pub(super) fn cores(texts: &[String]) -> Vec<Core> {
-    let mut cores: Vec<Core> = texts.iter().map(|text| Core::of(text)).collect();
+    let mut cores: Vec<Core> = texts.par_iter().with_min_len(FEW_TEXTS).map(|text| Core::of(text)).collect();
     let mut counts: HashMap<u64, u32> = HashMap::new();
     for (core, text) in cores.iter().zip(texts) {
         core.places().for_each(|place| *counts.entry(wording(text, place)).or_default() += 1);
     }
-    for (core, text) in cores.iter_mut().zip(texts) {
+    cores.par_iter_mut().zip(texts).with_min_len(FEW_TEXTS).for_each(|(core, text)| {
         for (weight, place) in &mut core.sentences {
             let is_routine = counts.get(&wording(text, place)).is_some_and(|count| *count >= ROUTINE);
             let sentence = text.get(place.clone()).unwrap_or("");
@@ -83,7 +85,7 @@ pub(super) fn cores(texts: &[String]) -> Vec<Core> {
                 *weight -= ROUTINE_LOSS;
             }
         }
-    }
+    });
     cores
 }
 

@@ -1,7 +1,10 @@
 //! The user's words as text, and back.
 
+use rayon::prelude::*;
+
 use super::UserMessages;
 use super::core::{Core, cores, is_empty_talk};
+use crate::parallel::FEW_TEXTS;
 
 /// What begins a message.
 const ITEM: &str = "- ";
@@ -76,7 +79,7 @@ fn cost(text: &str) -> usize {
 fn whole(texts: &[String], cores: &[Core], room: usize) -> usize {
     let own = room / 100 * WHOLE_SHARE;
     let short: Vec<usize> = match STEPS.get(WHOLE_STEP) {
-        Some(step) => cores.iter().zip(texts).map(|(core, text)| short_cost(&at_step(core, text, *step))).collect(),
+        Some(step) => all(cores, texts, |core, text| short_cost(&at_step(core, text, *step))),
         None => Vec::new(),
     };
     let mut others: usize = short.iter().sum();
@@ -101,6 +104,11 @@ fn short_cost(text: &str) -> usize {
     }
 }
 
+/// The same of every message, on all processors.
+fn all<T: Send>(cores: &[Core], texts: &[String], of: impl Fn(&Core, &str) -> T + Sync) -> Vec<T> {
+    cores.par_iter().zip(texts).with_min_len(FEW_TEXTS).map(|(core, text)| of(core, text)).collect()
+}
+
 /// A message as a step shows it; an empty text is none.
 fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
     match text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
@@ -113,7 +121,7 @@ fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
 fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     let mut short: Vec<String> = Vec::new();
     for step in STEPS {
-        short = cores.iter().zip(texts).map(|(core, text)| at_step(core, text, step)).collect();
+        short = all(cores, texts, |core, text| at_step(core, text, step));
         if let Some(left) = room.checked_sub(short.iter().map(|text| short_cost(text)).sum()) {
             fill(&mut short, texts, cores, left);
             return short;

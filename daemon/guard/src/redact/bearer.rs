@@ -1,22 +1,25 @@
 //! Pass 4: the token of an `Authorization: Bearer` header.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
-
 use super::{Edit, Shown};
 
 /// What may stand round the header's name and value where it is part of a program or of JSON.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-#[expect(clippy::expect_used, reason = "one word is far below the automaton's limits")]
-static HEADER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder().ascii_case_insensitive(true).build(["authorization"]).expect("a word fits into an automaton")
-});
+/// The header's name, and the place in it of the letter that is rare in any text.
+const NAME: &str = "authorization";
+/// See [`NAME`].
+const RARE: usize = 7;
 
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
-    let headers = HEADER.find_iter(text);
-    headers.filter_map(|name| token(text, name.end(), shown)).collect()
+    let rare = memchr::memchr2_iter(b'z', b'Z', text.as_bytes());
+    rare.filter_map(|at| token(text, name_end(text, at)?, shown)).collect()
+}
+
+/// Where the name ends whose rare letter is at this place, if it is one.
+fn name_end(text: &str, rare: usize) -> Option<usize> {
+    let start = rare.checked_sub(RARE)?;
+    let end = start + NAME.len();
+    text.get(start..end)?.eq_ignore_ascii_case(NAME).then_some(end)
 }
 
 /// The token of the header whose name ends at `from`.

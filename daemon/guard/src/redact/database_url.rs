@@ -1,6 +1,9 @@
 //! Pass 7: passwords in the URLs of databases and message brokers.
 
-use memchr::{memmem, memrchr};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use memchr::memrchr;
 
 use super::{Edit, HIDDEN, Shown, disjoint};
 
@@ -11,12 +14,17 @@ const SCHEMES: [&str; 7] = ["postgres", "postgresql", "mysql", "mongodb", "mongo
 /// schemes linear; a longer password is not recognised.
 const LONGEST_USER_INFO: usize = 512;
 
+/// What stands between scheme and address.
+const MARK: &str = "://";
+
+static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(MARK));
+
 pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
-    disjoint(memmem::find_iter(text.as_bytes(), "://"), |at| {
+    disjoint(FINDER.find_iter(text.as_bytes()), |at| {
         if !ends_with_scheme(&text.as_bytes()[..at]) {
             return None;
         }
-        let from = at + "://".len();
+        let from = at + MARK.len();
         let (start, end) = password(&text[from..])?;
         Some(Edit { range: from + start..from + end, with: HIDDEN.to_owned() })
     })

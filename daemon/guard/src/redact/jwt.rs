@@ -1,6 +1,8 @@
 //! Pass 8: JSON web tokens, `eyJ….….…`.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Edit, Shown, byte_before, disjoint, is_key_byte, run_end};
 
@@ -16,8 +18,10 @@ const LEAST_PART: usize = 4;
 /// At most so many parts follow the header.
 const MOST_PARTS: usize = 2;
 
+static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(OPENING));
+
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
-    disjoint(memmem::find_iter(text.as_bytes(), OPENING), |start| {
+    disjoint(FINDER.find_iter(text.as_bytes()), |start| {
         if byte_before(text, start).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
             return None;
         }

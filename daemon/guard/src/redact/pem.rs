@@ -1,23 +1,26 @@
 //! Pass 6: private keys in PEM armour.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Edit, Shown, run_end};
 
 /// What stands for a whole block.
 const REDACTED: &str = "[REDACTED PRIVATE KEY]";
 
-const BEGIN: &str = "-----BEGIN";
-const END: &str = "-----END";
 const KIND: &str = "PRIVATE KEY";
 const DASHES: &str = "-----";
+
+static BEGIN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("-----BEGIN"));
+static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("-----END"));
 
 pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut done = 0;
-    while let Some((start, header_end)) = armour_line(text, done, BEGIN) {
+    while let Some((start, header_end)) = armour_line(text, done, &BEGIN) {
         // Without an end here there is none for any later block either.
-        let Some((_, end)) = armour_line(text, header_end, END) else {
+        let Some((_, end)) = armour_line(text, header_end, &END) else {
             break;
         };
         edits.push(Edit { range: start..end, with: REDACTED.to_owned() });
@@ -28,10 +31,10 @@ pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
 
 /// Where the first armour line of a private key after `from` begins and ends: `-----BEGIN` or
 /// `-----END`, capitals and spaces that end in `PRIVATE KEY`, `-----`.
-fn armour_line(text: &str, from: usize, opening: &str) -> Option<(usize, usize)> {
-    memmem::find_iter(&text.as_bytes()[from..], opening).find_map(|at| {
+fn armour_line(text: &str, from: usize, opening: &Finder<'_>) -> Option<(usize, usize)> {
+    opening.find_iter(&text.as_bytes()[from..]).find_map(|at| {
         let start = from + at;
-        let label = start + opening.len();
+        let label = start + opening.needle().len();
         let label_end = run_end(text, label, |byte| byte.is_ascii_uppercase() || byte == b' ');
         let is_key = text[label..label_end].ends_with(KIND);
         let is_closed = text[label_end..].starts_with(DASHES);

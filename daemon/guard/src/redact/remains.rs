@@ -3,8 +3,9 @@
 //! secrets is found by what stands before it, as the secrets themselves are.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::{Edit, REMOVED, Shown, byte_before, is_key_byte, jwt, key_prefix, run_end, run_start};
 
@@ -18,13 +19,15 @@ const TAIL: usize = 4;
 /// Digits of a number before the stars.
 const DIGITS: usize = 3;
 
+static DOTS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("..."));
+static STARS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("****"));
+
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     if shown == Shown::Ends {
         return Vec::new();
     }
-    let mut ranges: Vec<Range<usize>> =
-        memmem::find_iter(text.as_bytes(), "...").filter_map(|dots| key(text, dots)).collect();
-    ranges.extend(memmem::find_iter(text.as_bytes(), "****").filter_map(|stars| number(text, stars)));
+    let mut ranges: Vec<Range<usize>> = DOTS.find_iter(text.as_bytes()).filter_map(|dots| key(text, dots)).collect();
+    ranges.extend(STARS.find_iter(text.as_bytes()).filter_map(|stars| number(text, stars)));
     ranges.sort_by_key(|range| range.start);
     ranges.dedup_by(|later, earlier| later.start < earlier.end);
     ranges.into_iter().map(|range| Edit { range, with: REMOVED.to_owned() }).collect()
@@ -37,7 +40,10 @@ fn key(text: &str, dots: usize) -> Option<Range<usize>> {
     let tail_start = dots + "...".len();
     let end = run_end(text, tail_start, |byte| is_key_byte(byte) || byte == b'=');
     let tail = text.get(tail_start..end)?;
-    let begins = |prefix: &str| head.starts_with(prefix) || prefix.starts_with(head);
+    // Most words before three dots begin as no key does.
+    let begins = |prefix: &str| {
+        prefix.as_bytes().first() == head.as_bytes().first() && (head.starts_with(prefix) || prefix.starts_with(head))
+    };
     let is_known = begins(jwt::OPENING) || key_prefix::PREFIXES.iter().any(|(prefix, _)| begins(prefix));
     let fits = match is_known {
         true => tail.len() <= TAIL,
