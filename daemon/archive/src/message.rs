@@ -1,9 +1,6 @@
 //! What the archive understands of a message: its role, its calls, its text.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::lenient;
 
@@ -50,18 +47,18 @@ impl Parsed {
     /// Reads a body; one that is no JSON object is a message without anything. Only what
     /// matters is read: most of a body is content, which is passed over.
     pub(crate) fn of(body: &str) -> Self {
-        let Ok(message) = serde_json::from_str::<Fields<'_>>(body) else {
-            return Self::default();
-        };
-        let calls =
-            message.get("tool_calls").and_then(|calls| serde_json::from_str::<Vec<&RawValue>>(calls.get()).ok());
-        Self {
-            role: string(&message, "role").unwrap_or_default(),
-            name: string(&message, "name"),
-            answers: string(&message, "tool_call_id"),
-            calls: calls.unwrap_or_default().into_iter().map(Call::of).collect(),
-            says_recalled: message.get("content").is_some_and(|content| says_recalled(content.get())),
+        let mut parsed = Self::default();
+        for (key, value) in herma_json::fields(body) {
+            match &*herma_json::decode(key) {
+                "role" => parsed.role = string(value).unwrap_or_default(),
+                "name" => parsed.name = string(value),
+                "tool_call_id" => parsed.answers = string(value),
+                "tool_calls" => parsed.calls = items(value).map(Call::of).collect(),
+                "content" => parsed.says_recalled = says_recalled(value),
+                _ => {}
+            }
         }
+        parsed
     }
 
     /// Whether it shows what was there before; `asked` tells whether the call of
@@ -81,17 +78,13 @@ impl Parsed {
 }
 
 impl Call {
-    fn of(call: &RawValue) -> Self {
-        let call: Fields<'_> = serde_json::from_str(call.get()).unwrap_or_default();
-        let function =
-            call.get("function").and_then(|function| serde_json::from_str::<Fields<'_>>(function.get()).ok());
-        let name = function.and_then(|function| string(&function, "name"));
-        Self { id: string(&call, "id").unwrap_or_default(), recalls: name.as_deref().is_some_and(recalls) }
+    fn of(call: &str) -> Self {
+        let id = herma_json::member(call, "id").and_then(string);
+        let function = herma_json::member(call, "function");
+        let name = function.and_then(|function| herma_json::member(function, "name")).and_then(string);
+        Self { id: id.unwrap_or_default(), recalls: name.as_deref().is_some_and(recalls) }
     }
 }
-
-/// The fields of an object, unread.
-type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
 fn recalls(tool: &str) -> bool {
     RECALL_TOOLS.contains(&tool)
@@ -114,8 +107,22 @@ fn is_recalled_object(content: &str) -> bool {
             Some(Value::Object(object)) if object.get(RECALLED) == Some(&Value::Bool(true)))
 }
 
-fn string(fields: &Fields<'_>, key: &str) -> Option<String> {
-    fields.get(key).and_then(|value| serde_json::from_str(value.get()).ok())
+/// The text of a value that is a string.
+fn string(value: &str) -> Option<String> {
+    value.starts_with('"').then(|| herma_json::decode(value).into_owned())
+}
+
+/// The items of a value that is a list.
+fn items(value: &str) -> impl Iterator<Item = &str> {
+    let mut items = Vec::new();
+    if value.starts_with('[') {
+        herma_json::items(value, 0, |at| {
+            let end = herma_json::value_end(value.as_bytes(), at);
+            items.extend(value.get(at..end));
+            end
+        });
+    }
+    items.into_iter()
 }
 
 fn text_of_value(value: &Value) -> String {

@@ -155,7 +155,9 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         let ids: Vec<i64> = messages.into_iter().map(|(id, _)| id).collect();
         was_indexed = !ids.is_empty();
         index::forget(transaction, &ids)?;
-        for table in ["message", "recall_call"] {
+        let texts = "DELETE FROM message_text WHERE id IN (SELECT id FROM message_row WHERE session = ?1)";
+        transaction.execute(texts, [key])?;
+        for table in ["message_row", "recall_call"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key])?;
         }
         transaction.execute("DELETE FROM session_key WHERE key = ?1", [key])?;

@@ -26,6 +26,9 @@ pub struct Removal<'a> {
     /// The whole new list. It matters when the session has a transcript; without
     /// it that transcript ends here, for nobody knows what is left of it.
     pub after: Option<&'a [After<'a>]>,
+    /// Each message of the list before that has a place in the transcript is known to be the one that
+    /// is there: the texts are not compared again.
+    pub is_transcript: bool,
 }
 
 impl<'a> Removal<'a> {
@@ -210,6 +213,7 @@ impl Move<'_> {
         let mut there = self.transaction.prepare_cached(
             "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
         )?;
+        let mut in_a_row = 0..0;
         let mut new = Vec::new();
         let mut left = self.begun.end - self.begun.start;
         for &(position, body) in self.removal.messages {
@@ -221,6 +225,14 @@ impl Move<'_> {
                 left -= 1;
                 continue;
             }
+            if self.removal.is_transcript && position < length {
+                if position != in_a_row.end {
+                    self.mark_all(&in_a_row)?;
+                    in_a_row.start = position;
+                }
+                in_a_row.end = position + 1;
+                continue;
+            }
             let id = match position < length {
                 true => there.query_row(params![self.key, position, body], |row| row.get(0)).optional()?,
                 false => None,
@@ -230,15 +242,31 @@ impl Move<'_> {
                 None => new.push((position, body)),
             }
         }
+        self.mark_all(&in_a_row)?;
         match left {
             0 => Ok(new),
             _ => Err(self.misfit(format!("{left} messages were begun that it does not remove"))),
         }
     }
 
+    /// Marks the rows at positions in a row.
+    fn mark_all(&self, positions: &Range<u64>) -> Result<(), ArchiveError> {
+        let marked = self
+            .transaction
+            .prepare_cached(
+                "UPDATE message_row SET compression = ?4
+                 WHERE session = ?1 AND compression IS NULL AND position >= ?2 AND position < ?3",
+            )?
+            .execute(params![self.key, positions.start, positions.end, self.removal.handle])?;
+        match wide(marked) == positions.end - positions.start {
+            true => Ok(()),
+            false => Err(self.misfit(format!("of messages {positions:?} only {marked} are there"))),
+        }
+    }
+
     fn mark(&self, id: i64) -> Result<(), ArchiveError> {
         self.transaction
-            .prepare_cached("UPDATE message SET compression = ?2 WHERE id = ?1")?
+            .prepare_cached("UPDATE message_row SET compression = ?2 WHERE id = ?1")?
             .execute(params![id, self.removal.handle])?;
         Ok(())
     }
@@ -246,22 +274,23 @@ impl Move<'_> {
     /// Rows that nobody spoke of leave the transcript as well, and nothing leaves
     /// it without being kept.
     fn remove_others(&self, kept: &HashMap<u64, u64>, size: &mut Size) -> Result<(), ArchiveError> {
-        let others: Vec<(i64, String)> = {
+        let others: Vec<i64> = {
             let mut query = self.transaction.prepare_cached(
-                "SELECT id, position, body FROM message WHERE session = ?1 AND compression IS NULL ORDER BY position",
+                "SELECT id, position FROM message WHERE session = ?1 AND compression IS NULL ORDER BY position",
             )?;
             let mut rows = query.query([self.key])?;
             let mut others = Vec::new();
             while let Some(row) = rows.next()? {
                 if !kept.contains_key(&row.get(1)?) {
-                    others.push((row.get(0)?, row.get(2)?));
+                    others.push(row.get(0)?);
                 }
             }
             others
         };
-        for (id, body) in others {
+        let mut body = self.transaction.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
+        for id in others {
             self.mark(id)?;
-            size.add(&body);
+            size.add(&body.query_row([id], |row| row.get::<_, String>(0))?);
         }
         Ok(())
     }
@@ -270,7 +299,7 @@ impl Move<'_> {
     /// first, below zero.
     fn renumber(&self, kept: &HashMap<u64, u64>) -> Result<(), ArchiveError> {
         let mut aside = self.transaction.prepare_cached(
-            "UPDATE message SET position = -1 - ?3, generation = ?4
+            "UPDATE message_row SET position = -1 - ?3, generation = ?4
              WHERE session = ?1 AND position = ?2 AND compression IS NULL",
         )?;
         for (old, new) in kept {
@@ -278,7 +307,7 @@ impl Move<'_> {
         }
         self.transaction
             .prepare_cached(
-                "UPDATE message SET position = -1 - position
+                "UPDATE message_row SET position = -1 - position
                  WHERE session = ?1 AND position < 0 AND compression IS NULL",
             )?
             .execute([self.key])?;

@@ -11,7 +11,7 @@ const FIRST: u32 = 4;
 
 /// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to
 /// the next. Steps are only ever appended, and never changed: files of every version exist.
-const STEPS: &[&str] = &[tables::TABLES];
+const STEPS: &[&str] = &[tables::TABLES, tables::TEXTS_APART];
 
 /// The newest version.
 pub(crate) fn known() -> u32 {
@@ -56,7 +56,7 @@ fn migrate_by(connection: &mut Connection, steps: &[&str]) -> Result<(), Archive
     Ok(())
 }
 
-/// Whether every table and column of the file's own version is there. What it
+/// Whether every table, view and column of the file's own version is there. What it
 /// should look like is not written down a second time: an empty database that
 /// takes the same steps tells.
 pub(crate) fn check(connection: &Connection) -> Result<(), ArchiveError> {
@@ -85,11 +85,11 @@ fn damaged(words: String) -> Result<(), ArchiveError> {
     Err(ArchiveError::Damaged { words })
 }
 
-/// Every table's columns. Tables that belong to SQLite itself are left out.
+/// The columns of every table and view. Tables that belong to SQLite itself are left out.
 fn columns(connection: &Connection) -> Result<Vec<(String, String)>, ArchiveError> {
     let mut query = connection.prepare(
         "SELECT master.name, info.name FROM sqlite_master AS master, pragma_table_info(master.name) AS info
-         WHERE master.type = 'table' AND master.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+         WHERE master.type IN ('table', 'view') AND master.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
     )?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -76,6 +76,14 @@ pub(crate) fn append_in(
     Ok(Appended::Next(next + wide(new.len())))
 }
 
+/// Which transcript a list was read from. A session that was removed and begun anew has another one,
+/// and while the session stays at its generation messages are only added at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TranscriptId {
+    key: i64,
+    generation: u64,
+}
+
 impl Reader {
     /// The session's current list; empty when it has none or is unknown.
     ///
@@ -84,6 +92,36 @@ impl Reader {
     pub fn transcript(&self, session: &str) -> Result<Vec<String>, ArchiveError> {
         bodies(&self.connection, session)
     }
+
+    /// The session's transcript with what tells it from others; `None` for an unknown session.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn identified_transcript(&self, session: &str) -> Result<Option<(TranscriptId, Vec<String>)>, ArchiveError> {
+        // One view of the file for all of it.
+        let transaction = self.connection.unchecked_transaction()?;
+        let Some(id) = transcript_id(&transaction, session)? else { return Ok(None) };
+        Ok(Some((id, bodies(&transaction, session)?)))
+    }
+
+    /// How many messages the transcript has by now; `None` if the session has another one.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn transcript_length(&self, session: &str, id: TranscriptId) -> Result<Option<u64>, ArchiveError> {
+        match transcript_id(&self.connection, session)? == Some(id) {
+            true => next_position(&self.connection, id.key).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+fn transcript_id(connection: &Connection, session: &str) -> Result<Option<TranscriptId>, ArchiveError> {
+    let query =
+        "SELECT session_key.key, session.generation FROM session JOIN session_key ON session_key.id = session.id
+                 WHERE session.id = ?1";
+    let id = |row: &rusqlite::Row<'_>| Ok(TranscriptId { key: row.get(0)?, generation: row.get(1)? });
+    Ok(connection.prepare_cached(query)?.query_row([session], id).optional()?)
 }
 
 pub(crate) fn bodies(connection: &Connection, session: &str) -> Result<Vec<String>, ArchiveError> {
@@ -112,6 +150,7 @@ pub(crate) struct Rows<'t> {
     session: &'t str,
     key: i64,
     insert: CachedStatement<'t>,
+    insert_text: CachedStatement<'t>,
     /// Whether any call of the session asked for what was there before.
     recalls: bool,
     messages: usize,
@@ -121,12 +160,13 @@ pub(crate) struct Rows<'t> {
 impl<'t> Rows<'t> {
     pub(crate) fn new(transaction: &'t Transaction<'t>, session: &'t str, key: i64) -> Result<Self, ArchiveError> {
         let insert = transaction.prepare_cached(
-            "INSERT INTO message (id, session, generation, position, role, time, compression, recalled, body)
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+            "INSERT INTO message_row (id, session, generation, position, role, time, compression, recalled, body)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,'')",
         )?;
+        let insert_text = transaction.prepare_cached("INSERT INTO message_text (id, text) VALUES (?1,?2)")?;
         let recalls =
             transaction.prepare_cached("SELECT 1 FROM recall_call WHERE session = ?1 LIMIT 1")?.exists([key])?;
-        Ok(Self { transaction, session, key, insert, recalls, messages: 0, tool_calls: 0 })
+        Ok(Self { transaction, session, key, insert, insert_text, recalls, messages: 0, tool_calls: 0 })
     }
 
     /// Keeps one message.
@@ -141,9 +181,9 @@ impl<'t> Rows<'t> {
             parsed.role,
             message.time,
             message.compression,
-            recalled,
-            message.body
+            recalled
         ])?;
+        self.insert_text.execute(params![message.id, message.body])?;
         for call in parsed.calls.iter().filter(|call| !call.id.is_empty()) {
             self.note(call)?;
         }

@@ -32,8 +32,16 @@ fn what_was_removed_comes_in_pages() {
     let (_folder, mut archive) = archive();
     archive.create_session(&session("s")).unwrap();
     let messages = [(4, "\"d\""), (1, "\"a\""), (2, "\"b\"")];
-    let removal =
-        Removal { handle: "h", session: "s", generation: 1, time: 1.0, summary: "", messages: &messages, after: None };
+    let removal = Removal {
+        handle: "h",
+        session: "s",
+        generation: 1,
+        time: 1.0,
+        summary: "",
+        messages: &messages,
+        after: None,
+        is_transcript: false,
+    };
     archive.keep_removed(&removal).unwrap();
     let page = |from, limit| -> Vec<String> {
         archive.reader().removed_page("h", from, limit).unwrap().into_iter().map(|message| message.body).collect()

@@ -14,7 +14,7 @@ fn removal<'a>(
     messages: &'a [(u64, &'a str)],
     after: Option<&'a [After<'a>]>,
 ) -> Removal<'a> {
-    Removal { handle, session, generation, time: 9.0, summary: "", messages, after }
+    Removal { handle, session, generation, time: 9.0, summary: "", messages, after, is_transcript: false }
 }
 
 fn rule(id: &str) -> ConstraintRow {

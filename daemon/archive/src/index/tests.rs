@@ -69,6 +69,7 @@ fn a_message_is_found_before_and_after_it_was_removed() {
         summary: "",
         messages: &[(0, &body)],
         after: Some(&[]),
+        is_transcript: false,
     };
     archive.keep_removed(&removal).unwrap();
     archive.index_pending(10).unwrap();

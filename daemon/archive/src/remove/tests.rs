@@ -19,6 +19,7 @@ fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
         summary: secret,
         messages: &[(0, bodies[0])],
         after: None,
+        is_transcript: false,
     };
     archive.keep_removed(&removal).unwrap();
     let handle = format!("out_{id}");

@@ -6,7 +6,7 @@ use crate::testing::{archive, session};
 use crate::transcript::{Appended, wide};
 
 fn removal<'a>(handle: &'a str, generation: u64, messages: &'a [(u64, &'a str)]) -> Removal<'a> {
-    Removal { handle, session: "s", generation, time: 1.0, summary: "", messages, after: None }
+    Removal { handle, session: "s", generation, time: 1.0, summary: "", messages, after: None, is_transcript: false }
 }
 
 #[test]
@@ -143,7 +143,9 @@ proptest! {
             let had_transcript = !model.is_empty();
             let list: Vec<After<'_>> = after.iter().map(|(old, body)| old.map_or(After::New(body), After::Kept)).collect();
             let handle = format!("h{generation}");
-            archive.keep_removed(&Removal { after: Some(&list), ..removal(&handle, generation + 1, &said) }).unwrap();
+            let is_transcript = generation % 2 == 0;
+            let removal = Removal { after: Some(&list), is_transcript, ..removal(&handle, generation + 1, &said) };
+            archive.keep_removed(&removal).unwrap();
             if !had_transcript {
                 texts -= inserts.len();
                 after.clear();

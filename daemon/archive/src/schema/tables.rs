@@ -1,4 +1,4 @@
-//! The tables of the first released version.
+//! The tables of the first released version, and what later ones changed.
 
 /// From nothing to version [`super::FIRST`].
 pub(super) const TABLES: &str = "
@@ -148,3 +148,13 @@ pub(super) const TABLES: &str = "
         at REAL NOT NULL,
         PRIMARY KEY (model, base_url)
     ) STRICT, WITHOUT ROWID;";
+
+/// From version 4 to 5: a message's text stands apart from its place, so that a compression moves
+/// places and no text is written twice. Rows of before keep their text in `body`.
+pub(super) const TEXTS_APART: &str = "
+    ALTER TABLE message RENAME TO message_row;
+    CREATE TABLE message_text (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+    CREATE VIEW message AS
+        SELECT row.id, row.session, row.generation, row.position, row.role, row.time, row.compression, row.recalled,
+               coalesce(message_text.text, row.body) AS body
+        FROM message_row AS row LEFT JOIN message_text ON message_text.id = row.id;";

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Archive;
+use crate::removed::{After, Removal};
 
 #[test]
 fn every_version_becomes_the_newest() {
@@ -19,23 +20,65 @@ fn every_version_becomes_the_newest() {
 }
 
 #[test]
+fn what_an_older_version_kept_is_read_moved_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.db");
+    let mut connection = Connection::open(&path).unwrap();
+    migrate_by(&mut connection, &STEPS[..1]).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO session (id, profile, sha256, memory_revision, user_revision, started_at, messages)
+                 VALUES ('s', 'default', '00', 0, 0, 1.0, 2);
+             INSERT INTO session_key (key, id) VALUES (1, 's');
+             UPDATE meta SET value = 3 WHERE name = 'next_id';
+             INSERT INTO message (id, session, generation, position, role, time, recalled, body)
+                 VALUES (1, 1, 0, 0, 'user', 1.0, 0, 'old'), (2, 1, 0, 1, 'user', 1.0, 0, 'older');",
+        )
+        .unwrap();
+    drop(connection);
+    let mut archive = Archive::open(&path).unwrap();
+    archive.append("s", 0, 2, &["new"], 2.0).unwrap();
+    assert_eq!(archive.reader().transcript("s").unwrap(), ["old", "older", "new"]);
+    let after = [After::Kept(0), After::New("summary")];
+    let removal = Removal {
+        handle: "h",
+        session: "s",
+        generation: 1,
+        time: 3.0,
+        summary: "",
+        messages: &[(1, "older"), (2, "new")],
+        after: Some(&after),
+        is_transcript: true,
+    };
+    archive.keep_removed(&removal).unwrap();
+    assert_eq!(archive.reader().transcript("s").unwrap(), ["old", "summary"]);
+    assert_eq!(archive.reader().removed("h").unwrap(), [(1, "older".into()), (2, "new".into())]);
+    assert_eq!(archive.remove_session("s").unwrap().messages, 4);
+    for table in ["message_row", "message_text"] {
+        let count = format!("SELECT count(*) FROM {table}");
+        assert_eq!(archive.connection().query_row(&count, [], |row| row.get::<_, u64>(0)).unwrap(), 0, "{table}");
+    }
+}
+
+#[test]
 fn a_step_that_fails_half_way_leaves_the_old_version() {
     let mut connection = Connection::open_in_memory().unwrap();
     migrate(&mut connection).unwrap();
-    let steps = [tables::TABLES, "CREATE TABLE late (a ANY) STRICT; INSERT INTO nowhere VALUES (1)"];
-    assert!(migrate_by(&mut connection, &steps).is_err());
-    assert_eq!(version(&connection).unwrap(), FIRST);
+    let with = |step| STEPS.iter().copied().chain([step]).collect::<Vec<_>>();
+    let broken = with("CREATE TABLE late (a ANY) STRICT; INSERT INTO nowhere VALUES (1)");
+    assert!(migrate_by(&mut connection, &broken).is_err());
+    assert_eq!(version(&connection).unwrap(), known());
     let late = "SELECT count(*) FROM sqlite_master WHERE name = 'late'";
     assert_eq!(connection.query_row(late, [], |row| row.get::<_, u64>(0)).unwrap(), 0);
-    let steps = [tables::TABLES, "CREATE TABLE late (a ANY) STRICT"];
-    migrate_by(&mut connection, &steps).unwrap();
-    assert_eq!(version(&connection).unwrap(), FIRST + 1);
+    migrate_by(&mut connection, &with("CREATE TABLE late (a ANY) STRICT")).unwrap();
+    assert_eq!(version(&connection).unwrap(), known() + 1);
 }
 
 #[test]
 fn a_file_that_is_not_as_its_version_says_is_damaged() {
     for (statement, words) in [
         ("DROP TABLE usage", "usage"),
+        ("DROP VIEW message", "message.id"),
         ("ALTER TABLE session DROP COLUMN last_active", "session.last_active"),
         ("PRAGMA user_version = 0", "no version"),
         ("PRAGMA user_version = 3", "never released"),

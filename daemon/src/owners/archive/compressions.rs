@@ -10,7 +10,7 @@ use herma_archive::constraint::ConstraintRow;
 use herma_archive::engine::EngineRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
-use herma_archive::transcript::Appended;
+use herma_archive::transcript::{Appended, TranscriptId};
 use herma_context::Message;
 use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
@@ -39,6 +39,8 @@ pub(crate) struct NewList<T> {
     pub summary: String,
     /// The list before.
     pub input: Arc<[Message]>,
+    /// The transcript that it was read from, if it was.
+    pub transcript: Option<TranscriptId>,
     /// The list after, and what leaves it.
     pub compressed: Arc<Compressed>,
     /// Rules that may be new or changed; those that a person removed meanwhile stay so.
@@ -136,7 +138,14 @@ impl<T> NewList<T> {
         let indexes = self.compressed.removed.iter().map(|removed| removed.index());
         let messages: Vec<(u64, &str)> =
             indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
-        let transcript = keep_up(&keeping, &self.session, self.generation.saturating_sub(1), input)?;
+        let read_from = match self.transcript {
+            Some(id) => keeping.reader().transcript_length(&self.session, id)?,
+            None => None,
+        };
+        let transcript = match read_from {
+            Some(length) => Some(length),
+            None => keep_up(&keeping, &self.session, self.generation.saturating_sub(1), input)?,
+        };
         // What was appended while it was being compressed goes on behind the new list.
         let rest = wide(input.len())..transcript.unwrap_or_default();
         let after: Vec<After<'_>> = self.compressed.slots.iter().map(after).chain(rest.map(After::Kept)).collect();
@@ -150,6 +159,7 @@ impl<T> NewList<T> {
             summary: &self.summary,
             messages: &messages,
             after: transcript.is_some().then_some(&after),
+            is_transcript: transcript.is_some(),
         };
         let beside =
             Beside { engine: Some(&engine), constraints: &constraints, continuation: self.continuation.as_ref() };

@@ -1,7 +1,7 @@
 //! Transcripts: what was appended to sessions.
 
 use herma_archive::ArchiveError;
-use herma_archive::transcript::Appended;
+use herma_archive::transcript::{Appended, TranscriptId};
 
 use super::ArchiveHandle;
 use crate::data::clock::unix_now;
@@ -9,8 +9,8 @@ use crate::data::error::Outcome;
 
 impl ArchiveHandle {
     /// What was appended to a session so far, as JSON texts.
-    pub(crate) async fn transcript(&self, session: String) -> Outcome<Vec<String>> {
-        self.read(move |reader| reader.transcript(&session)).await
+    pub(crate) async fn transcript(&self, session: String) -> Outcome<Option<(TranscriptId, Vec<String>)>> {
+        self.read(move |reader| reader.identified_transcript(&session)).await
     }
 
     /// Appends JSON texts to a session. `no_session` is run when it was removed meanwhile.

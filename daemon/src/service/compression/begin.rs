@@ -45,12 +45,12 @@ pub(super) async fn begin(
     let ready = service.prepared.precomputed.take(&session.id, generation, &settings, &options);
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, started } = options;
+        let RunOptions { request, chain, mode, form, started, transcript } = options;
         let is_at_hand = chain.is_at_hand() && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
         let run = |prepared, chain, report, staged| {
             let prepared = Arc::new(prepared);
-            Box::new(Run { session, generation, prepared, chain, mode, form, started, report, staged })
+            Box::new(Run { session, generation, prepared, chain, mode, form, started, transcript, report, staged })
         };
         let texts = match ready {
             None => texts,

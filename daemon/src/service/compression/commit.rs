@@ -51,7 +51,7 @@ pub(super) async fn commit(
     text: WrittenSummary,
     running: OwnedMutexGuard<()>,
 ) -> Outcome<Done> {
-    let Run { session, generation, prepared, chain, mode, report, staged, .. } = run;
+    let Run { session, generation, prepared, chain, mode, transcript, report, staged, .. } = run;
     if session.generation() != generation {
         let id = &session.id;
         return Err(Error::Conflict(format!("session {id:?} has moved on to another generation; send its list again")));
@@ -91,6 +91,7 @@ pub(super) async fn commit(
         time: change.now,
         summary,
         input: Arc::clone(&input),
+        transcript,
         compressed: Arc::clone(&compressed),
         constraints,
         continuation,

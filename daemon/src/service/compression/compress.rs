@@ -104,7 +104,7 @@ impl CompressionService {
         }
         let mode = asked.mode.unwrap_or(self.defaults.context.mode);
         let form = asked.form;
-        let texts = self.list(session, asked.messages).await?;
+        let (texts, transcript) = self.list(session, asked.messages).await?;
         let request = CompressRequest {
             focus: asked.focus,
             today: asked.today,
@@ -120,7 +120,7 @@ impl CompressionService {
         let (current, prompt) = (request.current_tokens, request.prompt());
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let options = RunOptions { request, chain, mode, form, started };
+        let options = RunOptions { request, chain, mode, form, started, transcript };
         match begin(self, session, settings, texts, options).await? {
             Begun::Declined { why, input } => {
                 let list = Arc::clone(&input);
@@ -172,7 +172,8 @@ impl CompressionService {
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
-        let options = RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now() };
+        let options =
+            RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now(), transcript: None };
         precomputed::begin(self, session, settings, options).await
     }
 

@@ -1,5 +1,6 @@
 //! The list that is to be compressed.
 
+use herma_archive::transcript::TranscriptId;
 use herma_context::Message;
 
 use super::CompressionService;
@@ -7,17 +8,23 @@ use crate::data::error::{Error, Outcome};
 use crate::service::session::Session;
 
 impl CompressionService {
-    /// The list that the caller gave, or what was appended to the session so far, as JSON texts.
-    pub(super) async fn list(&self, session: &Session, given: Option<Vec<String>>) -> Outcome<Vec<String>> {
+    /// The list that the caller gave, or what was appended to the session so far, as JSON texts; and
+    /// which transcript that is.
+    pub(super) async fn list(
+        &self,
+        session: &Session,
+        given: Option<Vec<String>>,
+    ) -> Outcome<(Vec<String>, Option<TranscriptId>)> {
         if let Some(messages) = given {
-            return Ok(messages);
+            return Ok((messages, None));
         }
-        let texts = self.archive.transcript(session.id.clone()).await?;
+        let (id, texts) = self.archive.transcript(session.id.clone()).await?.unzip();
+        let texts = texts.unwrap_or_default();
         if texts.is_empty() {
             let words = "the list is needed, for nothing was appended to this session with session.append";
             return Err(Error::param("messages", words));
         }
-        Ok(texts)
+        Ok((texts, id))
     }
 }
 

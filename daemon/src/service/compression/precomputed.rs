@@ -185,7 +185,8 @@ pub(super) async fn begin(
     }
     let Some(chain) = options.chain.without_client() else { return Ok(None) };
     let (generation, state) = (session.generation(), session.record().engine.clone());
-    let texts = service.archive.transcript(session.id.clone()).await?;
+    let transcript = service.archive.transcript(session.id.clone()).await?;
+    let texts = transcript.map_or_else(Vec::new, |(_, texts)| texts);
     let length = texts.len();
     let (request, used) = (options.request.clone(), settings.clone());
     let prepared = blocking("context.compact_ahead", move || {
@@ -202,6 +203,7 @@ pub(super) async fn begin(
         mode: options.mode,
         form: options.form,
         started: options.started,
+        transcript: None,
         report: RunReport::default(),
         staged: None,
     };

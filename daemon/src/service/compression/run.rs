@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use herma_archive::transcript::TranscriptId;
 use herma_context::engine::{AuxFailure, CompressRequest, Prepared, RunNotes};
 
 use super::ReplyForm;
@@ -26,6 +27,8 @@ pub(super) struct RunOptions {
     pub form: ReplyForm,
     /// When it was asked for.
     pub started: Instant,
+    /// The transcript that its list was read from, if it was.
+    pub transcript: Option<TranscriptId>,
 }
 
 /// A run that lacks its summary.
@@ -38,6 +41,8 @@ pub(super) struct Run {
     pub mode: CompressionMode,
     pub form: ReplyForm,
     pub started: Instant,
+    /// The transcript that the list was read from, if it was.
+    pub transcript: Option<TranscriptId>,
     pub report: RunReport,
     /// What of it is on its way into the archive already.
     pub staged: Option<StagedCompression<Committed>>,
