@@ -21,6 +21,19 @@ pub enum Appended {
     },
 }
 
+/// Messages to be added to one session's transcript; see [`Archive::append`].
+#[derive(Debug, Clone, Copy)]
+pub struct Append<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// Its generation.
+    pub generation: u64,
+    /// The position of the first message.
+    pub position: u64,
+    /// JSON texts.
+    pub messages: &'a [&'a str],
+}
+
 impl Archive {
     /// Adds messages (JSON texts, kept byte for byte) to a session's transcript,
     /// the first at `position`. Those that are there already with the same bytes
@@ -37,12 +50,32 @@ impl Archive {
         messages: &[&str],
         now: f64,
     ) -> Result<Appended, ArchiveError> {
+        let append = Append { session, generation, position, messages };
+        self.append_all(&[append], now)?.pop().unwrap_or(Err(ArchiveError::NoSession { session: session.to_owned() }))
+    }
+
+    /// Does what [`Archive::append`] does for several, in their order, and syncs once for all of them.
+    /// Each has its own answer; one that is refused changes nothing for the others.
+    ///
+    /// # Errors
+    /// A failure of the database; nothing of any of them is kept then.
+    pub fn append_all(
+        &mut self,
+        appends: &[Append<'_>],
+        now: f64,
+    ) -> Result<Vec<Result<Appended, ArchiveError>>, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let appended = append_in(&transaction, session, generation, position, messages, now)?;
-        if matches!(appended, Appended::Next(_)) {
+        let mut answers = Vec::with_capacity(appends.len());
+        for &Append { session, generation, position, messages } in appends {
+            match append_in(&transaction, session, generation, position, messages, now) {
+                Err(error) if !matches!(error, ArchiveError::NoSession { .. }) => return Err(error),
+                answer => answers.push(answer),
+            }
+        }
+        if answers.iter().any(|answer| matches!(answer, Ok(Appended::Next(_)))) {
             transaction.commit()?;
         }
-        Ok(appended)
+        Ok(answers)
     }
 }
 

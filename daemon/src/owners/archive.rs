@@ -32,6 +32,7 @@ use self::files::{beside, has_log};
 pub(crate) use self::recall::RecallQuery;
 pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
+use self::transcripts::Append;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::on_thread;
@@ -53,7 +54,13 @@ const GOODBYE: Duration = Duration::from_millis(10);
 /// How long is waited for what is good to know.
 const SOON: Duration = Duration::from_millis(200);
 
-type Job = Box<dyn FnOnce(&mut Archive) -> Finished + Send>;
+/// What the thread is asked for.
+enum Job {
+    /// Something to be done by itself.
+    Alone(Box<dyn FnOnce(&mut Archive) -> Finished + Send>),
+    /// Messages that are synced together with those that wait beside them.
+    Append(Append),
+}
 
 /// What a job came to.
 struct Finished {
@@ -198,7 +205,7 @@ impl ArchiveHandle {
         F: FnOnce(&mut Archive) -> Result<T, ArchiveError> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        self.send(Box::new(move |archive| {
+        self.send(Job::Alone(Box::new(move |archive| {
             let (done, failure) = match job(archive) {
                 Ok(done) => (Ok(done), Ok(())),
                 Err(error) => {
@@ -209,7 +216,7 @@ impl ArchiveHandle {
             // Nobody listens any more when the caller went away.
             let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
             Finished { failure, answer: Some(answer) }
-        }))?;
+        })))?;
         answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
 
@@ -229,7 +236,7 @@ impl ArchiveHandle {
 
     /// Has the archive's thread do a job for which nobody waits.
     fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
-        if let Err(error) = self.send(Box::new(move |archive| job(archive).map_err(Arc::new).into())) {
+        if let Err(error) = self.send(Job::Alone(Box::new(move |archive| job(archive).map_err(Arc::new).into()))) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
@@ -303,8 +310,8 @@ impl ArchiveHandle {
     /// Has the archive's thread set a damaged file aside, unless another report was faster.
     fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
         let shared = Arc::clone(&self.shared);
-        let report: Job = Box::new(move |_| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() });
-        if let Err(error) = self.send(report) {
+        let report = move |_: &mut _| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
+        if let Err(error) = self.send(Job::Alone(Box::new(report))) {
             tracing::warn!("the damage of the archive is not reported: {error}");
         }
     }

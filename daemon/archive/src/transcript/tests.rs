@@ -91,3 +91,37 @@ proptest! {
         prop_assert_eq!(archive.reader().transcript("s").unwrap(), model);
     }
 }
+
+#[test]
+fn several_are_appended_at_once_and_a_refused_one_changes_nothing_for_the_others() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    archive.create_session(&session("t")).unwrap();
+    let append = |session, generation, position, messages| Append { session, generation, position, messages };
+    let appends = [
+        append("s", 0, 0, &["a", "b"]),
+        append("unknown", 0, 0, &["x"]),
+        append("t", 0, 1, &["gap"]),
+        append("s", 0, 2, &["c"]),
+        append("t", 0, 0, &["d"]),
+        append("s", 1, 3, &["later"]),
+    ];
+    let answers = archive.append_all(&appends, 1.0).unwrap();
+    assert!(matches!(answers[1], Err(ArchiveError::NoSession { .. })));
+    let answers: Vec<Option<&Appended>> = answers.iter().map(|answer| answer.as_ref().ok()).collect();
+    let conflict = |generation, position| Appended::Conflict { generation, position };
+    assert_eq!(
+        answers,
+        [
+            Some(&Appended::Next(2)),
+            None,
+            Some(&conflict(0, 0)),
+            Some(&Appended::Next(3)),
+            Some(&Appended::Next(1)),
+            Some(&conflict(0, 3)),
+        ]
+    );
+    assert_eq!(archive.reader().transcript("s").unwrap(), ["a", "b", "c"]);
+    assert_eq!(archive.reader().transcript("t").unwrap(), ["d"]);
+    assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 3);
+}

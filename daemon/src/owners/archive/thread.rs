@@ -12,11 +12,23 @@ use herma_disk::quarantine;
 
 use super::files::{self, Change, Files};
 use super::sessions::note_killed;
+use super::transcripts::Append;
 use super::{Condition, Finished, Job, Refill, Shared};
 use crate::data::error::{Error, Outcome};
 
 /// Messages that are put into the text index at one time, while nobody waits.
 const SLICE: usize = 200;
+
+/// How long nobody may ask for anything before messages are put into the text index.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// Jobs after which that is done however soon the next one comes.
+const MOST_DONE: usize = 256;
+
+/// Appends that are synced together at most, and bytes of their messages from which no more are added.
+const MOST_TOGETHER: usize = 64;
+/// See [`MOST_TOGETHER`].
+const MOST_BYTES: usize = 4 << 20;
 
 /// Pauses between two attempts to open an archive that can't be used: the first, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -113,6 +125,79 @@ fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Optio
     }
 }
 
+/// The jobs that wait.
+struct Queue<'a> {
+    jobs: &'a Receiver<Job>,
+    /// One that was taken out of turn.
+    next: Option<Job>,
+    /// Jobs since messages were indexed last.
+    done: usize,
+}
+
+impl Queue<'_> {
+    /// The next job; none where messages should be indexed now, if some wait for that. Who asks for one
+    /// thing soon asks for the next, and would wait for a commit of the index: so it is not
+    /// begun before nobody asked for a while, or many did.
+    ///
+    /// # Errors
+    /// Nobody will ask any more.
+    fn next(&mut self, behind: bool) -> Result<Option<Job>, Closed> {
+        if let Some(job) = self.next.take() {
+            return Ok(Some(job));
+        }
+        let job = match (behind, self.done) {
+            (false, _) => self.jobs.recv().map_err(|_| Closed).map(Some),
+            (true, 1..MOST_DONE) => match self.jobs.recv_timeout(QUIET) {
+                Ok(job) => Ok(Some(job)),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err(Closed),
+            },
+            (true, _) => match self.jobs.try_recv() {
+                Ok(job) if self.done == 0 => Ok(Some(job)),
+                Ok(job) => {
+                    self.next = Some(job);
+                    Ok(None)
+                }
+                Err(TryRecvError::Empty) => Ok(None),
+                Err(TryRecvError::Disconnected) => Err(Closed),
+            },
+        }?;
+        self.done = if job.is_some() { self.done + 1 } else { 0 };
+        Ok(job)
+    }
+
+    /// An append with those that wait right behind it.
+    fn with_those_beside(&mut self, first: Append) -> Vec<Append> {
+        let mut bytes = first.bytes();
+        let mut appends = vec![first];
+        while appends.len() < MOST_TOGETHER && bytes < MOST_BYTES {
+            match self.jobs.try_recv() {
+                Ok(Job::Append(append)) => {
+                    bytes += append.bytes();
+                    appends.push(append);
+                }
+                Ok(other) => {
+                    self.next = Some(other);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        appends
+    }
+}
+
+/// Nobody will ask any more.
+struct Closed;
+
+/// Puts a part of what waits into the text index.
+fn index(archive: &mut Archive) -> (Finished, bool) {
+    match archive.index_pending(SLICE) {
+        Ok(left) => (Ok(()).into(), left > 0),
+        Err(error) => (Err(Arc::new(error)).into(), false),
+    }
+}
+
 /// The archive at work.
 struct Worker<'a> {
     /// `None` once there is none that can be used.
@@ -126,21 +211,18 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Does the jobs, and while there are none puts messages into the text index.
     fn work(&mut self, jobs: &Receiver<Job>) -> End {
+        let mut queue = Queue { jobs, next: None, done: MOST_DONE };
         let mut behind = true;
         while self.archive.is_some() {
-            let job = if behind {
-                match jobs.try_recv() {
-                    Ok(job) => Some(job),
-                    Err(TryRecvError::Empty) => None,
-                    Err(TryRecvError::Disconnected) => return self.end(),
-                }
-            } else {
-                match jobs.recv() {
-                    Ok(job) => Some(job),
-                    Err(_) => return self.end(),
+            let Ok(job) = queue.next(behind) else { return self.end() };
+            behind = match job {
+                None => self.step(index),
+                Some(Job::Alone(job)) => self.step(|archive| (job(archive), true)),
+                Some(Job::Append(first)) => {
+                    let appends = queue.with_those_beside(first);
+                    self.step(|archive| (Append::all(appends, archive), true))
                 }
             };
-            behind = self.step(job);
         }
         End::Lost
     }
@@ -153,18 +235,12 @@ impl Worker<'_> {
         End::Closed
     }
 
-    /// Does one job, or a part of what waits to be indexed; true while more of that waits.
-    fn step(&mut self, job: Option<Job>) -> bool {
+    /// Does something with the archive; true while there is something to be indexed.
+    fn step(&mut self, work: impl FnOnce(&mut Archive) -> (Finished, bool)) -> bool {
         let Some(archive) = self.archive.as_mut() else { return false };
         // The archive itself stays whole: SQLite rolls back a transaction whose
         // guard is dropped.
-        let done = catch_unwind(AssertUnwindSafe(|| match job {
-            Some(job) => (job(archive), true),
-            None => match archive.index_pending(SLICE) {
-                Ok(left) => (Ok(()).into(), left > 0),
-                Err(error) => (Err(Arc::new(error)).into(), false),
-            },
-        }));
+        let done = catch_unwind(AssertUnwindSafe(|| work(archive)));
         let Ok((Finished { failure, answer }, is_behind)) = done else {
             tracing::error!("a job of the archive panicked");
             return false;
