@@ -136,6 +136,44 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 fn read_item(text: &str) -> Item {
+    read_apart(text).unwrap_or_else(|| read_whole(text))
+}
+
+/// Items from this many bytes on are read in two parts.
+const APART: usize = 64 << 10;
+
+/// Reads an item whose params are long: what stands around them first, so that they are gone through
+/// once. `None` where there is none, or anything is wrong.
+fn read_apart(text: &str) -> Option<Item> {
+    if text.len() < APART || !text.starts_with('{') {
+        return None;
+    }
+    let mut found = None;
+    herma_json::members(text, 0, |key, at| {
+        let end = herma_json::value_end(text.as_bytes(), at);
+        if key == PARAMS {
+            // Twice is an error, in the words of the parser.
+            found = if found.is_none() { Some(at..end) } else { Some(0..0) };
+        }
+        end
+    });
+    let params = found.filter(|params| text.as_bytes().get(params.start) == Some(&b'{') && params.start > 0)?;
+    let around = [text.get(..params.start)?, "null", text.get(params.end..)?].concat();
+    let envelope: Envelope<'_> = serde_json::from_str(&around).ok()?;
+    let reply_to = match envelope.id.map(RawValue::get) {
+        None => ReplyTo::Nobody,
+        Some(id) => ReplyTo::Id(id.into()),
+    };
+    let is_whole = envelope.jsonrpc.as_ref().map(Name::get) == Some("2.0") && envelope.id.is_none_or(|id| is_id(id.get()));
+    let method = envelope.method.as_ref().map(Name::get).and_then(Method::from_name).filter(|_| is_whole)?;
+    let request = Request::from_text(method, text.get(params)?).ok()?;
+    Some(Item { reply_to, request: Ok(request) })
+}
+
+/// The name of the member that is long.
+const PARAMS: &str = "\"params\"";
+
+fn read_whole(text: &str) -> Item {
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
         Ok(envelope) => envelope,
         Err(error) => {
@@ -323,6 +361,33 @@ mod tests {
         match read_line(line) {
             Line::One(Item { reply_to, request: Err(error) }) => (reply_to, error.kind, error.message),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_long_request_is_what_the_ordinary_reader_says() {
+        let message = r#"{"role":"user","content":"a \"params\": {} [\\ é\u00e9"}"#;
+        let list = format!("[{}]", vec![message; 2_000].join(", "));
+        let params = format!(r#"{{"session":"s", "messages" : {list} }}"#);
+        for (line, is_apart) in [
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params}}}"#), true),
+            (format!(r#"{{"params": {params} ,"x":[{{}}],"method":"context.compress","jsonrpc":"2.0"}} "#), true),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params},"params":{{}}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params}}}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params" {params}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params} 7}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":[{params}]}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{list}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1e999,"method":"context.compress","params":{params}}}"#), false),
+            (format!(r#"{{"jsonrpc":"1.0","id":1,"method":"context.compress","params":{params}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.squash","params":{params}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.check","params":{params}}}"#), true),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"memory.list","params":{params}}}"#), false),
+            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{}"#, &params[..90_000]), false),
+        ] {
+            let around = format!("{} … {}", &line[..80], &line[line.len() - 40..]);
+            assert_eq!(read_apart(&line).is_some(), is_apart, "{around}");
+            assert_eq!(read_item(&line), read_whole(&line), "{around}");
         }
     }
 
