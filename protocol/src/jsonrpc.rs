@@ -164,7 +164,8 @@ fn read_apart(text: &str) -> Option<Item> {
         None => ReplyTo::Nobody,
         Some(id) => ReplyTo::Id(id.into()),
     };
-    let is_whole = envelope.jsonrpc.as_ref().map(Name::get) == Some("2.0") && envelope.id.is_none_or(|id| is_id(id.get()));
+    let is_whole =
+        envelope.jsonrpc.as_ref().map(Name::get) == Some("2.0") && envelope.id.is_none_or(|id| is_id(id.get()));
     let method = envelope.method.as_ref().map(Name::get).and_then(Method::from_name).filter(|_| is_whole)?;
     let request = Request::from_text(method, text.get(params)?).ok()?;
     Some(Item { reply_to, request: Ok(request) })
@@ -372,7 +373,10 @@ mod tests {
         for (line, is_apart) in [
             (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params}}}"#), true),
             (format!(r#"{{"params": {params} ,"x":[{{}}],"method":"context.compress","jsonrpc":"2.0"}} "#), true),
-            (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params},"params":{{}}}}"#), false),
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params},"params":{{}}}}"#),
+                false,
+            ),
             (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params}}}}}"#), false),
             (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params" {params}}}"#), false),
             (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{params} 7}}"#), false),
