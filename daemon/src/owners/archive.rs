@@ -33,6 +33,7 @@ pub(crate) use self::recall::RecallQuery;
 pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
 use self::transcripts::Append;
+pub(crate) use self::transcripts::KnownTranscript;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::on_thread;

@@ -118,12 +118,17 @@ impl Part {
     }
 }
 
-/// Bytes of a turn that are read line by line where outputs are read whole: of its output and of
-/// what its calls were given, as they were sent.
+/// Bytes of a turn that are read line by line where outputs are read whole: of its output's text and of
+/// what its calls were given, as it was sent.
 fn scanned_bytes(turn: &Message) -> usize {
-    let output = turn.content_span().filter(|_| turn.is(Role::Tool));
-    let spans = output.into_iter().chain(turn.tool_calls().iter().filter_map(|call| call.arguments));
-    spans.map(|span| turn.slice(span).len().min(TEXT_BYTES)).sum()
+    let output = match turn.content() {
+        _ if !turn.is(Role::Tool) => 0,
+        Content::Text(span) => turn.slice(*span).len(),
+        // Images are no lines.
+        _ => turn.text().len(),
+    };
+    let given = turn.tool_calls().iter().filter_map(|call| call.arguments).map(|span| turn.slice(span).len());
+    std::iter::once(output).chain(given).map(|bytes| bytes.min(TEXT_BYTES)).sum()
 }
 
 #[derive(Default)]

@@ -10,13 +10,13 @@ use herma_archive::constraint::ConstraintRow;
 use herma_archive::engine::EngineRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
-use herma_archive::transcript::{Appended, TranscriptId};
+use herma_archive::transcript::Appended;
 use herma_context::Message;
 use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
 
-use super::ArchiveHandle;
 use super::constraints::REMOVED;
+use super::{ArchiveHandle, KnownTranscript};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
@@ -40,7 +40,7 @@ pub(crate) struct NewList<T> {
     /// The list before.
     pub input: Arc<[Message]>,
     /// The transcript that it was read from, if it was.
-    pub transcript: Option<TranscriptId>,
+    pub transcript: Option<KnownTranscript>,
     /// The list after, and what leaves it.
     pub compressed: Arc<Compressed>,
     /// Rules that may be new or changed; those that a person removed meanwhile stay so.
@@ -76,7 +76,8 @@ pub(crate) struct StagedCompression<T> {
 impl ArchiveHandle {
     /// Keeps a compression whole, or nothing of it.
     pub(crate) async fn keep_compression<T: Send + 'static>(&self, list: NewList<T>) -> Outcome<T> {
-        self.write(move |archive| list.keep(archive.compression()?)).await
+        let shared = Arc::clone(&self.shared);
+        self.write(move |archive| list.keep(archive.compression()?, shared.epoch())).await
     }
 
     /// Begins to keep a compression whose rest comes soon: until then the archive does nothing
@@ -86,7 +87,7 @@ impl ArchiveHandle {
         start: CompressionStart,
     ) -> StagedCompression<T> {
         let (rest, comes) = sync_channel::<NewList<T>>(1);
-        let archive = Arc::clone(self);
+        let (archive, shared) = (Arc::clone(self), Arc::clone(&self.shared));
         let kept = tokio::spawn(async move {
             archive
                 .write(move |archive| {
@@ -96,7 +97,7 @@ impl ArchiveHandle {
                     let list = comes.recv_timeout(PATIENCE).ok();
                     // Not for the next one to find its place taken.
                     drop(comes);
-                    list.map(|list| list.keep(keeping)).transpose()
+                    list.map(|list| list.keep(keeping, shared.epoch())).transpose()
                 })
                 .await
         });
@@ -133,14 +134,14 @@ impl CompressionStart {
 }
 
 impl<T> NewList<T> {
-    fn keep(self, keeping: Keeping<'_>) -> Result<T, ArchiveError> {
+    fn keep(self, keeping: Keeping<'_>, epoch: u64) -> Result<T, ArchiveError> {
         let input = &self.input;
         let indexes = self.compressed.removed.iter().map(|removed| removed.index());
         let messages: Vec<(u64, &str)> =
             indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
         let read_from = match self.transcript {
-            Some(id) => keeping.reader().transcript_length(&self.session, id)?,
-            None => None,
+            Some(known) if known.epoch == epoch => keeping.reader().transcript_length(&self.session, known.id)?,
+            _ => None,
         };
         let transcript = match read_from {
             Some(length) => Some(length),

@@ -22,8 +22,8 @@ const SLICE: usize = 200;
 /// How long nobody may ask for anything before messages are put into the text index.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Jobs after which that is done however soon the next one comes.
-const MOST_DONE: usize = 256;
+/// Appended messages that wait for that, from which on it is done however soon the next append comes.
+const MOST_WAITING: usize = 400;
 
 /// Appends that are synced together at most, and bytes of their messages from which no more are added.
 const MOST_TOGETHER: usize = 64;
@@ -130,40 +130,69 @@ struct Queue<'a> {
     jobs: &'a Receiver<Job>,
     /// One that was taken out of turn.
     next: Option<Job>,
-    /// Jobs since messages were indexed last.
-    done: usize,
+    /// Messages that were appended since the index had all.
+    waiting: usize,
+    last: Last,
+}
+
+/// What was done last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Messages were put into the index.
+    Index,
+    /// Messages were appended.
+    Append,
+    /// Something else.
+    Alone,
 }
 
 impl Queue<'_> {
-    /// The next job; none where messages should be indexed now, if some wait for that. Who asks for one
-    /// thing soon asks for the next, and would wait for a commit of the index: so it is not
-    /// begun before nobody asked for a while, or many did.
+    /// The next job; none where messages should be indexed now, if some wait for that. Who appends soon
+    /// appends again, and would wait for a commit of the index: so it is not begun before nobody asked
+    /// for a while, or many wait; then it has every other turn until it has all.
     ///
     /// # Errors
     /// Nobody will ask any more.
     fn next(&mut self, behind: bool) -> Result<Option<Job>, Closed> {
         if let Some(job) = self.next.take() {
-            return Ok(Some(job));
+            return Ok(Some(self.taken(job)));
         }
-        let job = match (behind, self.done) {
-            (false, _) => self.jobs.recv().map_err(|_| Closed).map(Some),
-            (true, 1..MOST_DONE) => match self.jobs.recv_timeout(QUIET) {
+        let job = match self.last {
+            _ if !behind => self.jobs.recv().map_err(|_| Closed).map(Some),
+            Last::Append if self.waiting >= MOST_WAITING => Ok(None),
+            Last::Append => match self.jobs.recv_timeout(QUIET) {
                 Ok(job) => Ok(Some(job)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
                 Err(RecvTimeoutError::Disconnected) => Err(Closed),
             },
-            (true, _) => match self.jobs.try_recv() {
-                Ok(job) if self.done == 0 => Ok(Some(job)),
-                Ok(job) => {
-                    self.next = Some(job);
-                    Ok(None)
-                }
+            Last::Index | Last::Alone => match self.jobs.try_recv() {
+                Ok(job) => Ok(Some(job)),
                 Err(TryRecvError::Empty) => Ok(None),
                 Err(TryRecvError::Disconnected) => Err(Closed),
             },
         }?;
-        self.done = if job.is_some() { self.done + 1 } else { 0 };
-        Ok(job)
+        if job.is_none() {
+            self.last = Last::Index;
+        }
+        Ok(job.map(|job| self.taken(job)))
+    }
+
+    fn taken(&mut self, job: Job) -> Job {
+        self.last = match &job {
+            Job::Alone(_) => Last::Alone,
+            Job::Append(append) => {
+                self.waiting = self.waiting.saturating_add(append.messages());
+                Last::Append
+            }
+        };
+        job
+    }
+
+    /// Messages were put into the index; whether some are left.
+    fn indexed(&mut self, left: bool) {
+        if !left {
+            self.waiting = 0;
+        }
     }
 
     /// An append with those that wait right behind it.
@@ -174,6 +203,7 @@ impl Queue<'_> {
             match self.jobs.try_recv() {
                 Ok(Job::Append(append)) => {
                     bytes += append.bytes();
+                    self.waiting = self.waiting.saturating_add(append.messages());
                     appends.push(append);
                 }
                 Ok(other) => {
@@ -211,16 +241,20 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Does the jobs, and while there are none puts messages into the text index.
     fn work(&mut self, jobs: &Receiver<Job>) -> End {
-        let mut queue = Queue { jobs, next: None, done: MOST_DONE };
+        let mut queue = Queue { jobs, next: None, waiting: 0, last: Last::Index };
         let mut behind = true;
         while self.archive.is_some() {
             let Ok(job) = queue.next(behind) else { return self.end() };
             behind = match job {
-                None => self.step(index),
-                Some(Job::Alone(job)) => self.step(|archive| (job(archive), true)),
+                None => {
+                    let left = self.step(index, false);
+                    queue.indexed(left);
+                    left
+                }
+                Some(Job::Alone(job)) => self.step(|archive| (job(archive), true), true),
                 Some(Job::Append(first)) => {
                     let appends = queue.with_those_beside(first);
-                    self.step(|archive| (Append::all(appends, archive), true))
+                    self.step(|archive| (Append::all(appends, archive), true), true)
                 }
             };
         }
@@ -235,15 +269,16 @@ impl Worker<'_> {
         End::Closed
     }
 
-    /// Does something with the archive; true while there is something to be indexed.
-    fn step(&mut self, work: impl FnOnce(&mut Archive) -> (Finished, bool)) -> bool {
+    /// Does something with the archive; true while there is something to be indexed, `unless_done` where it
+    /// came to nothing.
+    fn step(&mut self, work: impl FnOnce(&mut Archive) -> (Finished, bool), unless_done: bool) -> bool {
         let Some(archive) = self.archive.as_mut() else { return false };
         // The archive itself stays whole: SQLite rolls back a transaction whose
         // guard is dropped.
         let done = catch_unwind(AssertUnwindSafe(|| work(archive)));
         let Ok((Finished { failure, answer }, is_behind)) = done else {
             tracing::error!("a job of the archive panicked");
-            return false;
+            return unless_done;
         };
         let kept = self.see_that_it_is_kept();
         if let Some(answer) = answer {
@@ -257,7 +292,7 @@ impl Worker<'_> {
             }
             Err(error) => {
                 tracing::warn!("the archive: {error}");
-                false
+                unless_done
             }
         }
     }

@@ -12,8 +12,11 @@ use crate::data::error::{Error, Outcome};
 
 impl ArchiveHandle {
     /// What was appended to a session so far, as JSON texts.
-    pub(crate) async fn transcript(&self, session: String) -> Outcome<Option<(TranscriptId, Vec<String>)>> {
-        self.read(move |reader| reader.identified_transcript(&session)).await
+    pub(crate) async fn transcript(&self, session: String) -> Outcome<Option<(KnownTranscript, Vec<String>)>> {
+        // Taken before: where another file comes into use meanwhile, the transcript counts as unknown.
+        let epoch = self.shared.epoch();
+        let found = self.read(move |reader| reader.identified_transcript(&session)).await?;
+        Ok(found.map(|(id, texts)| (KnownTranscript { epoch, id }, texts)))
     }
 
     /// Appends JSON texts to a session. `no_session` is run when it was removed meanwhile.
@@ -32,6 +35,14 @@ impl ArchiveHandle {
     }
 }
 
+/// Which transcript a list was read from, and from which file: in another one the same numbers
+/// stand for something else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KnownTranscript {
+    pub(super) epoch: u64,
+    pub(super) id: TranscriptId,
+}
+
 /// Messages for one session's transcript. Those that wait at one time are synced together.
 pub(super) struct Append {
     session: String,
@@ -43,6 +54,10 @@ pub(super) struct Append {
 }
 
 impl Append {
+    pub(super) fn messages(&self) -> usize {
+        self.messages.len()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.messages.iter().map(String::len).sum()
     }

@@ -1,10 +1,10 @@
 //! The list that is to be compressed.
 
-use herma_archive::transcript::TranscriptId;
 use herma_context::Message;
 
 use super::CompressionService;
 use crate::data::error::{Error, Outcome};
+use crate::owners::archive::KnownTranscript;
 use crate::service::session::Session;
 
 impl CompressionService {
@@ -14,7 +14,7 @@ impl CompressionService {
         &self,
         session: &Session,
         given: Option<Vec<String>>,
-    ) -> Outcome<(Vec<String>, Option<TranscriptId>)> {
+    ) -> Outcome<(Vec<String>, Option<KnownTranscript>)> {
         if let Some(messages) = given {
             return Ok((messages, None));
         }

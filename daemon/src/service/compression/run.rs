@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_archive::transcript::TranscriptId;
 use herma_context::engine::{AuxFailure, CompressRequest, Prepared, RunNotes};
 
 use super::ReplyForm;
 use super::summarizer_chain::SummarizerChain;
 use crate::data::config::CompressionMode;
 use crate::data::summarizer_kind::Kind;
-use crate::owners::archive::StagedCompression;
+use crate::owners::archive::{KnownTranscript, StagedCompression};
 use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
 
@@ -28,7 +27,7 @@ pub(super) struct RunOptions {
     /// When it was asked for.
     pub started: Instant,
     /// The transcript that its list was read from, if it was.
-    pub transcript: Option<TranscriptId>,
+    pub transcript: Option<KnownTranscript>,
 }
 
 /// A run that lacks its summary.
@@ -42,7 +41,7 @@ pub(super) struct Run {
     pub form: ReplyForm,
     pub started: Instant,
     /// The transcript that the list was read from, if it was.
-    pub transcript: Option<TranscriptId>,
+    pub transcript: Option<KnownTranscript>,
     pub report: RunReport,
     /// What of it is on its way into the archive already.
     pub staged: Option<StagedCompression<Committed>>,
