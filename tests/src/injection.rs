@@ -1,5 +1,6 @@
 //! System calls of a running daemon that fail on command, by way of strace.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -79,20 +80,36 @@ impl Injection {
         Err(said)
     }
 
-    /// The calls that failed so far, as strace writes them.
+    /// The calls that failed so far, as strace writes them. One during which another thread called
+    /// something stands in two lines, of which only the first one names the file.
     ///
     /// # Panics
     /// It doesn't.
     #[must_use]
     pub fn hits(&self) -> Vec<String> {
         let log = fs::read_to_string(self.folder.path().join("log")).unwrap();
-        log.lines().filter(|line| line.contains("(INJECTED)")).map(str::to_owned).collect()
+        failed_calls(&log)
     }
 
     /// Lets the daemon go.
     pub fn end(self) {
         drop(self);
     }
+}
+
+fn failed_calls(log: &str) -> Vec<String> {
+    let mut begun: HashMap<&str, &str> = HashMap::new();
+    let mut failed = Vec::new();
+    for line in log.lines() {
+        let thread = line.split_whitespace().next().unwrap_or("");
+        if let Some(call) = line.strip_suffix("<unfinished ...>") {
+            begun.insert(thread, call);
+        } else if line.contains("(INJECTED)") {
+            let call = if line.contains(" resumed>") { begun.get(thread).copied().unwrap_or("") } else { "" };
+            failed.push(format!("{call}{line}"));
+        }
+    }
+    failed
 }
 
 impl Drop for Injection {
@@ -112,4 +129,20 @@ fn thread(daemon: &Daemon, name: &str) -> String {
     };
     let tasks = format!("/proc/{}/task", daemon.pid());
     eventually(name, || fs::read_dir(&tasks).unwrap().flatten().find_map(|task| named(task.path())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_stands_in_two_lines_is_told_with_its_file() {
+        let log = "7 fsync(3</a>) = -1 EIO (Input/output error) (INJECTED)\n\
+                   8 fsync(4</b> <unfinished ...>\n\
+                   9 fsync(5</c>) = 0\n\
+                   8 <... fsync resumed>)              = -1 EIO (Input/output error) (INJECTED)\n";
+        let failed = failed_calls(log);
+        assert_eq!(failed.len(), 2);
+        assert!(failed[0].contains("</a>") && failed[1].starts_with("8 fsync(4</b> "), "{failed:?}");
+    }
 }
