@@ -118,16 +118,19 @@ impl Part {
     }
 }
 
-/// Bytes of a turn that are read line by line where outputs are read whole: of its output's text and of
-/// what its calls were given, as it was sent.
+/// Chars of a turn that are read line by line where outputs are read whole: of its output's text and of
+/// what its calls were given. They are counted and not decoded; in most outputs a char is a byte.
 fn scanned_bytes(turn: &Message) -> usize {
     let output = match turn.content() {
         _ if !turn.is(Role::Tool) => 0,
-        Content::Text(span) => turn.slice(*span).len(),
+        Content::Text(_) => turn.content_length().map_or(0, |length| length.decoded),
         // Images are no lines.
         _ => turn.text().len(),
     };
-    let given = turn.tool_calls().iter().filter_map(|call| call.arguments).map(|span| turn.slice(span).len());
+    let given = turn.tool_calls().iter().filter_map(|call| call.arguments).map(|span| match turn.slice(span) {
+        token if json::is_string(token) => json::StringLength::of(token).decoded,
+        object => object.len(),
+    });
     std::iter::once(output).chain(given).map(|bytes| bytes.min(TEXT_BYTES)).sum()
 }
 
