@@ -27,9 +27,9 @@ const ASKED: f64 = 0.8;
 const PRINTED: f64 = 0.85;
 /// What a find in the arguments of a call is worth.
 const GIVEN: f64 = 0.75;
-/// Bytes of outputs and arguments that are read line by line, newest first. It bounds the time:
+/// Chars of outputs and arguments that are read line by line, newest first. It bounds the time:
 /// in a longer conversation only the ends of older outputs are read.
-const SCAN_BYTES: usize = 4 << 20;
+const SCAN_CHARS: usize = 4 << 20;
 /// Bytes of one text that are read.
 const TEXT_BYTES: usize = 128 << 10;
 /// Chars of an output that is read when it is too old to be read whole.
@@ -94,13 +94,13 @@ struct Part {
 }
 
 impl Part {
-    /// The turns in parts, the newest one first: as many as have [`SCAN_BYTES`] are read whole.
+    /// The turns in parts, the newest one first: as many as have [`SCAN_CHARS`] are read whole.
     fn newest_first(turns: &[&Message]) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
         let mut seen = 0;
         for (at, turn) in turns.iter().enumerate().rev() {
-            let is_read = seen < SCAN_BYTES;
-            seen += scanned_bytes(turn);
+            let is_read = seen < SCAN_CHARS;
+            seen += scanned_chars(turn);
             match parts.last_mut() {
                 Some(part) if part.turns.len() < MANY_MESSAGES && part.is_read == is_read => part.turns.start = at,
                 _ => parts.push(Self { turns: at..at + 1, is_read }),
@@ -120,7 +120,7 @@ impl Part {
 
 /// Chars of a turn that are read line by line where outputs are read whole: of its output's text and of
 /// what its calls were given. They are counted and not decoded; in most outputs a char is a byte.
-fn scanned_bytes(turn: &Message) -> usize {
+fn scanned_chars(turn: &Message) -> usize {
     let output = match turn.content() {
         _ if !turn.is(Role::Tool) => 0,
         Content::Text(_) => turn.content_length().map_or(0, |length| length.decoded),
@@ -131,7 +131,7 @@ fn scanned_bytes(turn: &Message) -> usize {
         token if json::is_string(token) => json::StringLength::of(token).decoded,
         object => object.len(),
     });
-    std::iter::once(output).chain(given).map(|bytes| bytes.min(TEXT_BYTES)).sum()
+    std::iter::once(output).chain(given).map(|chars| chars.min(TEXT_BYTES)).sum()
 }
 
 #[derive(Default)]

@@ -19,7 +19,7 @@ use crate::data::error::{Error, Outcome};
 /// Messages that are put into the text index at one time, while nobody waits.
 const SLICE: usize = 200;
 
-/// How long nobody may ask for anything before messages are put into the text index.
+/// How long nobody may ask for anything after an append before messages are put into the text index.
 const QUIET: Duration = Duration::from_millis(20);
 
 /// Appended messages that wait for that, from which on it is done however soon the next append comes.
