@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::At;
@@ -219,8 +219,8 @@ pub fn sync(path: &Path) -> Result<(), DiskError> {
 /// Whatever step failed; nothing is left then.
 pub fn stage<'a>(path: &Path, content: &'a [u8], temporary: Temporary) -> Result<Staged<'a>, DiskError> {
     step();
-    let mut staged = begin(path, temporary)?;
-    staged.file.write_all(content).at("write", &staged.real)?;
+    let staged = begin(path, temporary)?;
+    staged.file.as_file().write_all_at(content, 0).at("write", &staged.real)?;
     Ok(Staged { content: Some(content), ..staged })
 }
 
