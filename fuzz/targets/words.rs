@@ -14,5 +14,5 @@ fuzz_target!(|text: &str| {
     }
     drop((tokens(text), lower(text), text_of(text)));
     let (query, said) = text.split_once('\n').unwrap_or(("a", text));
-    drop(snippet(said, query));
+    drop(snippet(said, query, &[]));
 });

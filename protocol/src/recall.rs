@@ -8,8 +8,8 @@ use crate::Json;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
-    /// What is looked for: any text. All its words must be there; words in double
-    /// quotes must follow each other.
+    /// What is looked for: a question, or any text. The best passages come first; what
+    /// stands in double quotes must occur as it is.
     pub query: String,
     /// Only of this session.
     pub session: Option<String>,

@@ -81,8 +81,8 @@ impl Archive {
     /// A failure of the database; none of them is indexed then.
     pub fn index_pending(&mut self, limit: usize) -> Result<usize, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut last = meta(&transaction, "indexed")?;
-        let mut seen = 0;
+        let first = meta(&transaction, "indexed")?;
+        let (mut last, mut seen) = (first, 0);
         {
             let mut query = transaction.prepare_cached(
                 "SELECT message.id, message.session, session.profile, message.time, message.body,
@@ -112,6 +112,7 @@ impl Archive {
         if seen < limit {
             last = meta(&transaction, "next_id")? - 1;
         }
+        index_memories(&transaction, first, last)?;
         transaction.prepare_cached("UPDATE meta SET value = ?1 WHERE name = 'indexed'")?.execute([last])?;
         let left = meta(&transaction, "next_id")? - 1 - last;
         transaction.commit()?;
@@ -198,7 +199,7 @@ impl Reader {
 }
 
 impl Document<'_> {
-    fn insert(&self, connection: &Connection) -> Result<(), ArchiveError> {
+    fn insert(self, connection: &Connection) -> Result<(), ArchiveError> {
         if self.tokens.words.is_empty() {
             return Ok(());
         }
@@ -210,11 +211,40 @@ impl Document<'_> {
             scope.push(' ');
             scope.push_str(&session_token(session));
         }
+        let Tokens { words, stems, pieces, counting, marks } = self.tokens;
         connection
-            .prepare_cached("INSERT INTO word (rowid, words, pieces, scope) VALUES (?1,?2,?3,?4)")?
-            .execute(params![self.id, self.tokens.words, self.tokens.pieces, scope])?;
+            .prepare_cached("INSERT INTO word (rowid, words, stems, pieces, scope) VALUES (?1,?2,?3,?4,?5)")?
+            .execute(params![self.id, words, stems, pieces, scope])?;
+        let session = self.session.filter(|_| self.kind == Kind::Message);
+        connection
+            .prepare_cached("INSERT INTO document_terms (id, session, words, marks, terms) VALUES (?1,?2,?3,?4,?5)")?
+            .execute(params![self.id, session, counting.words(), marks.encode(), counting.encode()])?;
         Ok(())
     }
+}
+
+/// Puts memory texts of these ids into the index that are not there: those of a file whose index was
+/// made anew.
+fn index_memories(transaction: &Connection, after: i64, to: i64) -> Result<(), ArchiveError> {
+    let mut query = transaction.prepare_cached(
+        "SELECT memory_text.id, profile, time, session_key.key, text
+         FROM memory_text LEFT JOIN session_key ON session_key.id = memory_text.session
+         WHERE memory_text.id > ?1 AND memory_text.id <= ?2
+           AND NOT EXISTS (SELECT 1 FROM document WHERE document.id = memory_text.id)",
+    )?;
+    let mut rows = query.query(params![after, to])?;
+    while let Some(row) = rows.next()? {
+        let document = Document {
+            id: row.get(0)?,
+            kind: Kind::Memory,
+            profile: row.get_ref(1)?.as_str()?,
+            time: row.get(2)?,
+            session: row.get(3)?,
+            tokens: token::tokens(row.get_ref(4)?.as_str()?),
+        };
+        document.insert(transaction)?;
+    }
+    Ok(())
 }
 
 /// The token that a session's documents have. No text has it: `§` is in no run.
@@ -237,6 +267,7 @@ pub(crate) fn forget(connection: &Connection, ids: &[i64]) -> Result<(), Archive
     for id in ids {
         if connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])? > 0 {
             connection.prepare_cached("DELETE FROM word WHERE rowid = ?1")?.execute([id])?;
+            connection.prepare_cached("DELETE FROM document_terms WHERE id = ?1")?.execute([id])?;
         }
     }
     Ok(())

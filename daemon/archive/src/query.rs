@@ -1,6 +1,9 @@
-//! What a person or a model typed, as phrases to look for. Any text is fine: none
-//! of it is syntax, except that what stands in double quotes belongs together.
+//! What a person or a model typed, as what to look for. Any text is fine: none of it is syntax,
+//! except that what stands in double quotes belongs together.
+//!
+//! Pure. Words that say nothing in the query's language are left out, unless there are no others.
 
+use crate::language::{Language, asks_when};
 use crate::token;
 
 /// Chars of a query that are looked at.
@@ -12,126 +15,235 @@ pub const MOST_WORDS: usize = 32;
 /// Chars from which on a word also stands for longer ones that begin with it.
 const SHORTEST_BEGINNING: usize = 3;
 
-/// Tokens that must follow each other.
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Query {
+    /// Words, each at most once.
+    pub(crate) words: Vec<Word>,
+    /// What follows each other in the query without a space between it, as the words of a path or
+    /// of `snake_case`, or the pairs of a longer word of a script without spaces: where it does in
+    /// a text too, that is worth more.
+    pub(crate) sequences: Vec<Vec<String>>,
+    /// What was quoted: it must occur as it is, where anything has it.
+    pub(crate) quoted: Vec<Vec<String>>,
+    /// Single chars of a script without spaces: they stand for every pair that begins with them.
+    pub(crate) chars: Vec<String>,
+    /// It asks for a time.
+    pub(crate) asks_when: bool,
+    /// Those of the Latin script that it may be in.
+    pub(crate) languages: Vec<Language>,
+}
+
+/// A word, or a pair of chars of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Phrase {
-    /// The tokens, at least one.
-    pub(crate) tokens: Vec<String>,
-    /// The last one may be the beginning of a longer one.
+pub(crate) struct Word {
+    /// As the index has words.
+    pub(crate) token: String,
+    /// Its stems in the languages that the query may be in, each once.
+    pub(crate) stems: Vec<String>,
+    /// It also stands for longer ones that begin with it, and may be mistyped.
     pub(crate) open: bool,
 }
 
-/// How the phrases of a query belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Join {
-    /// All must occur.
-    All,
-    /// One must.
-    Any,
-}
-
-/// Whether a word also stands for longer ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// Where its phrase is open.
-    AsAsked,
-    /// No.
-    Closed,
-}
-
-/// The phrases of a query; none of one without any letter or digit.
-pub(crate) fn phrases(query: &str) -> Vec<Phrase> {
-    let end = query.char_indices().nth(LONGEST_QUERY).map_or(query.len(), |(at, _)| at);
-    let query = query.get(..end).unwrap_or_default();
-    let mut phrases = Vec::new();
-    for (part, quoted) in query.split('"').zip([false, true].into_iter().cycle()) {
-        let words: Vec<&str> = if quoted { vec![part] } else { part.split_whitespace().collect() };
-        for phrase in words.into_iter().filter_map(|word| phrase(word, quoted)) {
-            if phrases.len() < MOST_WORDS && !phrases.contains(&phrase) {
-                phrases.push(phrase);
+impl Query {
+    /// What a query looks for; nothing where it has neither letters nor digits.
+    pub(crate) fn of(query: &str) -> Self {
+        let end = query.char_indices().nth(LONGEST_QUERY).map_or(query.len(), |(at, _)| at);
+        let query = query.get(..end).unwrap_or_default();
+        let mut found = Self::default();
+        let mut words: Vec<(String, bool)> = Vec::new();
+        let mut left = MOST_WORDS;
+        for (part, quoted) in query.split('"').zip([false, true].into_iter().cycle()) {
+            if quoted {
+                let tokens = tokens(part);
+                let is_new = !tokens.is_empty() && !found.quoted.contains(&tokens);
+                if is_new && left > 0 {
+                    left -= 1;
+                    found.quoted.push(tokens);
+                }
+                continue;
+            }
+            for part in part.split_whitespace().flat_map(without_endings) {
+                found.part(part, &mut words, &mut left);
             }
         }
+        found.asks_when = asks_when(query, words.iter().map(|(word, _)| word.as_str()));
+        found.choose(words);
+        found
     }
-    phrases
+
+    /// Whether there is nothing to look for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.quoted.is_empty() && self.chars.is_empty()
+    }
+
+    /// A part of the query without white space in it.
+    fn part(&mut self, part: &str, words: &mut Vec<(String, bool)>, left: &mut usize) {
+        let normalised = token::normalise(part);
+        for run in token::runs(&normalised) {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            if run.spaced {
+                let word = token::lower(token::cut(run.text));
+                push_new(words, (word, true));
+                continue;
+            }
+            match run.text.chars().count() {
+                1 => push_new(&mut self.chars, token::lower(run.text)),
+                count => {
+                    let pairs = token::pairs(run.text).take((count - 1).min(MOST_WORDS));
+                    pairs.for_each(|pair| push_new(words, (token::lower(pair), false)));
+                }
+            }
+        }
+        let sequence = tokens(part);
+        if sequence.len() > 1 {
+            push_new(&mut self.sequences, sequence);
+        }
+    }
+
+    /// Takes the words that say something.
+    fn choose(&mut self, words: Vec<(String, bool)>) {
+        let told = Language::of_latin(words.iter().map(|(word, _)| word.as_str()));
+        let languages: Vec<Language> = match told {
+            None => Language::LATIN.to_vec(),
+            Some(Language::English) => vec![Language::English],
+            Some(other) => vec![other, Language::English],
+        };
+        let says_nothing = |word: &str| match Language::of_letters(word) {
+            Some(language) => language.has_function_word(word),
+            None => languages.iter().take(1).any(|language| told.is_some() && language.has_function_word(word)),
+        };
+        let is_left = words.iter().any(|(word, _)| !says_nothing(word));
+        let is_alone = !is_left && self.quoted.is_empty() && self.chars.is_empty();
+        let chosen = words.into_iter().filter(|(word, _)| is_alone || !says_nothing(word));
+        self.words = chosen.map(|(word, open)| Word::of(word, &languages, open)).collect();
+        self.languages = languages;
+    }
 }
 
-/// The phrases in the words of FTS5. Tokens consist of letters, digits and marks,
-/// so that nothing in the quotes can end them.
-pub(crate) fn expression(phrases: &[Phrase], join: Join, ends: Ends) -> String {
-    let words = phrases.iter().map(|phrase| {
-        let open = if phrase.open && ends == Ends::AsAsked { " *" } else { "" };
-        format!("\"{}\"{open}", phrase.tokens.join(" "))
-    });
-    words.collect::<Vec<_>>().join(match join {
-        Join::All => " AND ",
-        Join::Any => " OR ",
-    })
+impl Word {
+    pub(crate) fn of(token: String, latin: &[Language], spaced: bool) -> Self {
+        let letters = Language::of_letters(&token);
+        let languages = letters.as_ref().map_or(latin, std::slice::from_ref);
+        let mut stems: Vec<String> = Vec::new();
+        for language in languages.iter().filter(|_| spaced) {
+            push_new(&mut stems, language.stem(&token).into_owned());
+        }
+        if stems.is_empty() {
+            stems.push(token.clone());
+        }
+        let open = spaced && token.chars().nth(SHORTEST_BEGINNING - 1).is_some();
+        Self { token, stems, open }
+    }
+
+    /// Every form that the index may have of it.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        let own = std::iter::once(self.token.as_str()).filter(|token| !self.stems.iter().any(|stem| stem == token));
+        own.chain(self.stems.iter().map(String::as_str))
+    }
 }
 
-fn phrase(text: &str, quoted: bool) -> Option<Phrase> {
+/// All tokens of a text, in order: words, and pairs without the last char, for the text may go on
+/// where the query ends.
+fn tokens(text: &str) -> Vec<String> {
     let normalised = token::normalise(text);
-    let mut phrase = Phrase { tokens: Vec::new(), open: false };
+    let mut tokens = Vec::new();
     let mut runs = token::runs(&normalised).peekable();
     while let Some(run) = runs.next() {
-        let is_last = runs.peek().is_none();
         if run.spaced {
-            let word = token::cut(run.text);
-            phrase.tokens.push(token::lower(word));
-            phrase.open = !quoted && word.chars().count() >= SHORTEST_BEGINNING;
+            tokens.push(token::lower(token::cut(run.text)));
             continue;
         }
-        phrase.tokens.extend(token::pairs(run.text).map(token::lower));
-        // The text may go on where the query ends: then its last char is not alone.
-        let is_alone = run.text.chars().count() == 1;
-        if is_last && !is_alone {
-            phrase.tokens.pop();
+        tokens.extend(token::pairs(run.text).map(token::lower));
+        if runs.peek().is_none() && run.text.chars().nth(1).is_some() {
+            tokens.pop();
         }
-        phrase.open = is_alone;
     }
-    (!phrase.tokens.is_empty()).then_some(phrase)
+    tokens
+}
+
+/// A word without what was put to it by an apostrophe: the user's, l'avion.
+fn without_endings(word: &str) -> impl Iterator<Item = &str> {
+    let is_whole = !word.contains(is_apostrophe);
+    word.split(is_apostrophe).filter(move |part| is_whole || part.chars().nth(1).is_some())
+}
+
+fn is_apostrophe(char: char) -> bool {
+    matches!(char, '\'' | '\u{2019}' | '\u{2bc}')
+}
+
+fn push_new<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shown(query: &str) -> String {
-        expression(&phrases(query), Join::All, Ends::AsAsked)
+    fn words(query: &str) -> String {
+        Query::of(query).words.iter().map(|word| word.token.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn words_become_phrases() {
+    fn words_that_say_nothing_are_left_out() {
         for (query, expect) in [
             ("", ""),
             (" \t\" \" -- () * \u{1f600}", ""),
-            ("Hello", r#""hello" *"#),
-            ("of the", r#""of" AND "the" *"#),
-            ("the the THE", r#""the" *"#),
-            ("\"of the\" end", r#""of the" AND "end" *"#),
-            ("\"never closed", r#""never closed""#),
-            ("a\"b", r#""a" AND "b""#),
-            ("NEAR(a OR b) NOT c:d* ^x", r#""near a" AND "or" AND "b" AND "not" * AND "c d" AND "x""#),
-            ("snake_case.rs", r#""snake case rs""#),
-            ("src/Main", r#""src main" *"#),
-            ("数据", r#""数据""#),
-            ("数据库", r#""数据 据库""#),
-            ("数", r#""数" *"#),
-            ("数据abc", r#""数据 据 abc" *"#),
-            ("x数", r#""x 数" *"#),
-            ("\"abc 数\"", r#""abc 数" *"#),
-            ("ｶﾞｽ", r#""ガス""#),
-            ("Ünïcode", r#""unicode" *"#),
-            ("; DROP TABLE word; --", r#""drop" * AND "table" * AND "word" *"#),
+            ("Hello", "hello"),
+            ("of the", "of the"),
+            ("the the THE", "the"),
+            ("When did the customer's flight land?", "customer flight land"),
+            ("Wann ist die Kundin geflogen", "kundin geflogen"),
+            ("Когда вылетел рейс", "вылетел рейс"),
+            ("l'avion de la cliente pour Paris", "avion cliente paris"),
+            ("die hard", "die hard"),
+            ("retry_count", "retry count"),
+            ("数据库连接", "数据 据库 库连 连接"),
+            ("数据abc库", "数据 abc"),
         ] {
-            assert_eq!(shown(query), expect, "{query}");
+            assert_eq!(words(query), expect, "{query}");
         }
     }
 
     #[test]
-    fn a_query_has_limits() {
-        let many: String = (0..100).map(|number| format!("w{number} ")).collect();
-        assert_eq!(phrases(&many).len(), MOST_WORDS);
-        let long = format!("{}zzz", " ".repeat(LONGEST_QUERY));
-        assert_eq!(phrases(&long), []);
+    fn what_belongs_together_is_known() {
+        let query = Query::of(r#"src/queue/worker.rs "Connection refused" x 数 "数据库" 数据库 数据 "never closed"#);
+        assert_eq!(query.sequences, [vec!["src", "queue", "worker", "rs"], vec!["数据", "据库"]]);
+        assert_eq!(query.quoted, [vec!["connection", "refused"], vec!["数据", "据库"], vec!["never", "closed"]]);
+        assert_eq!((query.chars, query.asks_when), (vec!["数".to_owned()], false));
+        assert!(Query::of("when was it?").asks_when);
+    }
+
+    #[test]
+    fn a_word_has_the_stems_of_the_languages_that_it_may_be_in() {
+        let stems = |query: &str| Query::of(query).words.into_iter().map(|word| word.stems).collect::<Vec<_>>();
+        assert_eq!(stems("the bookings"), [["book"]]);
+        assert_eq!(stems("die Buchungen der Kundin")[0], ["buchung", "buchungen"]);
+        assert!(stems("reservas")[0].len() > 1);
+        assert_eq!(stems("a1b2"), [["a1b2"]]);
+    }
+
+    #[test]
+    fn long_queries_are_cut() {
+        let many: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
+        assert_eq!(Query::of(&many.join(" ")).words.len(), MOST_WORDS);
+        assert!(words(&format!("{}end", " ".repeat(LONGEST_QUERY))).is_empty());
+        assert!(Query::of(&"数据库".repeat(300)).words.len() <= MOST_WORDS);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_query(text in "\\PC{0,200}") {
+            let query = Query::of(&text);
+            let tokens = query.words.iter().flat_map(Word::forms);
+            for token in tokens.chain(query.quoted.iter().flatten().map(String::as_str)) {
+                proptest::prop_assert!(!token.is_empty() && !token.contains(['"', ' ']), "{token:?}");
+            }
+        }
     }
 }

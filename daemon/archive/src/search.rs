@@ -1,30 +1,46 @@
 //! Finding what was said.
+//!
+//! First FTS5 ranks all documents that have the rarer words of a query; the best of these are then
+//! ranked by what each of them, and the messages around it, have of the whole query.
 
-use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, params};
+mod candidates;
+mod filter;
+mod hit;
+mod rank;
+mod resolve;
+mod vocabulary;
 
+use std::collections::HashSet;
+
+use rusqlite::Connection;
+
+use self::candidates::Shelf;
+use self::filter::Filter;
+use self::rank::{Candidate, Ranking};
+use self::resolve::{Resolved, sequence};
 use crate::handle::Source;
-use crate::index::{Kind, kind_token, session_token};
-use crate::query::{self, Ends, Join};
+use crate::query::Query;
 pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
-use crate::transcript::find_session_key;
-use crate::{ArchiveError, Reader, text_of};
+use crate::{ArchiveError, Reader};
 
-/// Matches that are ranked: the newest ones. A word that half the archive has
-/// would take seconds otherwise, and says nothing about the older half.
-pub const CANDIDATES: usize = 2_000;
+/// Documents that the first rank lets through at least.
+const CANDIDATES: usize = 300;
 
-const OUTPUT: i64 = Kind::Output as i64;
-const MEMORY: i64 = Kind::Memory as i64;
+/// Of these, how many are ranked by what stands around them.
+const LOOKED_AROUND: usize = 150;
+
+/// Documents that may have the words by which candidates are found; common words find none
+/// beside rare ones, they only tell which of them are better.
+const BUDGET: usize = 25_000;
 
 /// What to look for. The filters hold exactly: they are part of the search, not
 /// applied to its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search<'a> {
-    /// The words; parts in double quotes belong together. All must occur; when
-    /// nothing has them all, what has any of them is found. Words of three chars
-    /// and more also stand for longer ones, unless more than `limit` places have
-    /// them as they are.
+    /// What is looked for, as people ask: the more of its words a text has, in whatever form, and
+    /// the rarer they are, the better. What stands in double quotes must occur as it is, unless
+    /// nothing has it. A word that nothing has stands for longer ones, or for those that it may
+    /// be a slip of.
     pub query: &'a str,
     /// Only of this session and of those that it goes on for.
     pub session: Option<&'a str>,
@@ -69,6 +85,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// There are more than these.
     pub more: bool,
+    /// Words of the archive that were taken in the place of those that it has not.
+    pub instead: Vec<String>,
 }
 
 /// A place where the words are.
@@ -92,14 +110,13 @@ pub struct Hit {
 }
 
 impl Reader {
-    /// Finds the best among the newest [`CANDIDATES`] matches. A query without any
-    /// letter or digit finds nothing.
+    /// Finds the best texts. A query without any letter or digit finds nothing.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn search(&self, search: &Search<'_>) -> Result<Found, ArchiveError> {
-        let phrases = query::phrases(search.query);
-        if phrases.is_empty() || search.limit == 0 {
+        let query = Query::of(search.query);
+        if query.is_empty() || search.limit == 0 {
             return Ok(Found::default());
         }
         // One view of the file from the first statement to the last, whatever the
@@ -109,186 +126,111 @@ impl Reader {
         let Some(filter) = Filter::of(&view, search, sessions.as_deref())? else {
             return Ok(Found::default());
         };
-        let mut ranked = Vec::new();
-        for join in [Join::All, Join::Any] {
-            // Beginnings are dear, and add nothing when whole words fill the answer.
-            ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::Closed))?;
-            if ranked.len() <= search.limit && phrases.iter().any(|phrase| phrase.open) {
-                ranked = filter.rank(&view, &query::expression(&phrases, join, Ends::AsAsked))?;
-            }
-            if !ranked.is_empty() || phrases.len() == 1 {
-                break;
-            }
-        }
-        let more = ranked.len() > search.limit;
-        ranked.sort_by(|(id, score), (other, higher)| higher.total_cmp(score).then(other.cmp(id)));
-        ranked.truncate(search.limit);
-        let hits = ranked.into_iter().map(|(id, score)| hit(&view, id, score)).collect::<Result<_, _>>()?;
-        Ok(Found { hits, more })
+        let least = CANDIDATES.max(2 * search.limit);
+        let must_quote = has_quoted(&view, &filter, &query)?;
+        let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
+        let resolved = Resolved::of(&view, &query, usize::try_from(all).unwrap_or(0), search.limit)?;
+        let found = match must_quote {
+            true => filter.best(&view, &quoted(&query), least)?,
+            false => first_rank(&view, &filter, &resolved.parts, least)?,
+        };
+        let more = found.len() > search.limit;
+        let ranked = rank(&view, &query, &resolved, &found)?;
+        let hits = ranked.into_iter().take(search.limit);
+        let hits = hits.map(|(candidate, score)| hit::hit(&view, candidate.id, score)).collect::<Result<_, _>>()?;
+        Ok(Found { hits, more, instead: resolved.instead })
     }
 }
 
-/// What a document must be, besides having the words.
-struct Filter<'a> {
-    /// In the words of FTS5, each to be combined by AND.
-    scopes: Vec<String>,
-    conditions: String,
-    values: Vec<&'a dyn ToSql>,
+/// Whether something has all that was quoted.
+fn has_quoted(connection: &Connection, filter: &Filter<'_>, query: &Query) -> Result<bool, ArchiveError> {
+    Ok(!query.quoted.is_empty() && !filter.best(connection, &quoted(query), 1)?.is_empty())
 }
 
-impl<'a> Filter<'a> {
-    /// None when nothing can pass.
-    fn of(
-        connection: &Connection,
-        search: &'a Search<'a>,
-        sessions: Option<&[String]>,
-    ) -> Result<Option<Self>, ArchiveError> {
-        let mut filter = Self { scopes: Vec::new(), conditions: String::new(), values: Vec::new() };
-        if let Some(sessions) = sessions {
-            let mut tokens = Vec::new();
-            for session in sessions {
-                tokens.extend(find_session_key(connection, session)?.map(|key| format!("\"{}\"", session_token(key))));
-            }
-            if tokens.is_empty() {
-                return Ok(None);
-            }
-            filter.scopes.push(format!("({})", tokens.join(" OR ")));
-        }
-        if !filter.kinds(search.kinds) {
-            return Ok(None);
-        }
-        if let Some(profile) = &search.profile {
-            filter.and("document.profile =", profile);
-        }
-        if let Some(since) = &search.since {
-            filter.and("document.time >=", since);
-        }
-        if let Some(until) = &search.until {
-            filter.and("document.time <", until);
-        }
-        Ok(Some(filter))
-    }
-
-    /// Few documents are no messages: a token finds those fast. Messages are told
-    /// by their row.
-    fn kinds(&mut self, kinds: Kinds) -> bool {
-        let Kinds { messages, outputs, memory } = kinds;
-        if messages {
-            for (is_wanted, kind) in [(outputs, OUTPUT), (memory, MEMORY)] {
-                if !is_wanted {
-                    self.conditions.push_str(&format!(" AND document.kind <> {kind}"));
-                }
-            }
-            return true;
-        }
-        let wanted = [(outputs, Kind::Output), (memory, Kind::Memory)];
-        let tokens: Vec<String> = wanted
-            .into_iter()
-            .filter(|(is_wanted, _)| *is_wanted)
-            .map(|(_, kind)| format!("\"{}\"", kind_token(kind)))
-            .collect();
-        self.scopes.push(format!("({})", tokens.join(" OR ")));
-        !tokens.is_empty()
-    }
-
-    fn and(&mut self, condition: &str, value: &'a dyn ToSql) {
-        self.values.push(value);
-        // The first parameters are the words and the number of candidates.
-        let condition = format!(" AND {condition} ?{}", self.values.len() + 2);
-        self.conditions.push_str(&condition);
-    }
-
-    /// Ids and scores of the newest matches.
-    fn rank(&self, connection: &Connection, words: &str) -> Result<Vec<(i64, f64)>, ArchiveError> {
-        let scopes: String = self.scopes.iter().map(|scope| format!(" AND {scope}")).collect();
-        let words = format!("({words}){scopes}");
-        let join = if self.conditions.is_empty() { "" } else { "CROSS JOIN document ON document.id = word.rowid" };
-        let query = format!(
-            "SELECT word.rowid, -bm25(word, 1.0, 0.5, 0.0) FROM word {join} WHERE word MATCH ?1{}
-             ORDER BY word.rowid DESC LIMIT ?2",
-            self.conditions
-        );
-        let candidates = i64::try_from(CANDIDATES).unwrap_or(i64::MAX);
-        let mut values: Vec<&dyn ToSql> = vec![&words, &candidates];
-        values.extend(&self.values);
-        let mut query = connection.prepare_cached(&query)?;
-        let rows = query.query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
+fn quoted(query: &Query) -> String {
+    query.quoted.iter().map(|tokens| sequence(tokens)).collect::<Vec<_>>().join(" AND ")
 }
 
-fn hit(connection: &Connection, id: i64, score: f64) -> Result<Hit, ArchiveError> {
-    let found = match kind_of(connection, id)? {
-        Some(OUTPUT) => output_hit(connection, id)?,
-        Some(MEMORY) => memory_hit(connection, id)?,
-        _ => message_hit(connection, id)?,
+/// The documents that have the rarer words of a query, the best first.
+fn first_rank(
+    connection: &Connection,
+    filter: &Filter<'_>,
+    parts: &[(String, usize)],
+    limit: usize,
+) -> Result<Vec<(i64, f64)>, ArchiveError> {
+    let mut parts: Vec<&(String, usize)> = parts.iter().filter(|(_, documents)| *documents > 0).collect();
+    parts.sort_by_key(|(_, documents)| *documents);
+    let mut documents = 0;
+    let within = parts.iter().take_while(|part| {
+        documents += part.1;
+        documents <= BUDGET
+    });
+    let within = within.count();
+    let joined = |parts: &[&(String, usize)], by: &str| {
+        parts.iter().map(|(expression, _)| expression.as_str()).collect::<Vec<_>>().join(by)
     };
-    let missing =
-        || ArchiveError::Damaged { words: format!("the text index has a document {id} that is nowhere else") };
-    found.map(|hit| Hit { score, ..hit }).ok_or_else(missing)
+    let rare = parts.get(..within).unwrap_or_default();
+    let found = match rare.is_empty() {
+        true => Vec::new(),
+        false => filter.best(connection, &joined(rare, " OR "), limit)?,
+    };
+    if within == parts.len() || found.len() >= limit {
+        return Ok(found);
+    }
+    // Common words alone, or too few that have the rare ones: first what has two of the common ones.
+    let common = parts.get(within..).unwrap_or_default();
+    let pair = common.get(..2).map(|pair| filter.best(connection, &joined(pair, " AND "), limit)).transpose()?;
+    let mut found = together(found, pair.unwrap_or_default(), limit);
+    if found.len() < limit {
+        found = together(found, filter.best(connection, &joined(&parts, " OR "), limit)?, limit);
+    }
+    Ok(found)
 }
 
-fn kind_of(connection: &Connection, id: i64) -> Result<Option<i64>, ArchiveError> {
-    let mut query = connection.prepare_cached("SELECT kind FROM document WHERE id = ?1")?;
-    Ok(query.query_row([id], |row| row.get(0)).optional()?)
+/// Both, each document once.
+fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> Vec<(i64, f64)> {
+    let known: HashSet<i64> = found.iter().map(|(id, _)| *id).collect();
+    found.extend(more.into_iter().filter(|(id, _)| !known.contains(id)));
+    found.truncate(limit);
+    found
 }
 
-fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
-    let mut query = connection.prepare_cached(
-        "SELECT message.id, session_key.id, document.profile, role, message.time, body
-         FROM message JOIN session_key ON session_key.key = message.session
-         JOIN document ON document.id = message.id WHERE message.id = ?1",
-    )?;
-    let hit = query.query_row(params![id], |row| {
-        let role: String = row.get(3)?;
-        Ok(Hit {
-            source: Source::Message { id: row.get(0)? },
-            session: row.get(1)?,
-            profile: row.get(2)?,
-            role: (!role.is_empty()).then_some(role),
-            time: row.get(4)?,
-            score: 0.0,
-            text: Some(text_of(row.get_ref(5)?.as_str()?)),
+/// The candidates with their scores, the best first.
+fn rank(
+    connection: &Connection,
+    query: &Query,
+    resolved: &Resolved,
+    found: &[(i64, f64)],
+) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
+    let mut shelf = Shelf::new(connection);
+    let candidates = shelf.candidates(found)?;
+    let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
+    let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
+    let ranking = Ranking {
+        wanted: &resolved.wanted,
+        asks_when: query.asks_when,
+        words: words / count,
+        best: found.iter().map(|(_, first)| *first).fold(0.0, f64::max),
+    };
+    let mut ranked: Vec<(Candidate, f64)> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let score = ranking.score(&candidate);
+            (candidate, score)
         })
-    });
-    Ok(hit.optional()?)
+        .collect();
+    sort(&mut ranked);
+    for (candidate, score) in ranked.iter_mut().take(LOOKED_AROUND) {
+        shelf.look_around(candidate)?;
+        *score = ranking.score(candidate);
+    }
+    sort(&mut ranked);
+    Ok(ranked)
 }
 
-fn output_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
-    let mut query = connection.prepare_cached(
-        "SELECT handle, line, start, chars, session, output.profile, document.time
-         FROM output_part JOIN output ON output.key = output_part.output
-         JOIN document ON document.id = output_part.id WHERE output_part.id = ?1",
-    )?;
-    let hit = query.query_row([id], |row| {
-        Ok(Hit {
-            source: Source::Output { handle: row.get(0)?, line: row.get(1)?, start: row.get(2)?, chars: row.get(3)? },
-            session: row.get(4)?,
-            profile: row.get(5)?,
-            role: None,
-            time: row.get(6)?,
-            score: 0.0,
-            text: None,
-        })
-    });
-    Ok(hit.optional()?)
-}
-
-fn memory_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
-    let mut query =
-        connection.prepare_cached("SELECT id, session, profile, time, text FROM memory_text WHERE id = ?1")?;
-    let hit = query.query_row([id], |row| {
-        Ok(Hit {
-            source: Source::Memory { id: row.get(0)? },
-            session: row.get(1)?,
-            profile: row.get(2)?,
-            role: None,
-            time: row.get(3)?,
-            score: 0.0,
-            text: row.get(4)?,
-        })
-    });
-    Ok(hit.optional()?)
+/// The best first; of equal ones the newest.
+fn sort(ranked: &mut [(Candidate, f64)]) {
+    ranked.sort_by(|(one, score), (other, higher)| higher.total_cmp(score).then(other.id.cmp(&one.id)));
 }
 
 #[cfg(test)]

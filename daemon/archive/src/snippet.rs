@@ -5,8 +5,9 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::query::{self, Phrase};
-use crate::token;
+use crate::language::Language;
+use crate::query::{Query, Word};
+use crate::{stems, token};
 
 /// Chars of a snippet, without the dots at its ends.
 pub const LENGTH: usize = 200;
@@ -31,12 +32,12 @@ pub struct Snippet {
     pub before: usize,
 }
 
-/// The best place of a query in a text: where most of its words are together, the
-/// first of such places.
+/// The best place of a query in a text: where most of its words are together, in whatever form, the
+/// first of such places. `instead` are words that were looked for in the place of some of its own.
 #[must_use]
-pub fn snippet(text: &str, query: &str) -> Snippet {
+pub fn snippet(text: &str, query: &str, instead: &[String]) -> Snippet {
     let clusters = Clusters::of(text);
-    let hit = best(&clusters, &query::phrases(query)).unwrap_or_default();
+    let hit = best(&clusters, &Needle::all(&Query::of(query), instead)).unwrap_or_default();
     let before = clusters.clusters.iter().take(hit.start).map(|cluster| cluster.chars().count()).sum();
     Snippet { before, ..clusters.cut_out(hit) }
 }
@@ -131,73 +132,144 @@ struct Place {
     spaced: bool,
 }
 
-fn places(folded: &str) -> Vec<Place> {
-    let mut places = Vec::new();
+/// The tokens of a folded text, and beside them the parts of words that are written likeThis.
+fn places(folded: &str) -> (Vec<Place>, Vec<Place>) {
+    let (mut places, mut pieces) = (Vec::new(), Vec::new());
     for run in token::runs(folded) {
-        let whole = [run.text];
-        let (spaced, pairs) = if run.spaced { (Some(whole), None) } else { (None, Some(token::pairs(run.text))) };
-        let mut start = run.start;
-        for text in spaced.into_iter().flatten().chain(pairs.into_iter().flatten()) {
+        let place = |text: &str, start: usize| {
             let first_end = start + text.chars().next().map_or(0, char::len_utf8);
             let token = token::lower(token::cut(text));
-            places.push(Place { token, start, end: start + text.len(), first_end, spaced: run.spaced });
-            start = first_end;
+            Place { token, start, end: start + text.len(), first_end, spaced: run.spaced }
+        };
+        if run.spaced {
+            places.push(place(run.text, run.start));
+            let mut start = run.start;
+            for piece in token::pieces(run.text) {
+                pieces.push(place(piece, start));
+                start += piece.len();
+            }
+            continue;
+        }
+        let mut start = run.start;
+        for pair in token::pairs(run.text) {
+            places.push(place(pair, start));
+            start += pair.chars().next().map_or(0, char::len_utf8);
         }
     }
-    places
+    (places, pieces)
 }
 
-/// One phrase at one place.
+/// Something that is looked for.
+enum Needle {
+    /// A word in any of its forms.
+    Word(Word, Vec<Language>),
+    /// Tokens that follow each other.
+    Sequence(Vec<String>),
+    /// A char that pairs begin with.
+    Char(String),
+}
+
+impl Needle {
+    fn all(query: &Query, instead: &[String]) -> Vec<Self> {
+        let languages = &query.languages;
+        let instead = instead.iter().map(|term| Word::of(term.clone(), languages, true));
+        let words = query.words.iter().cloned().chain(instead);
+        let sequences = query.sequences.iter().chain(&query.quoted).cloned();
+        let all = words.map(|word| Self::Word(word, languages.clone())).chain(sequences.map(Self::Sequence));
+        all.chain(query.chars.iter().cloned().map(Self::Char)).collect()
+    }
+
+    /// Where it is at the beginning of these places, and how sure that is.
+    fn occurs(&self, places: &[Place]) -> Option<(usize, usize, u32)> {
+        let first = places.first()?;
+        match self {
+            Self::Word(word, languages) => {
+                let worth = match &first.token {
+                    token if *token == word.token => EXACT,
+                    token if first.spaced && is_form(word, token, languages) => FORM,
+                    _ => return None,
+                };
+                Some((first.start, first.end, worth))
+            }
+            Self::Sequence(tokens) => {
+                let here = places.get(..tokens.len())?;
+                let is_here = here.iter().zip(tokens).all(|(place, token)| place.token == *token);
+                is_here.then(|| Some((first.start, here.last()?.end, EXACT)))?
+            }
+            Self::Char(char) => first.token.starts_with(char.as_str()).then_some((first.start, first.first_end, FORM)),
+        }
+    }
+}
+
+/// What a needle is worth that stands there as it was typed.
+const EXACT: u32 = 3;
+
+/// What another form of it is worth.
+const FORM: u32 = 2;
+
+/// Whether a token is another form of a word: of the same stem, or longer.
+fn is_form(word: &Word, token: &str, languages: &[Language]) -> bool {
+    if word.open && token.starts_with(&word.token) {
+        return true;
+    }
+    let is_near = |stem: &String| stem.chars().zip(token.chars()).take(2).all(|(one, other)| one == other);
+    if !word.stems.iter().any(is_near) {
+        return false;
+    }
+    let letters = Language::of_letters(token);
+    let languages = letters.as_ref().map_or(languages, std::slice::from_ref);
+    let mut stems = languages.iter().map(|language| stems::with(*language, token, str::to_owned));
+    stems.any(|stem| word.stems.contains(&stem))
+}
+
+/// One needle at one place.
 struct Occurrence {
-    phrase: usize,
+    needle: usize,
     span: Span,
-    is_exact: bool,
+    worth: u32,
 }
 
-fn best(clusters: &Clusters<'_>, phrases: &[Phrase]) -> Option<Span> {
-    let places = places(&clusters.folded);
-    let mut found = Vec::new();
-    for at in 0..places.len() {
-        let here = phrases.iter().enumerate().filter_map(|(phrase, wanted)| {
-            let (start, end, is_exact) = occurs(places.get(at..)?, wanted)?;
-            Some(Occurrence { phrase, span: clusters.span(start, end), is_exact })
-        });
-        found.extend(here);
+fn best(clusters: &Clusters<'_>, needles: &[Needle]) -> Option<Span> {
+    let (places, pieces) = places(&clusters.folded);
+    let at = |places: &[Place], needle: (usize, &Needle)| {
+        let (start, end, worth) = needle.1.occurs(places)?;
+        Some(Occurrence { needle: needle.0, span: clusters.span(start, end), worth })
+    };
+    let mut found: Vec<Occurrence> = Vec::new();
+    for start in 0..places.len() {
+        let here = places.get(start..).unwrap_or_default();
+        found.extend(needles.iter().enumerate().filter_map(|needle| at(here, needle)));
         if found.len() >= OCCURRENCES {
             break;
         }
     }
+    for piece in &pieces {
+        let words = needles.iter().enumerate().filter(|(_, needle)| matches!(needle, Needle::Word(..)));
+        found.extend(words.filter_map(|needle| at(std::slice::from_ref(piece), needle)));
+    }
+    found.sort_by_key(|occurrence| occurrence.span.start);
     let worth = |first: usize| {
-        let mut worth = vec![0; phrases.len()];
+        let mut worth = vec![0; needles.len()];
         let near = found.get(first..).unwrap_or_default();
         let reach = near.first().map_or(0, |occurrence| occurrence.span.start + LENGTH - BEFORE);
         for occurrence in near.iter().take_while(|occurrence| occurrence.span.end <= reach) {
-            if let Some(worth) = worth.get_mut(occurrence.phrase) {
-                *worth = (*worth).max(if occurrence.is_exact { 3 } else { 2 });
+            if let Some(worth) = worth.get_mut(occurrence.needle) {
+                *worth = (*worth).max(occurrence.worth);
             }
         }
-        worth.iter().sum::<u32>() + u32::from(near.first().is_some_and(|occurrence| occurrence.is_exact))
+        worth.iter().sum::<u32>() + u32::from(near.first().is_some_and(|occurrence| occurrence.worth == EXACT))
     };
     let first = (0..found.len()).max_by_key(|first| (worth(*first), std::cmp::Reverse(*first)))?;
-    found.get(first).map(|occurrence| occurrence.span)
-}
-
-/// Where a phrase is at the beginning of these places, and whether word for word.
-fn occurs(places: &[Place], phrase: &Phrase) -> Option<(usize, usize, bool)> {
-    let (last, others) = phrase.tokens.split_last()?;
-    let here = places.get(..phrase.tokens.len())?;
-    let (last_place, other_places) = here.split_last()?;
-    if !other_places.iter().zip(others).all(|(place, token)| place.token == *token) {
-        return None;
+    let found = found.get(first..)?;
+    let start = found.first()?.span.start;
+    // What overlaps with it belongs to it: a sequence to its first word, a pair to the one before.
+    let mut end = found.first()?.span.end;
+    for occurrence in found {
+        if occurrence.span.start < end || occurrence.span.start == start {
+            end = end.max(occurrence.span.end);
+        }
     }
-    let is_exact = last_place.token == *last;
-    let begins = phrase.open && last_place.token.starts_with(last.as_str());
-    if !is_exact && !begins {
-        return None;
-    }
-    // One char of an unspaced script is found by a pair that begins with it.
-    let end = if is_exact || last_place.spaced { last_place.end } else { last_place.first_end };
-    Some((here.first()?.start, end, is_exact))
+    Some(Span { start, end })
 }
 
 #[cfg(test)]

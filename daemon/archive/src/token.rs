@@ -7,9 +7,14 @@
 //! and more is found as a phrase of pairs, and one char as the beginning of one.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+
+use crate::language::{Language, says_when};
+use crate::stems;
+use crate::terms::{Counting, Marks, PIECE, WORD};
 
 /// Chars of a word that count; what is behind them is not looked at. Longer ones
 /// are keys and data, not words.
@@ -33,13 +38,18 @@ pub struct Run<'a> {
     pub spaced: bool,
 }
 
-/// The tokens of a text, joined by spaces.
+/// The tokens of a text, joined by spaces, and what is counted of them.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// Every run's.
     pub words: String,
+    /// Stems of words that have another form.
+    pub stems: String,
     /// The parts of words that are written likeThis.
     pub pieces: String,
+    /// The terms with their counts.
+    pub(crate) counting: Counting,
+    pub(crate) marks: Marks,
 }
 
 /// The tokens of a text.
@@ -47,33 +57,68 @@ pub struct Tokens {
 pub fn tokens(text: &str) -> Tokens {
     let normalised = normalise(text);
     let mut tokens = Tokens::default();
+    let (mut words, mut pieces_of) = (Vec::new(), Vec::new());
     for run in runs(&normalised) {
         if run.spaced {
-            separate(&mut tokens.words);
-            push_lower(&mut tokens.words, cut(run.text));
-            for piece in pieces(cut(run.text)) {
-                separate(&mut tokens.pieces);
-                push_lower(&mut tokens.pieces, piece);
-            }
+            words.push(push_token(&mut tokens.words, cut(run.text)));
+            pieces_of.extend(pieces(cut(run.text)).into_iter().map(|piece| push_token(&mut tokens.pieces, piece)));
+            tokens.counting.word();
         } else {
             for pair in pairs(run.text) {
-                separate(&mut tokens.words);
-                push_lower(&mut tokens.words, pair);
+                let range = push_token(&mut tokens.words, pair);
+                tokens.counting.word();
+                tokens.counting.term(tokens.words.get(range).unwrap_or(""), WORD);
             }
+        }
+    }
+    let each = |range: &Range<usize>| tokens.words.get(range.clone()).unwrap_or("");
+    let latin = Language::of_latin(words.iter().map(each)).unwrap_or(Language::English);
+    tokens.marks = Marks {
+        asks: text.trim_end().ends_with(['?', '\u{ff1f}', '\u{037e}', '\u{061f}']),
+        dated: says_when(&normalised, words.iter().map(each)),
+    };
+    for (text, ranges, counts) in [(&tokens.words, &words, WORD), (&tokens.pieces, &pieces_of, PIECE)] {
+        for word in ranges.iter().filter_map(|range| text.get(range.clone())) {
+            let language = Language::of_letters(word).unwrap_or(latin);
+            stems::with(language, word, |stem| {
+                tokens.counting.term(stem, counts);
+                if stem != word {
+                    separate(&mut tokens.stems);
+                    tokens.stems.push_str(stem);
+                }
+            });
         }
     }
     tokens
 }
 
+/// Appends a token in small letters, and says where it stands.
+fn push_token(into: &mut String, token: &str) -> Range<usize> {
+    separate(into);
+    let start = into.len();
+    push_lower(into, token);
+    start..into.len()
+}
+
 /// Wide and narrow forms become one (NFKC), accents and other marks that readers
-/// leave out are dropped, and so is what nobody sees. Case stays.
+/// leave out are dropped, and so is what nobody sees. Case stays, and so does the short i of
+/// Cyrillic, which is a letter of its own.
 #[must_use]
 pub fn normalise(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.nfkd().filter(|char| !is_dropped(*char)).nfc().collect())
+    let mut before = ' ';
+    let kept = text.nfkd().filter(|&char| {
+        let is_kept = !is_dropped(char) || (char == BREVE && matches!(before, 'и' | 'И'));
+        before = char;
+        is_kept
+    });
+    Cow::Owned(kept.nfc().collect())
 }
+
+/// What makes a short i of an i.
+const BREVE: char = '\u{0306}';
 
 /// The runs of a normalised text, in order. Punctuation and space are in none, and
 /// neither is what looks like encoded data.
@@ -122,7 +167,7 @@ fn separate(tokens: &mut String) {
 }
 
 /// The parts of a word that is written likeThis or LIKEThis; none of any other.
-fn pieces(word: &str) -> Vec<&str> {
+pub(crate) fn pieces(word: &str) -> Vec<&str> {
     let mut starts = Vec::new();
     let mut chars = word.char_indices().peekable();
     let mut before: Option<char> = None;

@@ -41,8 +41,8 @@ use crate::owners::blocking::on_thread;
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
 
-/// Connections that read at one time.
-const READERS: usize = 2;
+/// Connections that read at one time: one more than searches, which can take long.
+const READERS: usize = 4;
 
 /// How often something that must be noted is tried, and the pause between.
 const TRIES: usize = 100;

@@ -33,8 +33,10 @@ const OF_ONE_OUTPUT: usize = 3;
 /// How many more hits are looked at than are given, so that enough are left.
 const DEEPER: usize = 4;
 
-/// Searches at one time.
-static SEARCHING: Semaphore = Semaphore::const_new(1);
+/// Searches at one time: others have work to do on the same threads.
+const SEARCHES: usize = 3;
+
+static SEARCHING: Semaphore = Semaphore::const_new(SEARCHES);
 
 /// Finds and gives back archived messages, spilled outputs and earlier memories.
 #[derive(Debug)]
@@ -73,15 +75,14 @@ pub(crate) enum PlaceKind {
 impl RecallService {
     /// The best places, and whether there are more.
     pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<(Vec<Place>, bool)> {
-        // One at a time: others have work to do on the same threads.
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         self.indexer.catch_up(query.profile.as_deref()).await?;
         let (words, limit) = (query.words.clone(), query.limit);
         let found = self.archive.search(RecallQuery { limit: limit * DEEPER, ..query }).await?;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         blocking("recall.search", move || {
-            let Found { hits, more } = spread(found, limit);
-            let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, &words, hit));
+            let Found { hits, more, instead } = spread(found, limit);
+            let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit));
             Ok((places.collect(), more))
         })
         .await
@@ -108,11 +109,12 @@ fn spread(found: Found, limit: usize) -> Found {
         _ => true,
     });
     hits.truncate(limit);
-    Found { more: found.more || hits.len() < total, hits }
+    Found { more: found.more || hits.len() < total, hits, instead: found.instead }
 }
 
-/// What stands at a hit; `None` where an output was removed by hand.
-fn place(outputs: &Outputs, policy: &Policy, words: &str, mut hit: Hit) -> Option<Place> {
+/// What stands at a hit of a query, with the words that were looked for instead of its own; `None`
+/// where an output was removed by hand.
+fn place(outputs: &Outputs, policy: &Policy, (words, instead): (&str, &[String]), mut hit: Hit) -> Option<Place> {
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
         (Source::Output { handle, start, chars, .. }, None) => {
@@ -125,7 +127,7 @@ fn place(outputs: &Outputs, policy: &Policy, words: &str, mut hit: Hit) -> Optio
         Source::Memory { .. } => shown(policy, &text),
         _ => text,
     };
-    let snippet = snippet(&text, words);
+    let snippet = snippet(&text, words, instead);
     let (kind, handle) = match &hit.source {
         Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
         Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),

@@ -158,3 +158,24 @@ pub(super) const TEXTS_APART: &str = "
         SELECT row.id, row.session, row.generation, row.position, row.role, row.time, row.compression, row.recalled,
                coalesce(message_text.text, row.body) AS body
         FROM message_row AS row LEFT JOIN message_text ON message_text.id = row.id;";
+
+/// From version 5 to 6: the index has stems, and beside it stand the terms of each document. The index
+/// of before is made anew: of messages and memory texts from what is kept of them, of outputs
+/// from their files.
+pub(super) const STEMS: &str = "
+    DROP TABLE word;
+    CREATE VIRTUAL TABLE word USING fts5 (
+        words, stems, pieces, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
+    );
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab (word, 'row');
+    CREATE TABLE document_terms (
+        id INTEGER PRIMARY KEY,
+        session INTEGER,
+        words INTEGER NOT NULL,
+        marks INTEGER NOT NULL,
+        terms BLOB NOT NULL
+    ) STRICT;
+    DELETE FROM document;
+    DELETE FROM output_part;
+    DELETE FROM output;
+    UPDATE meta SET value = 0 WHERE name = 'indexed';";

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::terms::{DocumentTerms, hash};
 
 #[test]
 fn words_are_cut_folded_and_lowered() {
@@ -14,6 +15,7 @@ fn words_are_cut_folded_and_lowered() {
         ("snake_case a-b c.d/e\\f", "snake case a b c d e f"),
         ("don't", "don t"),
         ("Привет, Ёж", "привет еж"),
+        ("Какой йод", "какой йод"),
         ("שָׁלוֹם", "שלום"),
         ("مُحَمَّد", "محمد"),
         ("हिन्दी में", "हिन्दी में"),
@@ -33,6 +35,29 @@ fn words_are_cut_folded_and_lowered() {
     ] {
         assert_eq!(tokens(text).words, expect, "{text}");
     }
+}
+
+#[test]
+fn words_with_another_form_have_stems() {
+    for (text, expect) in [
+        ("she cancelled two bookings", "cancel book"),
+        ("die Buchungen der Kundin sind storniert", "buchung"),
+        ("рейсы отменены", "рейс отмен"),
+        ("handledRequests", "handledrequest handl request"),
+        ("id 9f86d081s xs running2", ""),
+        ("数据库", ""),
+    ] {
+        assert_eq!(tokens(text).stems, expect, "{text}");
+    }
+}
+
+#[test]
+fn what_is_counted_are_stems_and_pairs() {
+    let tokens = tokens("Runs, running, 数据库 likeThis?");
+    let terms =
+        DocumentTerms { words: tokens.counting.words(), marks: tokens.marks, encoded: tokens.counting.encode() };
+    let counts = ["run", "数据", "库", "likethi", "this", "running"].map(|term| terms.count(hash(term)));
+    assert_eq!((counts, terms.words, terms.marks.asks), ([2.0, 1.0, 1.0, 1.0, 0.5, 0.0], 6, true));
 }
 
 #[test]
@@ -71,8 +96,8 @@ proptest! {
     /// No token has anything in it that ends a phrase or parts a token.
     #[test]
     fn tokens_are_whole(text in any::<String>()) {
-        let Tokens { words, pieces } = tokens(&text);
-        for token in words.split(' ').chain(pieces.split(' ')).filter(|token| !token.is_empty()) {
+        let Tokens { words, stems, pieces, .. } = tokens(&text);
+        for token in words.split(' ').chain(stems.split(' ')).chain(pieces.split(' ')).filter(|token| !token.is_empty()) {
             prop_assert!(token.chars().all(|char| kind(char).is_some()), "{:?}", token);
         }
         prop_assert!(!words.contains("  ") && !words.starts_with(' ') && !words.ends_with(' '));

@@ -1,4 +1,6 @@
-//! Moments as people write them: a span back from now, a day, or Unix seconds.
+//! Moments as people write them: a span back from now, a day by its date or its name, or Unix seconds.
+
+mod words;
 
 use jiff::Zoned;
 use jiff::civil::Date;
@@ -11,7 +13,7 @@ const EARLIEST: f64 = 100_000_000.0;
 const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
 
 /// What a moment looks like.
-const FORMS: &str = "7d, 12h, 30m, 2026-11-20 or Unix seconds";
+const FORMS: &str = "7d, 12h, 30m, 2026-11-20, yesterday, 'last tuesday', '3 weeks ago', 'march 2026' or Unix seconds";
 
 /// Reads a moment, in Unix seconds.
 pub(crate) fn parse(text: &str) -> Result<f64, String> {
@@ -25,6 +27,9 @@ fn parse_at(text: &str, now: &Zoned) -> Result<f64, String> {
     }
     if is_day(text) {
         return day(text, now);
+    }
+    if let Some(date) = words::day(text, now.date()) {
+        return begin(date, now);
     }
     let Some((at, last)) = text.char_indices().next_back() else {
         return Err(format!("it is empty; give {FORMS}"));
@@ -61,6 +66,11 @@ fn day(text: &str, now: &Zoned) -> Result<f64, String> {
         return Err("a day is written YYYY-MM-DD".into());
     }
     let date: Date = text.parse().map_err(|_| "there is no such day".to_owned())?;
+    begin(date, now)
+}
+
+/// When a day begins, where the reader is.
+fn begin(date: Date, now: &Zoned) -> Result<f64, String> {
     let start = date.to_zoned(now.time_zone().clone()).map_err(|_| "there is no such day".to_owned())?;
     seconds(start.timestamp().as_second())
 }
@@ -105,6 +115,8 @@ mod tests {
             ("007d", 1_794_612_600.0),
             ("2w", 1_794_007_800.0),
             ("2026-11-21", 1_795_212_000.0),
+            ("yesterday", 1_795_125_600.0),
+            ("last tuesday", 1_794_866_400.0),
             ("2024-02-29", 1_709_157_600.0),
             ("1790000000", 1_790_000_000.0),
             ("1790000000.25", 1_790_000_000.25),
@@ -118,7 +130,7 @@ mod tests {
     fn what_is_wrong_with_a_moment_is_named() {
         for (text, words) in [
             ("", "it is empty"),
-            ("yesterday", "give 7d"),
+            ("soon", "give 7d"),
             ("d", "a whole number and a unit"),
             ("1.5d", "a whole number and a unit"),
             ("-3d", "a whole number and a unit"),

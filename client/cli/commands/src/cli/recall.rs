@@ -43,7 +43,7 @@ impl From<Looked> for Kind {
 /// Finds again what left a conversation, was spilled, or was remembered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "All words must be there; words in double quotes must follow each other. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "schema"]))]
 pub(super) struct Arguments {
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     /// Only of this kind; may be given again
     #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "schema"])]
     kind: Vec<Looked>,
-    /// Only from then on: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only from then on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "schema"])]
     since: Option<f64>,
     /// Only from before then

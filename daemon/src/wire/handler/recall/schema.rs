@@ -17,12 +17,13 @@ fn search() -> Value {
         "name": RECALL_SEARCH,
         "description": "Find text that is not in your context any more: messages that a compression took out, tool \
             outputs that were too long, and earlier versions of your memories. Use it before you say that you don't \
-            know what was said or seen earlier. Give the words you expect in the text; all of them must occur, and \
-            words in double quotes must follow each other. Each hit has a handle for recall_expand.",
+            know what was said or seen earlier. Ask as you would ask a person, or give the words you expect: the \
+            best passages come first, whatever form their words have, and what stands in double quotes must occur as \
+            it is. Each hit has a handle for recall_expand.",
         "parameters": {
             "type": "object",
             "properties": {
-                "query": { "type": "string", "description": "The words to look for." },
+                "query": { "type": "string", "description": "A question, or the words to look for." },
                 "session": { "type": "string", "description": "Look only in the session with this id." },
                 "kinds": {
                     "type": "array",

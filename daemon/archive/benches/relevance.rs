@@ -1,0 +1,81 @@
+//! Whether a search finds what a question asks for.
+//!
+//! `cargo bench -p herma-archive --bench relevance` prints, for each set of questions and each way
+//! of asking them, in how many of 100 the evidence is the first hit, among the first five, and among
+//! the first ten, and how long a search takes; beside it SQLite's FTS5 as it comes, the words joined by
+//! OR, without stems and with Porter's. `-- behind` asks the same behind 200,000 newer messages.
+//!
+//! The sets (in `relevance/data`, written for this bench by people who saw the texts and not the
+//! search): `friends`, two long talks of half a year; `languages`, messages of ten languages; and
+//! `airline`, the first 50 conversations of tau-bench's airline trajectories (MIT), which are not
+//! kept here: `HERMA_CONVERSATIONS` names the file with one conversation a line, and without it
+//! the set is left out.
+//!
+//! Ways of asking: as written; `slips`, one letter of the longest word changed, left out or doubled; and
+//! `forms`, every English word with another ending.
+
+#![expect(clippy::print_stdout, reason = "the figures are the purpose")]
+#![expect(clippy::unwrap_used, reason = "a measurement may stop at the first surprise")]
+
+#[path = "relevance/engines.rs"]
+mod engines;
+#[path = "relevance/sets.rs"]
+mod sets;
+#[path = "relevance/ways.rs"]
+mod ways;
+
+use std::time::{Duration, Instant};
+
+use engines::Engine;
+use sets::Set;
+use ways::Way;
+
+/// Newer messages that nobody asks for.
+const FILLER: usize = 200_000;
+
+/// Hits that are asked for.
+const HITS: usize = 10;
+
+fn main() {
+    let behind = std::env::args().any(|word| word == "behind");
+    println!("{:10} {:8} {:12} {:>5} {:>5} {:>5} {:>9} {:>9}", "set", "asked", "by", "@1", "@5", "@10", "p50", "p99");
+    for set in sets::all() {
+        let filler = if behind { FILLER } else { 0 };
+        for mut engine in engines::all(&set, filler) {
+            for way in Way::ALL {
+                if way.suits(&set) {
+                    row(&set, way, &mut *engine);
+                }
+            }
+        }
+    }
+}
+
+/// Asks all questions of a set, and prints what came of it.
+fn row(set: &Set, way: Way, engine: &mut dyn Engine) {
+    let (mut within, mut took) = ([0_usize; 3], Vec::new());
+    for question in &set.questions {
+        let asked = way.ask(&question.text);
+        let started = Instant::now();
+        let found = engine.search(&asked, HITS);
+        took.push(started.elapsed());
+        let place = found.iter().position(|text| question.evidence.contains(text));
+        for (count, most) in within.iter_mut().zip([1, 5, 10]) {
+            *count += usize::from(place.is_some_and(|place| place < most));
+        }
+    }
+    took.sort();
+    let [first, five, ten] = within.map(|count| percent(count, set.questions.len()));
+    let at = |share: usize| milliseconds(took[(took.len() * share / 100).min(took.len() - 1)]);
+    let (set, way, by) = (set.name, way.name(), engine.name());
+    println!("{set:10} {way:8} {by:12} {first:>5.1} {five:>5.1} {ten:>5.1} {:>6.2} ms {:>6.2} ms", at(50), at(99));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+fn milliseconds(took: Duration) -> f64 {
+    took.as_secs_f64() * 1e3
+}

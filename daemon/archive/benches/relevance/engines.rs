@@ -1,0 +1,173 @@
+//! What answers the questions.
+
+use std::collections::HashMap;
+
+use herma_archive::Archive;
+use herma_archive::handle::Source;
+use herma_archive::search::{Kinds, Search};
+use herma_archive::session::{SessionRow, SnapshotRow};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::sets::Set;
+
+/// Messages of one append.
+const BATCH: usize = 500;
+
+/// Something that finds texts.
+pub(crate) trait Engine {
+    fn name(&self) -> &'static str;
+
+    /// The ids of the best texts, the best first.
+    fn search(&mut self, query: &str, limit: usize) -> Vec<String>;
+}
+
+/// All engines, with the texts of a set and so many newer ones.
+pub(crate) fn all(set: &Set, filler: usize) -> Vec<Box<dyn Engine>> {
+    vec![
+        Box::new(Plain::new("FTS5", "unicode61", set, filler)),
+        Box::new(Plain::new("FTS5 porter", "porter unicode61", set, filler)),
+        Box::new(Herma::new(set, filler)),
+    ]
+}
+
+/// Twenty lines of SQLite.
+struct Plain {
+    name: &'static str,
+    connection: Connection,
+    ids: Vec<String>,
+}
+
+impl Plain {
+    fn new(name: &'static str, tokenizer: &str, set: &Set, filler: usize) -> Self {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let table = format!("CREATE VIRTUAL TABLE text USING fts5 (words, content = '', tokenize = '{tokenizer}')");
+        connection.execute_batch(&table).unwrap();
+        let transaction = connection.transaction().unwrap();
+        let texts = set.texts.iter().map(|text| text.words.clone()).chain((0..filler).map(noise));
+        for (number, words) in texts.enumerate() {
+            let row = rusqlite::params![i64::try_from(number).unwrap(), words];
+            transaction
+                .prepare_cached("INSERT INTO text (rowid, words) VALUES (?1, ?2)")
+                .unwrap()
+                .execute(row)
+                .unwrap();
+        }
+        transaction.commit().unwrap();
+        Self { name, connection, ids: set.texts.iter().map(|text| text.id.clone()).collect() }
+    }
+}
+
+impl Engine for Plain {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
+        let words = query.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
+        let query = "SELECT rowid FROM text WHERE text MATCH ?1 ORDER BY rank LIMIT ?2";
+        let mut query = self.connection.prepare_cached(query).unwrap();
+        let limit = i64::try_from(limit).unwrap();
+        let rows = query.query_map(rusqlite::params![words.join(" OR "), limit], |row| row.get(0)).unwrap();
+        rows.map(|row| row.map(|number: usize| self.ids.get(number).cloned().unwrap_or_default()).unwrap()).collect()
+    }
+}
+
+struct Herma {
+    archive: Archive,
+    ids: HashMap<u64, String>,
+    _folder: TempDir,
+}
+
+impl Herma {
+    fn new(set: &Set, filler: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(&folder.path().join("archive.db")).unwrap();
+        let mut ids = HashMap::new();
+        for (session, texts) in set.sessions() {
+            archive.create_session(&row(session)).unwrap();
+            let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
+            let next = ids.len();
+            archive.append(session, 0, 0, &bodies, 1.0).unwrap();
+            for (number, text) in texts.iter().enumerate() {
+                ids.insert(u64::try_from(next + number + 1).unwrap(), text.id.clone());
+            }
+        }
+        let noise: Vec<String> = (0..filler).map(|number| body(&noise(number))).collect();
+        archive.create_session(&row("filler")).unwrap();
+        for (number, batch) in noise.chunks(BATCH).enumerate() {
+            let bodies: Vec<&str> = batch.iter().map(String::as_str).collect();
+            archive.append("filler", 0, u64::try_from(number * BATCH).unwrap(), &bodies, 2.0).unwrap();
+        }
+        while archive.index_pending(2_000).unwrap() > 0 {}
+        Self { archive, ids, _folder: folder }
+    }
+}
+
+impl Engine for Herma {
+    fn name(&self) -> &'static str {
+        "herma"
+    }
+
+    fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
+        let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit };
+        let hits = self.archive.reader().search(&search).unwrap().hits;
+        let id = |source: &Source| match source {
+            Source::Message { id } => self.ids.get(id).cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        hits.iter().map(|hit| id(&hit.source)).collect()
+    }
+}
+
+fn row(session: &str) -> SessionRow {
+    SessionRow {
+        id: session.to_owned(),
+        profile: "default".to_owned(),
+        agent: None,
+        parent: None,
+        title: None,
+        generation: 0,
+        settings: None,
+        snapshot: SnapshotRow::default(),
+        started_at: 1.0,
+        ended_at: None,
+        end_reason: None,
+    }
+}
+
+fn body(words: &str) -> String {
+    serde_json::json!({ "role": "user", "content": words }).to_string()
+}
+
+/// A message that nobody asks for, of words that others have too: as many as people say in one.
+fn noise(number: usize) -> String {
+    const WORDS: &str = "about above account after again agent airline airport always amount answer april assistance \
+        available back bag because before benefit best between birthday book booking brother build buy call cancel card \
+        car certificate change charge check child city class code coffee confirm cost could customer daily date daughter \
+        day delay delete departure detail did different dinner direct does dog done door early economy email error \
+        evening every family father feel file find fine first flight follow food free friend from full gift give go good \
+        great group guitar happy have help here hike home hotel hour house how idea insurance job just keep kind know \
+        last late learn leave letter like list little long look lot love make many may meet member message miss money \
+        month more morning mother move much music name need new next nice night north now number offer office old one \
+        only open option order other our paint paper part passenger pay people person phone photo place plan play please \
+        point price problem project put question quick read ready really reason refund rent request reservation rest \
+        return right road room run same say school seat see send server session set she should show sister sleep small \
+        some son sorry sound south start stay still stop story street summer sure system take talk team tell test thank \
+        thing think ticket time today together tomorrow town travel trip try turn two under until update upgrade use user \
+        very visit wait walk want was water way week weekend well went what when where which white who why window winter \
+        with without work world would write year yes yesterday you young";
+    let words: Vec<&str> = WORDS.split_whitespace().collect();
+    let mut state = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap()
+    };
+    let length = 8 + next() % 30;
+    let mut said: Vec<String> = (0..length).map(|_| words[next() % words.len()].to_owned()).collect();
+    said.push(format!("n{number}"));
+    said.join(" ")
+}

@@ -1,0 +1,139 @@
+//! Texts, and questions about them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+const AIRLINE_QUESTIONS: &str = include_str!("data/airline_questions.jsonl");
+const FRIENDS: &str = include_str!("data/friends.jsonl");
+const FRIENDS_QUESTIONS: &str = include_str!("data/friends_questions.jsonl");
+const LANGUAGES: &str = include_str!("data/languages.jsonl");
+const LANGUAGES_QUESTIONS: &str = include_str!("data/languages_questions.jsonl");
+
+/// Conversations that the questions are about.
+const CONVERSATIONS: usize = 50;
+
+/// Texts and questions.
+pub(crate) struct Set {
+    pub(crate) name: &'static str,
+    /// In the order in which they were said.
+    pub(crate) texts: Vec<Text>,
+    pub(crate) questions: Vec<Question>,
+}
+
+/// Something that was said.
+pub(crate) struct Text {
+    /// Names it within its set.
+    pub(crate) id: String,
+    /// The conversation that it belongs to.
+    pub(crate) session: String,
+    /// The message, as JSON.
+    pub(crate) body: String,
+    /// Its words.
+    pub(crate) words: String,
+}
+
+/// A question, and the texts of which each answers it.
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) evidence: Vec<String>,
+}
+
+/// Every set that there is.
+pub(crate) fn all() -> Vec<Set> {
+    let mut sets = vec![friends(), languages()];
+    // Chinese and Japanese by themselves too, for they are written without spaces.
+    for name in ["zh", "ja"] {
+        let Set { texts, mut questions, .. } = languages();
+        questions.retain(|question| question.evidence.iter().all(|id| id.starts_with(name)));
+        sets.push(Set { name, texts, questions });
+    }
+    match std::env::var("HERMA_CONVERSATIONS") {
+        Ok(path) => sets.push(airline(&path)),
+        Err(_) => println!("airline is left out: HERMA_CONVERSATIONS names no file"),
+    }
+    sets
+}
+
+fn airline(path: &str) -> Set {
+    let lines = std::fs::read_to_string(path).unwrap();
+    let mut texts = Vec::new();
+    for conversation in lines.lines().take(CONVERSATIONS).map(parsed) {
+        let session = string(&conversation["id"]);
+        for (number, message) in conversation["messages"].as_array().unwrap().iter().enumerate() {
+            if message["role"] != "system" {
+                texts.push(text(format!("{session}:{number}"), session.clone(), message.to_string()));
+            }
+        }
+    }
+    let questions = AIRLINE_QUESTIONS.lines().map(parsed).map(|question| Question {
+        text: string(&question["question"]),
+        evidence: strings(&question["evidence"])
+            .into_iter()
+            .map(|number| format!("{}:{number}", string(&question["conversation"])))
+            .collect(),
+    });
+    Set { name: "airline", texts, questions: questions.collect() }
+}
+
+fn friends() -> Set {
+    let texts = FRIENDS.lines().map(parsed).map(|line| {
+        let said = format!("{}: {}", string(&line["speaker"]), string(&line["text"]));
+        text(string(&line["id"]), format!("friends {} {}", line["history"], line["session"]), said_by_user(&said))
+    });
+    Set { name: "friends", texts: texts.collect(), questions: questions(FRIENDS_QUESTIONS) }
+}
+
+fn languages() -> Set {
+    let texts = LANGUAGES.lines().map(parsed).map(|line| {
+        text(
+            string(&line["id"]),
+            format!("said in {}", string(&line["language"])),
+            said_by_user(&string(&line["text"])),
+        )
+    });
+    Set { name: "languages", texts: texts.collect(), questions: questions(LANGUAGES_QUESTIONS) }
+}
+
+fn questions(lines: &str) -> Vec<Question> {
+    let question = |line: Value| Question { text: string(&line["question"]), evidence: strings(&line["evidence"]) };
+    lines.lines().map(parsed).map(question).collect()
+}
+
+fn text(id: String, session: String, body: String) -> Text {
+    let words = herma_archive::text_of(&body);
+    Text { id, session, body, words }
+}
+
+fn said_by_user(words: &str) -> String {
+    serde_json::json!({ "role": "user", "content": words }).to_string()
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    value.as_array().unwrap().iter().map(one).collect()
+}
+
+impl Set {
+    /// The texts of each session, in the order of the sessions' first texts.
+    pub(crate) fn sessions(&self) -> Vec<(&str, Vec<&Text>)> {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut sessions: Vec<(&str, Vec<&Text>)> = Vec::new();
+        for text in &self.texts {
+            let at = *places.entry(&text.session).or_insert_with(|| {
+                sessions.push((&text.session, Vec::new()));
+                sessions.len() - 1
+            });
+            sessions[at].1.push(text);
+        }
+        sessions
+    }
+}

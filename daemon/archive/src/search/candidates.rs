@@ -1,0 +1,80 @@
+//! What is known of the documents that are ranked, and of the messages around them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::rank::{AFTER, BEFORE, Candidate};
+use crate::ArchiveError;
+use crate::browse::narrow;
+use crate::terms::{DocumentTerms, Marks};
+
+/// A document's session where it is a message, and its terms.
+type Known = Option<(Option<i64>, Rc<DocumentTerms>)>;
+
+/// Reads terms, each document's once.
+pub(super) struct Shelf<'a> {
+    connection: &'a Connection,
+    known: HashMap<i64, Known>,
+}
+
+impl<'a> Shelf<'a> {
+    pub(super) fn new(connection: &'a Connection) -> Self {
+        Self { connection, known: HashMap::new() }
+    }
+
+    /// The documents by themselves. One that is in the index alone has no terms.
+    pub(super) fn candidates(&mut self, found: &[(i64, f64)]) -> Result<Vec<Candidate>, ArchiveError> {
+        let mut candidates = Vec::with_capacity(found.len());
+        for &(id, first) in found {
+            let terms = self.get(id)?.map(|(_, terms)| DocumentTerms::clone(&terms)).unwrap_or_default();
+            candidates.push(Candidate { id, terms, first, before: Vec::new(), after: Vec::new() });
+        }
+        Ok(candidates)
+    }
+
+    /// Adds what stands around a candidate in its session.
+    pub(super) fn look_around(&mut self, candidate: &mut Candidate) -> Result<(), ArchiveError> {
+        let Some((Some(session), _)) = self.get(candidate.id)? else { return Ok(()) };
+        let before = "SELECT id FROM message_row WHERE session = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+        candidate.before = self.neighbours(before, session, candidate.id, BEFORE.len())?;
+        let after = "SELECT id FROM message_row WHERE session = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
+        candidate.after = self.neighbours(after, session, candidate.id, AFTER.len())?;
+        Ok(())
+    }
+
+    fn neighbours(
+        &mut self,
+        query: &str,
+        session: i64,
+        id: i64,
+        count: usize,
+    ) -> Result<Vec<(i64, Rc<DocumentTerms>)>, ArchiveError> {
+        let ids: Vec<i64> = {
+            let mut query = self.connection.prepare_cached(query)?;
+            let rows = query.query_map(params![session, id, narrow(count)], |row| row.get(0))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        let mut terms = Vec::with_capacity(ids.len());
+        for id in ids {
+            terms.push((id, self.get(id)?.map(|(_, terms)| terms).unwrap_or_default()));
+        }
+        Ok(terms)
+    }
+
+    fn get(&mut self, id: i64) -> Result<Known, ArchiveError> {
+        if let Some(known) = self.known.get(&id) {
+            return Ok(known.clone());
+        }
+        let mut query =
+            self.connection.prepare_cached("SELECT session, words, marks, terms FROM document_terms WHERE id = ?1")?;
+        let found = query.query_row([id], |row| {
+            let terms = DocumentTerms { words: row.get(1)?, marks: Marks::decode(row.get(2)?), encoded: row.get(3)? };
+            Ok((row.get(0)?, Rc::new(terms)))
+        });
+        let found = found.optional()?;
+        self.known.insert(id, found.clone());
+        Ok(found)
+    }
+}

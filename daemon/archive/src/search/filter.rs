@@ -1,0 +1,108 @@
+//! What a document must be, besides having the words. It holds exactly: it is part of the search, not
+//! applied to its result.
+
+use rusqlite::Connection;
+use rusqlite::types::ToSql;
+
+use super::{Kinds, Search};
+use crate::ArchiveError;
+use crate::browse::narrow;
+use crate::index::{Kind, kind_token, session_token};
+use crate::transcript::find_session_key;
+
+const OUTPUT: i64 = Kind::Output as i64;
+const MEMORY: i64 = Kind::Memory as i64;
+
+/// What a document must be, besides having the words.
+pub(super) struct Filter<'a> {
+    /// In the words of FTS5, each to be combined by AND.
+    scopes: Vec<String>,
+    conditions: String,
+    values: Vec<&'a dyn ToSql>,
+}
+
+impl<'a> Filter<'a> {
+    /// None when nothing can pass.
+    pub(super) fn of(
+        connection: &Connection,
+        search: &'a Search<'a>,
+        sessions: Option<&[String]>,
+    ) -> Result<Option<Self>, ArchiveError> {
+        let mut filter = Self { scopes: Vec::new(), conditions: String::new(), values: Vec::new() };
+        if let Some(sessions) = sessions {
+            let mut tokens = Vec::new();
+            for session in sessions {
+                tokens.extend(find_session_key(connection, session)?.map(|key| format!("\"{}\"", session_token(key))));
+            }
+            if tokens.is_empty() {
+                return Ok(None);
+            }
+            filter.scopes.push(format!("({})", tokens.join(" OR ")));
+        }
+        if !filter.kinds(search.kinds) {
+            return Ok(None);
+        }
+        if let Some(profile) = &search.profile {
+            filter.and("document.profile =", profile);
+        }
+        if let Some(since) = &search.since {
+            filter.and("document.time >=", since);
+        }
+        if let Some(until) = &search.until {
+            filter.and("document.time <", until);
+        }
+        Ok(Some(filter))
+    }
+
+    /// Few documents are no messages: a token finds those fast. Messages are told
+    /// by their row.
+    fn kinds(&mut self, kinds: Kinds) -> bool {
+        let Kinds { messages, outputs, memory } = kinds;
+        if messages {
+            for (is_wanted, kind) in [(outputs, OUTPUT), (memory, MEMORY)] {
+                if !is_wanted {
+                    self.conditions.push_str(&format!(" AND document.kind <> {kind}"));
+                }
+            }
+            return true;
+        }
+        let wanted = [(outputs, Kind::Output), (memory, Kind::Memory)];
+        let tokens: Vec<String> = wanted
+            .into_iter()
+            .filter(|(is_wanted, _)| *is_wanted)
+            .map(|(_, kind)| format!("\"{}\"", kind_token(kind)))
+            .collect();
+        self.scopes.push(format!("({})", tokens.join(" OR ")));
+        !tokens.is_empty()
+    }
+
+    fn and(&mut self, condition: &str, value: &'a dyn ToSql) {
+        self.values.push(value);
+        // The first parameters are the words and the number of candidates.
+        let condition = format!(" AND {condition} ?{}", self.values.len() + 2);
+        self.conditions.push_str(&condition);
+    }
+
+    /// The best documents that FTS5's `bm25` finds for an expression, with its score; higher is better.
+    pub(super) fn best(
+        &self,
+        connection: &Connection,
+        expression: &str,
+        limit: usize,
+    ) -> Result<Vec<(i64, f64)>, ArchiveError> {
+        let scopes: String = self.scopes.iter().map(|scope| format!(" AND {scope}")).collect();
+        let expression = format!("({expression}){scopes}");
+        let join = if self.conditions.is_empty() { "" } else { "CROSS JOIN document ON document.id = word.rowid" };
+        let query = format!(
+            "SELECT word.rowid, -bm25(word, 1.0, 1.0, 0.5, 0.0) AS score FROM word {join} WHERE word MATCH ?1{}
+             ORDER BY score DESC, word.rowid DESC LIMIT ?2",
+            self.conditions
+        );
+        let limit = narrow(limit);
+        let mut values: Vec<&dyn ToSql> = vec![&expression, &limit];
+        values.extend(&self.values);
+        let mut query = connection.prepare_cached(&query)?;
+        let rows = query.query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

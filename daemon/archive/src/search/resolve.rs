@@ -1,0 +1,135 @@
+//! From what was typed to what the index has of it.
+
+use std::collections::HashSet;
+
+use rusqlite::Connection;
+
+use super::rank::{Having, SEQUENCE, Wanted, rarity};
+use super::vocabulary;
+use crate::ArchiveError;
+use crate::browse::narrow;
+use crate::language::Language;
+use crate::query::{Query, Word};
+use crate::stems;
+use crate::terms::hash;
+
+/// What a longer word counts that only begins with the one that was typed.
+const LONGER: f64 = 0.5;
+
+/// What a word counts that the typed one may be a slip of.
+const SLIP: f64 = 0.8;
+
+/// Documents that are counted; with so many, a word says next to nothing.
+const COUNTED: usize = 200_000;
+
+/// Documents of a sequence, or of one char, that are known one by one.
+const KNOWN: usize = 20_000;
+
+/// A query as the index can answer it.
+#[derive(Debug, Default)]
+pub(super) struct Resolved {
+    pub(super) wanted: Vec<Wanted>,
+    /// The words of FTS5 for each part that finds documents, and in how many it is.
+    pub(super) parts: Vec<(String, usize)>,
+    /// Words that were taken in the place of typed ones.
+    pub(super) instead: Vec<String>,
+}
+
+impl Resolved {
+    /// Asks the index for every word of a query; `enough` are so many documents that longer words
+    /// need not be looked for.
+    pub(super) fn of(connection: &Connection, query: &Query, all: usize, enough: usize) -> Result<Self, ArchiveError> {
+        let mut resolved = Self::default();
+        for word in &query.words {
+            resolved.word(connection, word, all, enough)?;
+        }
+        for beginning in &query.chars {
+            let expression = format!("words : \"{beginning}\" *");
+            let documents = documents(connection, &expression)?;
+            let worth = rarity(all, documents.len());
+            resolved.parts.push((expression, documents.len()));
+            resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: true });
+        }
+        for tokens in &query.quoted {
+            let documents = documents(connection, &sequence(tokens))?;
+            let worth = rarity(all, documents.len());
+            resolved.parts.push((sequence(tokens), documents.len()));
+            resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: true });
+        }
+        for tokens in &query.sequences {
+            let documents = documents(connection, &sequence(tokens))?;
+            if !documents.is_empty() {
+                let worth = SEQUENCE * rarity(all, documents.len());
+                resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: false });
+            }
+        }
+        Ok(resolved)
+    }
+
+    fn word(&mut self, connection: &Connection, word: &Word, all: usize, enough: usize) -> Result<(), ArchiveError> {
+        let mut forms: Vec<String> = word.forms().map(str::to_owned).collect();
+        let mut hashes: Vec<(u32, f64)> = word.stems.iter().map(|stem| (hash(stem), 1.0)).collect();
+        let mut count = count(connection, &any(&forms))?;
+        if word.open && count <= enough {
+            let longer = vocabulary::longer(connection, word)?;
+            let (instead, weight) = match longer.is_empty() && count == 0 {
+                true => (vocabulary::slips(connection, word)?, SLIP),
+                false => (longer, LONGER),
+            };
+            for term in instead {
+                for stem in stems_of(&term) {
+                    if !hashes.iter().any(|(known, _)| *known == hash(&stem)) {
+                        hashes.push((hash(&stem), weight));
+                    }
+                    if !forms.contains(&stem) {
+                        forms.push(stem);
+                    }
+                }
+                if !forms.contains(&term) {
+                    forms.push(term.clone());
+                }
+                self.instead.push(term);
+            }
+            count = self::count(connection, &any(&forms))?;
+        }
+        self.parts.push((any(&forms), count));
+        let having = Having::Terms(hashes);
+        self.wanted.push(Wanted { worth: rarity(all, count), having, is_term: true });
+        Ok(())
+    }
+}
+
+/// A term of the index, and the stems that a word like it has in a text.
+fn stems_of(term: &str) -> Vec<String> {
+    let letters = Language::of_letters(term);
+    let latin = [Language::English];
+    let languages = letters.as_ref().map_or(&latin[..], std::slice::from_ref);
+    let stems = languages.iter().map(|language| stems::with(*language, term, str::to_owned));
+    stems.chain(std::iter::once(term.to_owned())).collect()
+}
+
+/// Tokens that must follow each other, in the words of FTS5.
+pub(super) fn sequence(tokens: &[String]) -> String {
+    format!("words : \"{}\"", tokens.join(" "))
+}
+
+/// Any of these forms, in the words of FTS5. Tokens consist of letters, digits and marks, so that
+/// nothing in the quotes can end them.
+fn any(forms: &[String]) -> String {
+    let quoted: Vec<String> = forms.iter().map(|form| format!("\"{form}\"")).collect();
+    format!("({})", quoted.join(" OR "))
+}
+
+fn count(connection: &Connection, expression: &str) -> Result<usize, ArchiveError> {
+    let query = "SELECT count(*) FROM (SELECT 1 FROM word WHERE word MATCH ?1 LIMIT ?2)";
+    let mut query = connection.prepare_cached(query)?;
+    Ok(query.query_row(rusqlite::params![expression, narrow(COUNTED)], |row| row.get(0))?)
+}
+
+/// The documents of an expression, the newest first where they are too many.
+fn documents(connection: &Connection, expression: &str) -> Result<HashSet<i64>, ArchiveError> {
+    let query = "SELECT rowid FROM word WHERE word MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+    let mut query = connection.prepare_cached(query)?;
+    let rows = query.query_map(rusqlite::params![expression, narrow(KNOWN)], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

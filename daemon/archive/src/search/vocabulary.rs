@@ -1,0 +1,92 @@
+//! Words that the index has in the place of one that it has not, or hardly: longer ones that begin
+//! with it, and those that it may be a slip of.
+
+use std::cmp::Reverse;
+
+use rusqlite::{Connection, params};
+use strsim::osa_distance;
+
+use crate::ArchiveError;
+use crate::browse::narrow;
+use crate::query::Word;
+
+/// Longer words that are looked at.
+const LONGER: usize = 200;
+
+/// Longer words that one word stands for at most.
+const MOST_LONGER: usize = 12;
+
+/// Chars of the shortest word that may be a slip.
+const SHORTEST_SLIP: usize = 4;
+
+/// Chars from which on two edits may be one.
+const LONG: usize = 8;
+
+/// Words of one beginning that are looked at for a slip.
+const LOOKED_AT: usize = 50_000;
+
+/// Words that one slip stands for at most.
+const MOST_SLIPS: usize = 3;
+
+/// The words of the index that begin with a word and are longer, the most common first.
+pub(super) fn longer(connection: &Connection, word: &Word) -> Result<Vec<String>, ArchiveError> {
+    let mut found = between(connection, &word.token, LONGER)?;
+    found.retain(|(term, _)| !word.forms().any(|form| form == term));
+    found.sort_by_key(|(_, documents)| Reverse(*documents));
+    Ok(found.into_iter().take(MOST_LONGER).map(|(term, _)| term).collect())
+}
+
+/// The words of the index that a word may be a slip of: one letter left out, added, another one, or two
+/// that changed places; two such in a word of [`LONG`] chars and more. The nearest ones only.
+pub(super) fn slips(connection: &Connection, word: &Word) -> Result<Vec<String>, ArchiveError> {
+    let token = word.token.as_str();
+    let chars = token.chars().count();
+    if chars < SHORTEST_SLIP || !token.chars().all(char::is_alphabetic) {
+        return Ok(Vec::new());
+    }
+    let most = if chars >= LONG { 2 } else { 1 };
+    let beginning: String = token.chars().take(1).collect();
+    let mut found = between(connection, &beginning, LOOKED_AT)?;
+    found.extend(with_another_beginning(connection, token)?);
+    let mut near: Vec<(usize, Reverse<i64>, String)> = found
+        .into_iter()
+        .filter(|(term, _)| term.chars().count().abs_diff(chars) <= most && term.chars().all(char::is_alphabetic))
+        .map(|(term, documents)| (osa_distance(token, &term), Reverse(documents), term))
+        .filter(|(distance, ..)| *distance <= most)
+        .collect();
+    near.sort();
+    near.dedup();
+    let nearest = near.first().map_or(0, |(distance, ..)| *distance);
+    let nearest = near.into_iter().take_while(|(distance, ..)| *distance == nearest);
+    Ok(nearest.take(MOST_SLIPS).map(|(.., term)| term).collect())
+}
+
+/// The words that one edit of the first letter leads to.
+fn with_another_beginning(connection: &Connection, token: &str) -> Result<Vec<(String, i64)>, ArchiveError> {
+    let mut letters = token.chars();
+    let (Some(first), Some(second)) = (letters.next(), letters.next()) else { return Ok(Vec::new()) };
+    let rest = letters.as_str();
+    let mut variants = vec![format!("{second}{rest}"), format!("{second}{first}{rest}")];
+    for letter in 'a'..='z' {
+        variants.push(format!("{letter}{token}"));
+        variants.push(format!("{letter}{second}{rest}"));
+    }
+    let mut query = connection.prepare_cached("SELECT term, doc FROM vocabulary WHERE term = ?1")?;
+    let mut found = Vec::new();
+    for variant in variants {
+        let rows = query.query_map([&variant], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    Ok(found)
+}
+
+/// The words of the index that begin with a text, and in how many documents they are.
+fn between(connection: &Connection, beginning: &str, limit: usize) -> Result<Vec<(String, i64)>, ArchiveError> {
+    let mut query =
+        connection.prepare_cached("SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3")?;
+    let end = format!("{beginning}\u{10ffff}");
+    let rows = query.query_map(params![beginning, end, narrow(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

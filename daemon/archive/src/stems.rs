@@ -1,0 +1,32 @@
+//! Stems, remembered: most words of a text were in the text before it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::language::Language;
+
+/// Stems of one thread that are remembered; then it begins anew.
+const REMEMBERED: usize = 8_000;
+
+/// The stems of words.
+type Stems = HashMap<Box<str>, Box<str>>;
+
+thread_local! {
+    static STEMS: RefCell<HashMap<Language, Stems>> = RefCell::default();
+}
+
+/// Calls `then` with the stem of a word in small letters.
+pub(crate) fn with<T>(language: Language, word: &str, then: impl FnOnce(&str) -> T) -> T {
+    STEMS.with_borrow_mut(|languages| {
+        let known = languages.entry(language).or_default();
+        if let Some(stem) = known.get(word) {
+            return then(stem);
+        }
+        let stem = language.stem(word);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(word.into(), stem.as_ref().into());
+        then(&stem)
+    })
+}
