@@ -24,14 +24,14 @@ pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
 use crate::{ArchiveError, Reader};
 
 /// Documents that the first rank lets through at least.
-const CANDIDATES: usize = 300;
+const CANDIDATES: usize = 400;
 
 /// Of these, how many are ranked by what stands around them.
-const LOOKED_AROUND: usize = 150;
+const LOOKED_AROUND: usize = 300;
 
 /// Documents that may have the words by which candidates are found; common words find none
 /// beside rare ones, they only tell which of them are better.
-const BUDGET: usize = 25_000;
+const BUDGET: usize = 12_000;
 
 /// What to look for. The filters hold exactly: they are part of the search, not
 /// applied to its result.
