@@ -131,7 +131,16 @@ fn search(reader: &Reader, queries: &Queries, session: Option<&str>, profile: Op
     let mut hits = 0;
     for _ in 0..ROUNDS {
         for query in queries.words {
-            let search = Search { query, session, profile, kinds: Kinds::ALL, since: None, until: None, limit: 20 };
+            let search = Search {
+                query,
+                session,
+                profile,
+                kinds: Kinds::ALL,
+                since: None,
+                until: None,
+                limit: 20,
+                of_one_output: 3,
+            };
             let start = Instant::now();
             hits += reader.search(&search).unwrap().hits.len();
             times.push(start.elapsed().as_secs_f64() * 1e3);

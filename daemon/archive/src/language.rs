@@ -13,6 +13,8 @@ use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::hash::Words;
+
 pub(crate) use times::{asks_when, says_when};
 
 /// A language whose words are reduced to stems, by the rules of Snowball (snowballstem.org).
@@ -57,6 +59,9 @@ const SHORTEST: usize = 3;
 const LONGEST: usize = 40;
 
 impl Language {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::Arabic as usize + 1;
+
     /// All that are written with Latin letters.
     pub(crate) const LATIN: [Self; 9] = [
         Self::English,
@@ -137,7 +142,7 @@ fn is_reduced(word: &str) -> bool {
 }
 
 /// Where each function word of a Latin script belongs, as places in [`Language::LATIN`].
-static LATIN_FUNCTION_WORDS: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+static LATIN_FUNCTION_WORDS: LazyLock<HashMap<&'static str, Vec<usize>, Words>> = LazyLock::new(|| {
     let lists = [
         function_words::ENGLISH,
         function_words::GERMAN,
@@ -149,14 +154,14 @@ static LATIN_FUNCTION_WORDS: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyL
         function_words::SWEDISH,
         function_words::DANISH,
     ];
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<&str, Vec<usize>, Words> = HashMap::default();
     for (at, list) in lists.iter().enumerate() {
         list.split_whitespace().for_each(|word| places.entry(word).or_default().push(at));
     }
     places
 });
 
-static RUSSIAN_FUNCTION_WORDS: LazyLock<HashSet<&'static str>> =
+static RUSSIAN_FUNCTION_WORDS: LazyLock<HashSet<&'static str, Words>> =
     LazyLock::new(|| function_words::RUSSIAN.split_whitespace().collect());
 
 #[cfg(test)]

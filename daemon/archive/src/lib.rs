@@ -13,6 +13,7 @@ pub mod constraint;
 pub mod engine;
 mod error;
 pub mod handle;
+mod hash;
 pub mod index;
 mod language;
 mod lenient;

@@ -12,6 +12,9 @@ pub const LONGEST_QUERY: usize = 1_000;
 /// Words and quoted parts of a query that are looked for.
 pub const MOST_WORDS: usize = 32;
 
+/// Words and pairs of a query that are looked for, in all.
+pub(crate) const MOST_PAIRS: usize = 2 * MOST_WORDS;
+
 /// Chars from which on a word also stands for longer ones that begin with it.
 const SHORTEST_BEGINNING: usize = 3;
 
@@ -86,15 +89,16 @@ impl Query {
             }
             *left -= 1;
             if run.spaced {
-                let word = token::lower(token::cut(run.text));
+                let word = token::lower(token::cut(run.text)).into_owned();
                 push_new(words, (word, true));
                 continue;
             }
             match run.text.chars().count() {
-                1 => push_new(&mut self.chars, token::lower(run.text)),
+                1 => push_new(&mut self.chars, token::lower(run.text).into_owned()),
                 count => {
-                    let pairs = token::pairs(run.text).take((count - 1).min(MOST_WORDS));
-                    pairs.for_each(|pair| push_new(words, (token::lower(pair), false)));
+                    let room = MOST_PAIRS.saturating_sub(words.len());
+                    let pairs = token::pairs(run.text).take((count - 1).min(room));
+                    pairs.for_each(|pair| push_new(words, (token::lower(pair).into_owned(), false)));
                 }
             }
         }
@@ -154,10 +158,10 @@ fn tokens(text: &str) -> Vec<String> {
     let mut runs = token::runs(&normalised).peekable();
     while let Some(run) = runs.next() {
         if run.spaced {
-            tokens.push(token::lower(token::cut(run.text)));
+            tokens.push(token::lower(token::cut(run.text)).into_owned());
             continue;
         }
-        tokens.extend(token::pairs(run.text).map(token::lower));
+        tokens.extend(token::pairs(run.text).map(|pair| token::lower(pair).into_owned()));
         if runs.peek().is_none() && run.text.chars().nth(1).is_some() {
             tokens.pop();
         }
@@ -233,7 +237,10 @@ mod tests {
         let many: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
         assert_eq!(Query::of(&many.join(" ")).words.len(), MOST_WORDS);
         assert!(words(&format!("{}end", " ".repeat(LONGEST_QUERY))).is_empty());
-        assert!(Query::of(&"数据库".repeat(300)).words.len() <= MOST_WORDS);
+        assert!(Query::of(&"数据库".repeat(300)).words.len() <= MOST_PAIRS);
+        let all = ('一'..='鿿').map(String::from).collect::<Vec<_>>();
+        let runs: Vec<String> = all.chunks(30).map(|run| run.join("")).collect();
+        assert_eq!(Query::of(&runs.join(" ")).words.len(), MOST_PAIRS);
     }
 
     proptest::proptest! {

@@ -6,6 +6,7 @@
 mod candidates;
 mod filter;
 mod hit;
+mod pending;
 mod rank;
 mod resolve;
 mod vocabulary;
@@ -16,8 +17,9 @@ use rusqlite::Connection;
 
 use self::candidates::Shelf;
 use self::filter::Filter;
+use self::pending::Pending;
 use self::rank::{Candidate, Ranking};
-use self::resolve::{Resolved, sequence};
+use self::resolve::{Index, Resolved, sequence};
 use crate::handle::Source;
 use crate::query::Query;
 pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
@@ -54,6 +56,8 @@ pub struct Search<'a> {
     pub until: Option<f64>,
     /// Hits at most.
     pub limit: usize,
+    /// Hits in one output at most: a long one would leave no room for anything else.
+    pub of_one_output: usize,
 }
 
 /// Kinds of text.
@@ -123,22 +127,22 @@ impl Reader {
         // writer does meanwhile.
         let view = self.connection.unchecked_transaction()?;
         let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
+        let pending = Pending::of(&view, search, sessions.as_deref(), &query)?;
         let Some(filter) = Filter::of(&view, search, sessions.as_deref())? else {
             return Ok(Found::default());
         };
         let least = CANDIDATES.max(2 * search.limit);
         let must_quote = has_quoted(&view, &filter, &query)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
-        let resolved = Resolved::of(&view, &query, usize::try_from(all).unwrap_or(0), search.limit)?;
+        let index = Index { connection: &view, documents: usize::try_from(all).unwrap_or(0), pending: &pending.words };
+        let resolved = Resolved::of(&index, &query, search.limit)?;
         let found = match must_quote {
             true => filter.best(&view, &quoted(&query), least)?,
             false => first_rank(&view, &filter, &resolved.parts, least)?,
         };
-        let more = found.len() > search.limit;
-        let ranked = rank(&view, &query, &resolved, &found)?;
-        let hits = ranked.into_iter().take(search.limit);
-        let hits = hits.map(|(candidate, score)| hit::hit(&view, candidate.id, score)).collect::<Result<_, _>>()?;
-        Ok(Found { hits, more, instead: resolved.instead })
+        let ranked = rank(&view, (&query, &resolved), &found, pending)?;
+        let hits = best(&view, search, &ranked)?;
+        Ok(Found { more: ranked.len() > hits.len(), hits, instead: resolved.instead })
     }
 }
 
@@ -198,12 +202,16 @@ fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> 
 /// The candidates with their scores, the best first.
 fn rank(
     connection: &Connection,
-    query: &Query,
-    resolved: &Resolved,
+    (query, resolved): (&Query, &Resolved),
     found: &[(i64, f64)],
+    pending: Pending,
 ) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
     let mut shelf = Shelf::new(connection);
-    let candidates = shelf.candidates(found)?;
+    let mut candidates = shelf.candidates(found)?;
+    for (session, candidate) in pending.found {
+        shelf.put(session, &candidate);
+        candidates.push(candidate);
+    }
     let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
     let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
     let ranking = Ranking {
@@ -218,6 +226,7 @@ fn rank(
             let score = ranking.score(&candidate);
             (candidate, score)
         })
+        .filter(|(candidate, score)| candidate.first > 0.0 || *score > 0.0)
         .collect();
     sort(&mut ranked);
     for (candidate, score) in ranked.iter_mut().take(LOOKED_AROUND) {
@@ -226,6 +235,31 @@ fn rank(
     }
     sort(&mut ranked);
     Ok(ranked)
+}
+
+/// What the best of them are, without more of one output than are wanted, and of parts of an output that
+/// follow each other only the better one.
+fn best(connection: &Connection, search: &Search<'_>, ranked: &[(Candidate, f64)]) -> Result<Vec<Hit>, ArchiveError> {
+    let mut hits: Vec<Hit> = Vec::new();
+    for (candidate, score) in ranked {
+        if hits.len() == search.limit {
+            break;
+        }
+        let hit = hit::hit(connection, candidate.id, *score)?;
+        if let Source::Output { handle, start, chars, .. } = &hit.source {
+            let of_it = hits.iter().filter_map(|hit| match &hit.source {
+                Source::Output { handle: other, start, chars, .. } if other == handle => Some((*start, *chars)),
+                _ => None,
+            });
+            let of_it: Vec<(u64, u64)> = of_it.collect();
+            let follows = |(from, count): &(u64, u64)| from + count == *start || start + chars == *from;
+            if of_it.len() >= search.of_one_output || of_it.iter().any(follows) {
+                continue;
+            }
+        }
+        hits.push(hit);
+    }
+    Ok(hits)
 }
 
 /// The best first; of equal ones the newest.

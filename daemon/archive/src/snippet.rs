@@ -3,6 +3,8 @@
 //! Pure. The text is folded and cut into tokens as for the index, cluster by
 //! cluster, so that every token knows which part of the text it came from.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::language::Language;
@@ -38,8 +40,7 @@ pub struct Snippet {
 pub fn snippet(text: &str, query: &str, instead: &[String]) -> Snippet {
     let clusters = Clusters::of(text);
     let hit = best(&clusters, &Needle::all(&Query::of(query), instead)).unwrap_or_default();
-    let before = clusters.clusters.iter().take(hit.start).map(|cluster| cluster.chars().count()).sum();
-    Snippet { before, ..clusters.cut_out(hit) }
+    Snippet { before: clusters.chars_before(hit.start), ..clusters.cut_out(hit) }
 }
 
 /// A hit, as a range of clusters.
@@ -51,49 +52,72 @@ struct Span {
 
 /// A text as its readers see it, and as the index does.
 struct Clusters<'a> {
-    /// What a reader takes for one char.
-    clusters: Vec<&'a str>,
-    folded: String,
-    /// Where each cluster begins in `folded`, in bytes.
-    starts: Vec<usize>,
+    text: &'a str,
+    folded: Cow<'a, str>,
+    /// What a reader takes for one char, with where it begins in `folded`, in bytes; none for a text
+    /// of ASCII, where every byte is one.
+    clusters: Option<Vec<(&'a str, usize)>>,
 }
 
 impl<'a> Clusters<'a> {
     fn of(text: &'a str) -> Self {
-        let mut clusters = Self { clusters: Vec::new(), folded: String::with_capacity(text.len()), starts: Vec::new() };
-        for cluster in text.graphemes(true) {
-            clusters.clusters.push(cluster);
-            clusters.starts.push(clusters.folded.len());
-            clusters.folded.push_str(&token::normalise(cluster));
+        if text.is_ascii() {
+            return Self { text, folded: Cow::Borrowed(text), clusters: None };
         }
-        clusters
+        let mut folded = String::with_capacity(text.len());
+        let mut clusters = Vec::new();
+        for cluster in text.graphemes(true) {
+            clusters.push((cluster, folded.len()));
+            folded.push_str(&token::normalise(cluster));
+        }
+        Self { text, folded: Cow::Owned(folded), clusters: Some(clusters) }
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.as_ref().map_or(self.text.len(), Vec::len)
+    }
+
+    fn get(&self, at: usize) -> Option<&'a str> {
+        match &self.clusters {
+            None => self.text.get(at..at + 1),
+            Some(clusters) => clusters.get(at).map(|(cluster, _)| *cluster),
+        }
     }
 
     /// The clusters that a range of the folded text came from.
     fn span(&self, start: usize, end: usize) -> Span {
-        let first = self.starts.partition_point(|at| *at <= start).saturating_sub(1);
-        Span { start: first, end: self.starts.partition_point(|at| *at < end) }
+        let Some(clusters) = &self.clusters else { return Span { start, end } };
+        let first = clusters.partition_point(|(_, at)| *at <= start).saturating_sub(1);
+        Span { start: first, end: clusters.partition_point(|(_, at)| *at < end) }
+    }
+
+    /// Chars of the text before a cluster.
+    fn chars_before(&self, at: usize) -> usize {
+        match &self.clusters {
+            None => at,
+            Some(clusters) => clusters.iter().take(at).map(|(cluster, _)| cluster.chars().count()).sum(),
+        }
     }
 
     fn cut_out(&self, hit: Span) -> Snippet {
         let (mut start, mut end, mut chars) = (hit.start, hit.start, 0);
-        let mut room = |cluster: Option<&&str>, limit: usize| {
+        let mut room = |cluster: Option<&str>, limit: usize| {
             let length = cluster?.chars().count();
             (chars + length <= limit).then(|| chars += length)
         };
-        while end < hit.end && room(self.clusters.get(end), LENGTH).is_some() {
+        while end < hit.end && room(self.get(end), LENGTH).is_some() {
             end += 1;
         }
         let hit_end = end;
         let mut before = 0;
-        while start > 0 && before < BEFORE && room(self.clusters.get(start - 1), LENGTH).is_some() {
+        while start > 0 && before < BEFORE && room(self.get(start - 1), LENGTH).is_some() {
             start -= 1;
             before += 1;
         }
-        while room(self.clusters.get(end), LENGTH).is_some() {
+        while room(self.get(end), LENGTH).is_some() {
             end += 1;
         }
-        while start > 0 && room(self.clusters.get(start - 1), LENGTH).is_some() {
+        while start > 0 && room(self.get(start - 1), LENGTH).is_some() {
             start -= 1;
         }
         let mut snippet = Snippet::default();
@@ -111,11 +135,11 @@ impl<'a> Clusters<'a> {
             if index == hit_end {
                 snippet.end = at;
             }
-            if let Some(cluster) = self.clusters.get(index).filter(|_| index < end) {
+            if let Some(cluster) = self.get(index).filter(|_| index < end) {
                 at = push(cluster, &mut snippet.text);
             }
         }
-        if end < self.clusters.len() {
+        if end < self.len() {
             push("…", &mut snippet.text);
         }
         snippet
@@ -123,8 +147,8 @@ impl<'a> Clusters<'a> {
 }
 
 /// A token with where it is in the folded text, in bytes.
-struct Place {
-    token: String,
+struct Place<'a> {
+    token: Cow<'a, str>,
     start: usize,
     end: usize,
     /// The end of its first char.
@@ -132,27 +156,29 @@ struct Place {
     spaced: bool,
 }
 
+impl<'a> Place<'a> {
+    fn of(text: &'a str, start: usize, spaced: bool) -> Self {
+        let first_end = start + text.chars().next().map_or(0, char::len_utf8);
+        Self { token: token::lower(token::cut(text)), start, end: start + text.len(), first_end, spaced }
+    }
+}
+
 /// The tokens of a folded text, and beside them the parts of words that are written likeThis.
-fn places(folded: &str) -> (Vec<Place>, Vec<Place>) {
+fn places(folded: &str) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
     let (mut places, mut pieces) = (Vec::new(), Vec::new());
     for run in token::runs(folded) {
-        let place = |text: &str, start: usize| {
-            let first_end = start + text.chars().next().map_or(0, char::len_utf8);
-            let token = token::lower(token::cut(text));
-            Place { token, start, end: start + text.len(), first_end, spaced: run.spaced }
-        };
         if run.spaced {
-            places.push(place(run.text, run.start));
+            places.push(Place::of(run.text, run.start, true));
             let mut start = run.start;
             for piece in token::pieces(run.text) {
-                pieces.push(place(piece, start));
+                pieces.push(Place::of(piece, start, true));
                 start += piece.len();
             }
             continue;
         }
         let mut start = run.start;
         for pair in token::pairs(run.text) {
-            places.push(place(pair, start));
+            places.push(Place::of(pair, start, false));
             start += pair.chars().next().map_or(0, char::len_utf8);
         }
     }
@@ -180,7 +206,7 @@ impl Needle {
     }
 
     /// Where it is at the beginning of these places, and how sure that is.
-    fn occurs(&self, places: &[Place]) -> Option<(usize, usize, u32)> {
+    fn occurs(&self, places: &[Place<'_>]) -> Option<(usize, usize, u32)> {
         let first = places.first()?;
         match self {
             Self::Word(word, languages) => {
@@ -231,7 +257,7 @@ struct Occurrence {
 
 fn best(clusters: &Clusters<'_>, needles: &[Needle]) -> Option<Span> {
     let (places, pieces) = places(&clusters.folded);
-    let at = |places: &[Place], needle: (usize, &Needle)| {
+    let at = |places: &[Place<'_>], needle: (usize, &Needle)| {
         let (start, end, worth) = needle.1.occurs(places)?;
         Some(Occurrence { needle: needle.0, span: clusters.span(start, end), worth })
     };

@@ -3,22 +3,24 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::hash::Words;
 use crate::language::Language;
 
 /// Stems of one thread that are remembered; then it begins anew.
 const REMEMBERED: usize = 8_000;
 
 /// The stems of words.
-type Stems = HashMap<Box<str>, Box<str>>;
+type Stems = HashMap<Box<str>, Box<str>, Words>;
 
 thread_local! {
-    static STEMS: RefCell<HashMap<Language, Stems>> = RefCell::default();
+    /// By the place of a language among all.
+    static STEMS: RefCell<[Stems; Language::COUNT]> = RefCell::default();
 }
 
 /// Calls `then` with the stem of a word in small letters.
 pub(crate) fn with<T>(language: Language, word: &str, then: impl FnOnce(&str) -> T) -> T {
     STEMS.with_borrow_mut(|languages| {
-        let known = languages.entry(language).or_default();
+        let Some(known) = languages.get_mut(language as usize) else { return then(&language.stem(word)) };
         if let Some(stem) = known.get(word) {
             return then(stem);
         }

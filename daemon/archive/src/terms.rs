@@ -19,10 +19,7 @@ const ASKS: u8 = 1;
 /// The text says when.
 const DATED: u8 = 2;
 
-/// The hash of a term: FNV-1a of 32 bits (Fowler, Noll, Vo).
-pub(crate) fn hash(term: &str) -> u32 {
-    term.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
+pub(crate) use crate::hash::fnv32 as hash;
 
 /// Terms as they are counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

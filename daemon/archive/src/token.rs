@@ -145,10 +145,13 @@ pub fn cut(word: &str) -> &str {
 
 /// A token in the form in which tokens are compared.
 #[must_use]
-pub fn lower(token: &str) -> String {
+pub fn lower(token: &str) -> Cow<'_, str> {
+    if token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(token);
+    }
     let mut lower = String::with_capacity(token.len());
     push_lower(&mut lower, token);
-    lower
+    Cow::Owned(lower)
 }
 
 fn push_lower(into: &mut String, token: &str) {
@@ -168,6 +171,9 @@ fn separate(tokens: &mut String) {
 
 /// The parts of a word that is written likeThis or LIKEThis; none of any other.
 pub(crate) fn pieces(word: &str) -> Vec<&str> {
+    if word.is_ascii() && !word.bytes().skip(1).any(|letter| letter.is_ascii_uppercase()) {
+        return Vec::new();
+    }
     let mut starts = Vec::new();
     let mut chars = word.char_indices().peekable();
     let mut before: Option<char> = None;

@@ -2,7 +2,6 @@
 
 mod expand;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use herma_archive::handle::Source;
@@ -26,12 +25,6 @@ use crate::owners::blocking::blocking;
 
 /// What a model sees of a change that it must not see.
 const BLOCKED: &str = "[BLOCKED: an entry of a store is not shown, for the guard refuses it]";
-
-/// Hits in one output at most: a long one would leave no room for anything else.
-const OF_ONE_OUTPUT: usize = 3;
-
-/// How many more hits are looked at than are given, so that enough are left.
-const DEEPER: usize = 4;
 
 /// Searches at one time: others have work to do on the same threads.
 const SEARCHES: usize = 3;
@@ -76,12 +69,11 @@ impl RecallService {
     /// The best places, and whether there are more.
     pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<(Vec<Place>, bool)> {
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
-        self.indexer.catch_up(query.profile.as_deref()).await?;
-        let (words, limit) = (query.words.clone(), query.limit);
-        let found = self.archive.search(RecallQuery { limit: limit * DEEPER, ..query }).await?;
+        self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
+        let words = query.words.clone();
+        let Found { hits, more, instead } = self.archive.search(query).await?;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         blocking("recall.search", move || {
-            let Found { hits, more, instead } = spread(found, limit);
             let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit));
             Ok((places.collect(), more))
         })
@@ -93,23 +85,6 @@ impl RecallService {
         let id = self.sessions.known(caller, session).await?;
         self.archive.compressions(id).await
     }
-}
-
-/// The best hits, but few of one output.
-fn spread(found: Found, limit: usize) -> Found {
-    let mut of_output: HashMap<String, usize> = HashMap::new();
-    let total = found.hits.len();
-    let mut hits = found.hits;
-    hits.retain(|hit| match &hit.source {
-        Source::Output { handle, .. } => {
-            let count = of_output.entry(handle.clone()).or_default();
-            *count += 1;
-            *count <= OF_ONE_OUTPUT
-        }
-        _ => true,
-    });
-    hits.truncate(limit);
-    Found { more: found.more || hits.len() < total, hits, instead: found.instead }
 }
 
 /// What stands at a hit of a query, with the words that were looked for instead of its own; `None`

@@ -127,15 +127,15 @@ impl RecallIndexer {
         tokio::join!(file_outputs(self, &mut queue), changes::file_changes(self, changes));
     }
 
-    /// What is searched must be in the index first: all messages, and the rest as far as that
-    /// does not take long.
-    pub(crate) async fn catch_up(&self, profile: Option<&str>) -> Outcome<()> {
+    /// What is searched must be in the index first: messages, unless the search reads them as they
+    /// are, and the rest as far as that does not take long.
+    pub(crate) async fn catch_up(&self, words: &str, profile: Option<&str>) -> Outcome<()> {
         if !self.archive.is_in_use() {
             return Ok(());
         }
         self.notes.flush().await;
         changes::file_stores(self, profile).await;
-        self.archive.index_messages().await
+        self.archive.index_messages(words).await
     }
 }
 

@@ -111,7 +111,16 @@ impl Engine for Herma {
     }
 
     fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
-        let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit };
+        let search = Search {
+            query,
+            session: None,
+            profile: None,
+            kinds: Kinds::ALL,
+            since: None,
+            until: None,
+            limit,
+            of_one_output: 3,
+        };
         let hits = self.archive.reader().search(&search).unwrap().hits;
         let id = |source: &Source| match source {
             Source::Message { id } => self.ids.get(id).cloned().unwrap_or_default(),

@@ -1,10 +1,16 @@
 use super::*;
+use crate::handle::Source;
 use crate::search::{Kinds, Search};
 use crate::testing::{archive, said, session};
 
+fn search(query: &str) -> Search<'_> {
+    let (kinds, limit) = (Kinds::ALL, 99);
+    Search { query, session: None, profile: None, kinds, since: None, until: None, limit, of_one_output: 3 }
+}
+
 fn found(archive: &Archive, query: &str) -> Vec<String> {
-    let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 99 };
-    archive.reader().search(&search).unwrap().hits.into_iter().map(|hit| hit.source.handle()).collect()
+    let found = archive.reader().search(&search(query)).unwrap();
+    found.hits.into_iter().map(|hit| hit.source.handle()).collect()
 }
 
 fn part<'a>(handle: &'a str, line: u64, text: &'a str, is_last: bool) -> OutputPart<'a> {
@@ -15,7 +21,7 @@ fn part<'a>(handle: &'a str, line: u64, text: &'a str, is_last: bool) -> OutputP
         time: 1.0,
         line,
         start: line - 1,
-        chars: 10,
+        chars: 1,
         text,
         is_first: line == 1,
         is_last,
@@ -29,14 +35,14 @@ fn messages_are_indexed_oldest_first_until_none_is_left() {
     let bodies: Vec<String> = (0..5).map(|number| said("user", &format!("word{number}"))).collect();
     let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
     archive.append("s", 0, 0, &bodies, 1.0).unwrap();
-    assert_eq!(found(&archive, "word0"), [""; 0]);
+    assert_eq!(found(&archive, "\"word0\""), [""; 0]);
     assert_eq!(archive.index_pending(2).unwrap(), 3);
-    assert_eq!(found(&archive, "word1"), ["msg_2"]);
-    assert_eq!(found(&archive, "word2"), [""; 0]);
+    assert_eq!(found(&archive, "\"word1\""), ["msg_2"]);
+    assert_eq!(found(&archive, "\"word2\""), [""; 0]);
     archive.index_outputs(&[part("out", 1, "between", true)]).unwrap();
     assert_eq!(archive.index_pending(3).unwrap(), 1);
     assert_eq!(archive.index_pending(3).unwrap(), 0);
-    assert_eq!(found(&archive, "word4"), ["msg_5"]);
+    assert_eq!(found(&archive, "\"word4\""), ["msg_5"]);
     assert_eq!(archive.index_pending(3).unwrap(), 0);
     assert_eq!(found(&archive, "word").len(), 5);
 }
@@ -116,4 +122,29 @@ fn a_memory_text_is_kept_once_for_each_revision() {
     assert_eq!((kept.text.as_str(), kept.session.as_deref(), kept.revision), ("likes cobalt", Some("s"), 3));
     assert_eq!(reader.memory_text(9).unwrap(), None);
     assert_eq!(reader.memory_text(u64::MAX).unwrap(), None);
+}
+
+#[test]
+fn parts_that_follow_each_other_are_one_result() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let part = |line, start, text, is_last| OutputPart { start, chars: 100, ..part("out", line, text, is_last) };
+    archive
+        .index_outputs(&[
+            part(1, 0, "the heron", false),
+            part(11, 100, "the heron, and the blue heron", false),
+            part(21, 200, "the end", false),
+            part(31, 300, "heron", true),
+        ])
+        .unwrap();
+    let search = Search { of_one_output: 9, ..search("blue heron") };
+    let hits = archive.reader().search(&search).unwrap().hits;
+    let lines: Vec<u64> = hits
+        .iter()
+        .filter_map(|hit| match hit.source {
+            Source::Output { line, .. } => Some(line),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines, [11, 31]);
 }

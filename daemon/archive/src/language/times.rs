@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use crate::hash::Words;
+
 /// What asks for a time, as the index has words.
 const WHEN: &str = "when wann quand cuando quando wanneer nar hvornar naar когда date dates datum fecha data дата";
 
@@ -47,9 +49,9 @@ fn is_year(word: &str) -> bool {
     word.len() == 4 && (word.starts_with("19") || word.starts_with("20")) && word.bytes().all(|b| b.is_ascii_digit())
 }
 
-static WHENS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| WHEN.split_whitespace().collect());
+static WHENS: LazyLock<HashSet<&'static str, Words>> = LazyLock::new(|| WHEN.split_whitespace().collect());
 
-static TIME_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| TIMES.split_whitespace().collect());
+static TIME_WORDS: LazyLock<HashSet<&'static str, Words>> = LazyLock::new(|| TIMES.split_whitespace().collect());
 
 #[cfg(test)]
 mod tests {

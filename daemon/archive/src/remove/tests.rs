@@ -60,7 +60,16 @@ fn forget(archive: &mut Archive) -> usize {
 }
 
 fn found(archive: &Archive, query: &str) -> usize {
-    let search = Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 99 };
+    let search = Search {
+        query,
+        session: None,
+        profile: None,
+        kinds: Kinds::ALL,
+        since: None,
+        until: None,
+        limit: 99,
+        of_one_output: 3,
+    };
     archive.reader().search(&search).unwrap().hits.len()
 }
 

@@ -91,7 +91,8 @@ fn what_an_older_version_indexed_is_found_again_by_stems() {
     assert_eq!(archive.index_pending(100).unwrap(), 0);
     let search = |query| {
         let (kinds, limit) = (Kinds::ALL, 9);
-        let search = Search { query, session: None, profile: None, kinds, since: None, until: None, limit };
+        let search =
+            Search { query, session: None, profile: None, kinds, since: None, until: None, limit, of_one_output: 3 };
         let hits = archive.reader().search(&search).unwrap().hits;
         hits.into_iter().map(|hit| hit.source.handle()).collect::<Vec<_>>()
     };

@@ -34,6 +34,11 @@ impl<'a> Shelf<'a> {
         Ok(candidates)
     }
 
+    /// Takes the terms of a message that is not in the index.
+    pub(super) fn put(&mut self, session: i64, candidate: &Candidate) {
+        self.known.insert(candidate.id, Some((Some(session), Rc::new(candidate.terms.clone()))));
+    }
+
     /// Adds what stands around a candidate in its session.
     pub(super) fn look_around(&mut self, candidate: &mut Candidate) -> Result<(), ArchiveError> {
         let Some((Some(session), _)) = self.get(candidate.id)? else { return Ok(()) };

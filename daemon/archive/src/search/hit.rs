@@ -29,9 +29,9 @@ fn kind_of(connection: &Connection, id: i64) -> Result<Option<i64>, ArchiveError
 
 fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
     let mut query = connection.prepare_cached(
-        "SELECT message.id, session_key.id, document.profile, role, message.time, body
+        "SELECT message.id, session_key.id, session.profile, role, message.time, body
          FROM message JOIN session_key ON session_key.key = message.session
-         JOIN document ON document.id = message.id WHERE message.id = ?1",
+         JOIN session ON session.id = session_key.id WHERE message.id = ?1",
     )?;
     let hit = query.query_row(params![id], |row| {
         let role: String = row.get(3)?;

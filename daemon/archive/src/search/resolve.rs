@@ -1,6 +1,6 @@
 //! From what was typed to what the index has of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
@@ -25,6 +25,15 @@ const COUNTED: usize = 200_000;
 /// Documents of a sequence, or of one char, that are known one by one.
 const KNOWN: usize = 20_000;
 
+/// What a query is answered from.
+pub(super) struct Index<'a> {
+    pub(super) connection: &'a Connection,
+    /// How many there are in all, those of before included.
+    pub(super) documents: usize,
+    /// Messages that are not in the index yet and have a word of the query, by its place.
+    pub(super) pending: &'a HashMap<usize, usize>,
+}
+
 /// A query as the index can answer it.
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
@@ -38,10 +47,11 @@ pub(super) struct Resolved {
 impl Resolved {
     /// Asks the index for every word of a query; `enough` are so many documents that longer words
     /// need not be looked for.
-    pub(super) fn of(connection: &Connection, query: &Query, all: usize, enough: usize) -> Result<Self, ArchiveError> {
+    pub(super) fn of(index: &Index<'_>, query: &Query, enough: usize) -> Result<Self, ArchiveError> {
+        let (connection, all) = (index.connection, index.documents);
         let mut resolved = Self::default();
-        for word in &query.words {
-            resolved.word(connection, word, all, enough)?;
+        for (at, word) in query.words.iter().enumerate() {
+            resolved.word(index, (at, word), enough)?;
         }
         for beginning in &query.chars {
             let expression = format!("words : \"{beginning}\" *");
@@ -66,13 +76,15 @@ impl Resolved {
         Ok(resolved)
     }
 
-    fn word(&mut self, connection: &Connection, word: &Word, all: usize, enough: usize) -> Result<(), ArchiveError> {
+    fn word(&mut self, index: &Index<'_>, (at, word): (usize, &Word), enough: usize) -> Result<(), ArchiveError> {
+        let connection = index.connection;
+        let pending = index.pending.get(&at).copied().unwrap_or(0);
         let mut forms: Vec<String> = word.forms().map(str::to_owned).collect();
         let mut hashes: Vec<(u32, f64)> = word.stems.iter().map(|stem| (hash(stem), 1.0)).collect();
         let mut count = count(connection, &any(&forms))?;
         if word.open && count <= enough {
             let longer = vocabulary::longer(connection, word)?;
-            let (instead, weight) = match longer.is_empty() && count == 0 {
+            let (instead, weight) = match longer.is_empty() && count + pending == 0 {
                 true => (vocabulary::slips(connection, word)?, SLIP),
                 false => (longer, LONGER),
             };
@@ -94,7 +106,7 @@ impl Resolved {
         }
         self.parts.push((any(&forms), count));
         let having = Having::Terms(hashes);
-        self.wanted.push(Wanted { worth: rarity(all, count), having, is_term: true });
+        self.wanted.push(Wanted { worth: rarity(index.documents, count + pending), having, is_term: true });
         Ok(())
     }
 }

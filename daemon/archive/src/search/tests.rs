@@ -7,7 +7,16 @@ use crate::testing::{archive, said, session};
 use crate::{Archive, token};
 
 fn all(query: &str) -> Search<'_> {
-    Search { query, session: None, profile: None, kinds: Kinds::ALL, since: None, until: None, limit: 50 }
+    Search {
+        query,
+        session: None,
+        profile: None,
+        kinds: Kinds::ALL,
+        since: None,
+        until: None,
+        limit: 50,
+        of_one_output: 3,
+    }
 }
 
 fn handles(archive: &Archive, search: &Search<'_>) -> Vec<String> {
@@ -203,4 +212,41 @@ proptest! {
             prop_assert_eq!(handles(&archive, &all(&text)), ["msg_1"]);
         }
     }
+}
+
+#[test]
+fn messages_that_are_not_in_the_index_yet_are_found_as_if_they_were() {
+    let (_folder, mut archive) = archive();
+    for (id, profile) in [("s", "default"), ("t", "work")] {
+        archive.create_session(&SessionRow { profile: profile.into(), ..session(id) }).unwrap();
+    }
+    told(&mut archive, "s", &["the first booking", "nothing of it"], 1.0);
+    let texts = ["they booked a flight to Zürich", "数据库连接失败", "cancelled again", "a bookcase", "x"];
+    let bodies: Vec<String> = texts.iter().map(|text| said("user", text)).collect();
+    let escaped = r#"{"role":"user","content":"gr\u00f6\u00dfere Buchungen"}"#.to_owned();
+    let system = said("system", "booking rules");
+    let bodies: Vec<&str> = bodies.iter().chain([&escaped, &system]).map(String::as_str).collect();
+    archive.append("t", 0, 0, &bodies, 2.0).unwrap();
+    let queries =
+        ["bookings", "fly to zurich", "数据库为什么失败", "cancelling", "größeren", "booking flights", "x", "absent"];
+    let work = |query| Search { profile: Some("work"), ..all(query) };
+    let late = |query| Search { since: Some(1.5), ..all(query) };
+    let of_s = |query| Search { session: Some("s"), ..all(query) };
+    let outputs = |query| Search { kinds: Kinds::OUTPUTS, ..all(query) };
+    let answers = |archive: &Archive| -> Vec<Vec<String>> {
+        let searches =
+            queries.iter().flat_map(|query| [all(query), work(query), late(query), of_s(query), outputs(query)]);
+        searches.map(|search| handles(archive, &search)).collect()
+    };
+    let before = answers(&archive);
+    assert_eq!(before[0], ["msg_1", "msg_3"]);
+    assert!(!archive.reader().must_index("booking").unwrap());
+    assert!(archive.reader().must_index("\"booking\"").unwrap() && archive.reader().must_index("数").unwrap());
+    while archive.index_pending(100).unwrap() > 0 {}
+    assert!(!archive.reader().must_index("\"booking\"").unwrap());
+    let sorted = |mut answers: Vec<Vec<String>>| {
+        answers.iter_mut().for_each(|answer| answer.sort());
+        answers
+    };
+    assert_eq!(sorted(before), sorted(answers(&archive)));
 }

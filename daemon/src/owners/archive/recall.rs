@@ -1,5 +1,7 @@
 //! The text index, and getting archived text back.
 
+use std::time::{Duration, Instant};
+
 use herma_archive::Reader;
 use herma_archive::browse::{ArchivedMemory, ArchivedMessage};
 use herma_archive::index::{MemoryText, OutputPart};
@@ -12,6 +14,10 @@ use crate::data::error::Outcome;
 
 /// Messages that are put into the index at one time before a search.
 const SLICE: usize = 2000;
+
+/// How long a search waits for the index, as after an update that makes it anew. What is not in it by
+/// then is found later, but for the newest messages, which are read as they are.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What to look for.
 #[derive(Debug, Clone)]
@@ -30,6 +36,8 @@ pub(crate) struct RecallQuery {
     pub until: Option<f64>,
     /// Hits at most.
     pub limit: usize,
+    /// Hits in one output at most.
+    pub of_one_output: usize,
 }
 
 impl ArchiveHandle {
@@ -44,15 +52,23 @@ impl ArchiveHandle {
                 since: query.since,
                 until: query.until,
                 limit: query.limit,
+                of_one_output: query.of_one_output,
             })
         })
         .await
     }
 
-    /// Puts all messages into the index that are not there yet.
-    pub(crate) async fn index_messages(&self) -> Outcome<()> {
-        while self.write(|archive| archive.index_pending(SLICE)).await? > 0 {}
-        Ok(())
+    /// Puts the messages into the index that are not there yet, as far as a search for these words does
+    /// not read them as they are; not for longer than [`PATIENCE`].
+    pub(crate) async fn index_messages(&self, words: &str) -> Outcome<()> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let asked = words.to_owned();
+            if !self.read(move |reader| reader.must_index(&asked)).await? || Instant::now() > until {
+                return Ok(());
+            }
+            self.write(|archive| archive.index_pending(SLICE)).await?;
+        }
     }
 
     /// Handles of the outputs in the index.

@@ -25,6 +25,9 @@ const QUERY: usize = 1000;
 /// Hits when the caller doesn't say.
 const DEFAULT_HITS: u64 = 20;
 
+/// Hits in one output at most: a long one would leave no room for anything else.
+const OF_ONE_OUTPUT: usize = 3;
+
 /// Hits that one call may ask for.
 const HITS: u64 = 100;
 
@@ -48,6 +51,7 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         since: params.since,
         until: params.until,
         limit: narrow(limit),
+        of_one_output: OF_ONE_OUTPUT,
     };
     let (places, more) = services.recall.search(query).await?;
     Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, recalled: true })
