@@ -7,9 +7,10 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::browse::narrow;
+use crate::message::searched;
 use crate::token::{self, Tokens};
 use crate::transcript::{self, take_ids};
-use crate::{Archive, ArchiveError, Reader, text_of};
+use crate::{Archive, ArchiveError, Reader};
 
 /// A part of an output, to be found by its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,7 +105,7 @@ impl Archive {
                     profile: row.get_ref(2)?.as_str()?,
                     time: row.get(3)?,
                     session: Some(row.get(1)?),
-                    tokens: token::tokens(&text_of(row.get_ref(4)?.as_str()?)),
+                    tokens: token::tokens(&searched(row.get_ref(4)?.as_str()?)),
                 };
                 document.insert(&transaction)?;
             }

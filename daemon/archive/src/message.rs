@@ -19,6 +19,17 @@ pub fn text_of(body: &str) -> String {
     lenient::parse(body).map(|value| text_of_value(&value)).unwrap_or_default()
 }
 
+/// The words by which a message is found: those of its text, and the name of who said it, or of the tool
+/// that did.
+pub(crate) fn searched(body: &str) -> String {
+    let Some(value) = lenient::parse(body) else { return String::new() };
+    let text = text_of_value(&value);
+    match value.get("name").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => format!("{name}\n{text}"),
+        _ => text,
+    }
+}
+
 /// A message as far as it matters here. What has an odd type counts as missing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Parsed {
@@ -240,6 +251,19 @@ mod tests {
             ("7", ""),
         ] {
             assert_eq!(text_of(body), expect, "{body}");
+        }
+    }
+
+    #[test]
+    fn who_said_it_is_searched_too() {
+        for (body, expect) in [
+            (r#"{"role":"user","name":"Ada","content":"hello"}"#, "Ada\nhello"),
+            (r#"{"role":"tool","name":"grep","content":"a"}"#, "grep\na"),
+            (r#"{"role":"user","name":7,"content":"a"}"#, "a"),
+            (r#"{"role":"user","name":"","content":"a"}"#, "a"),
+            ("no json", ""),
+        ] {
+            assert_eq!(searched(body), expect, "{body}");
         }
     }
 

@@ -14,9 +14,10 @@ use rusqlite::types::ToSql;
 
 use super::Search;
 use super::rank::Candidate;
+use crate::message::searched;
 use crate::query::{MOST_PAIRS, Query, Word};
 use crate::terms::DocumentTerms;
-use crate::{ArchiveError, Reader, text_of, token};
+use crate::{ArchiveError, Reader, token};
 
 /// Messages that are read at most; more are put into the index first.
 const MOST: u64 = 8_000;
@@ -87,7 +88,7 @@ impl Pending {
 /// A message, cut into words.
 fn candidate(connection: &Connection, id: i64) -> Result<Candidate, ArchiveError> {
     let mut query = connection.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
-    let tokens = query.query_row([id], |row| Ok(token::tokens(&text_of(row.get_ref(0)?.as_str()?))))?;
+    let tokens = query.query_row([id], |row| Ok(token::tokens(&searched(row.get_ref(0)?.as_str()?))))?;
     let terms =
         DocumentTerms { words: tokens.counting.words(), marks: tokens.marks, encoded: tokens.counting.encode() };
     Ok(Candidate { id, terms, first: 0.0, before: Vec::new(), after: Vec::new() })
@@ -168,7 +169,7 @@ impl Has {
     fn of(patterns: &AhoCorasick, body: &str) -> Self {
         match body.is_ascii() && memmem::find(body.as_bytes(), b"\\u").is_none() {
             true => Self::in_text(patterns, body),
-            false => Self::in_text(patterns, &token::lower(&token::normalise(&text_of(body)))),
+            false => Self::in_text(patterns, &token::lower(&token::normalise(&searched(body)))),
         }
     }
 
