@@ -56,6 +56,9 @@ pub struct MemoryText<'a> {
     pub text: &'a str,
 }
 
+/// Bytes of messages that are put into the index at one time, and the last message that exceeds them.
+const MOST_BYTES: usize = 8 << 20;
+
 /// What a document is, as `document.kind` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -83,7 +86,7 @@ impl Archive {
     pub fn index_pending(&mut self, limit: usize) -> Result<usize, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let first = meta(&transaction, "indexed")?;
-        let (mut last, mut seen) = (first, 0);
+        let (mut last, mut seen, mut is_cut) = (first, 0, false);
         {
             let mut query = transaction.prepare_cached(
                 "SELECT message.id, message.session, session.profile, message.time, message.body,
@@ -93,7 +96,14 @@ impl Archive {
                  WHERE message.id > ?1 ORDER BY message.id LIMIT ?2",
             )?;
             let mut rows = query.query(params![last, narrow(limit)])?;
+            let mut bytes = 0;
             while let Some(row) = rows.next()? {
+                // Long messages are put into it a few at a time: others wait for the writer.
+                if bytes > MOST_BYTES {
+                    is_cut = true;
+                    break;
+                }
+                bytes += row.get_ref(4)?.as_str()?.len();
                 seen += 1;
                 last = row.get(0)?;
                 if !row.get::<_, bool>(5)? {
@@ -110,7 +120,7 @@ impl Archive {
                 document.insert(&transaction)?;
             }
         }
-        if seen < limit {
+        if seen < limit && !is_cut {
             last = meta(&transaction, "next_id")? - 1;
         }
         index_memories(&transaction, first, last)?;

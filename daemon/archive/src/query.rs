@@ -90,7 +90,9 @@ impl Query {
             *left -= 1;
             if run.spaced {
                 let word = token::lower(token::cut(run.text)).into_owned();
-                push_new(words, (word, true));
+                if words.len() < MOST_PAIRS {
+                    push_new(words, (word, true));
+                }
                 continue;
             }
             match run.text.chars().count() {
@@ -150,8 +152,8 @@ impl Word {
     }
 }
 
-/// All tokens of a text, in order: words, and pairs without the last char, for the text may go on
-/// where the query ends.
+/// The tokens of a text, in order, the first [`MOST_WORDS`]: words, and pairs without the last char, for
+/// the text may go on where the query ends.
 fn tokens(text: &str) -> Vec<String> {
     let normalised = token::normalise(text);
     let mut tokens = Vec::new();
@@ -166,6 +168,7 @@ fn tokens(text: &str) -> Vec<String> {
             tokens.pop();
         }
     }
+    tokens.truncate(MOST_WORDS);
     tokens
 }
 

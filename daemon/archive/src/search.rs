@@ -132,27 +132,30 @@ impl Reader {
             return Ok(Found::default());
         };
         let least = CANDIDATES.max(2 * search.limit);
-        let must_quote = has_quoted(&view, &filter, &query)?;
+        let required = required(&view, &filter, &query)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
         let index = Index { connection: &view, documents: usize::try_from(all).unwrap_or(0), pending: &pending.words };
         let resolved = Resolved::of(&index, &query, search.limit)?;
-        let found = match must_quote {
-            true => filter.best(&view, &quoted(&query), least)?,
-            false => first_rank(&view, &filter, &resolved.parts, least)?,
+        let found = match required {
+            Some(quoted) => filter.best(&view, &quoted, least)?,
+            None => first_rank(&view, &filter, &resolved.parts, least)?,
         };
         let ranked = rank(&view, (&query, &resolved), &found, pending)?;
-        let hits = best(&view, search, &ranked)?;
-        Ok(Found { more: ranked.len() > hits.len(), hits, instead: resolved.instead })
+        let (hits, more) = best(&view, search, &ranked)?;
+        Ok(Found { hits, more, instead: resolved.instead })
     }
 }
 
-/// Whether something has all that was quoted.
-fn has_quoted(connection: &Connection, filter: &Filter<'_>, query: &Query) -> Result<bool, ArchiveError> {
-    Ok(!query.quoted.is_empty() && !filter.best(connection, &quoted(query), 1)?.is_empty())
-}
-
-fn quoted(query: &Query) -> String {
-    query.quoted.iter().map(|tokens| sequence(tokens)).collect::<Vec<_>>().join(" AND ")
+/// What was quoted and occurs somewhere, as one expression; none where nothing has all of it.
+fn required(connection: &Connection, filter: &Filter<'_>, query: &Query) -> Result<Option<String>, ArchiveError> {
+    let mut parts = Vec::new();
+    for tokens in &query.quoted {
+        if filter.has_any(connection, &sequence(tokens))? {
+            parts.push(sequence(tokens));
+        }
+    }
+    let all = parts.join(" AND ");
+    Ok(if !parts.is_empty() && filter.has_any(connection, &all)? { Some(all) } else { None })
 }
 
 /// The documents that have the rarer words of a query, the best first.
@@ -238,13 +241,14 @@ fn rank(
 }
 
 /// What the best of them are, without more of one output than are wanted, and of parts of an output that
-/// follow each other only the better one.
-fn best(connection: &Connection, search: &Search<'_>, ranked: &[(Candidate, f64)]) -> Result<Vec<Hit>, ArchiveError> {
+/// follow each other only the better one; and whether there are more.
+fn best(
+    connection: &Connection,
+    search: &Search<'_>,
+    ranked: &[(Candidate, f64)],
+) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
     for (candidate, score) in ranked {
-        if hits.len() == search.limit {
-            break;
-        }
         let hit = hit::hit(connection, candidate.id, *score)?;
         if let Source::Output { handle, start, chars, .. } = &hit.source {
             let of_it = hits.iter().filter_map(|hit| match &hit.source {
@@ -257,9 +261,12 @@ fn best(connection: &Connection, search: &Search<'_>, ranked: &[(Candidate, f64)
                 continue;
             }
         }
+        if hits.len() == search.limit {
+            return Ok((hits, true));
+        }
         hits.push(hit);
     }
-    Ok(hits)
+    Ok((hits, false))
 }
 
 /// The best first; of equal ones the newest.

@@ -17,6 +17,12 @@ pub const LENGTH: usize = 200;
 /// Chars of it before the hit.
 const BEFORE: usize = 80;
 
+/// Bytes of a text that are looked at; a hit behind them is shown as the text's beginning.
+const LOOKED_AT: usize = 1 << 20;
+
+/// Words in the place of others that are looked for.
+const MOST_INSTEAD: usize = 32;
+
 /// Occurrences that are compared to find the best place.
 const OCCURRENCES: usize = 1_000;
 
@@ -38,6 +44,8 @@ pub struct Snippet {
 /// first of such places. `instead` are words that were looked for in the place of some of its own.
 #[must_use]
 pub fn snippet(text: &str, query: &str, instead: &[String]) -> Snippet {
+    let text = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or(text);
+    let instead = instead.get(..MOST_INSTEAD).unwrap_or(instead);
     let clusters = Clusters::of(text);
     let hit = best(&clusters, &Needle::all(&Query::of(query), instead)).unwrap_or_default();
     Snippet { before: clusters.chars_before(hit.start), ..clusters.cut_out(hit) }

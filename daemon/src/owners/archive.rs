@@ -301,6 +301,8 @@ impl ArchiveHandle {
                 let error = Arc::new(error);
                 if error.is_damaged() {
                     self.report_damage(epoch, Arc::clone(&error));
+                    // Who is answered may ask again at once, and is to find the new one.
+                    self.look().await;
                 }
                 Err(error.into())
             }

@@ -77,26 +77,30 @@ impl ArchiveRetention {
             if excess == 0 {
                 break;
             }
-            let before = gone.bytes;
-            while (gone.bytes - before).saturating_mul(BYTES_FOR_BYTE) < excess
+            let mut freed = 0_u64;
+            while freed < excess
                 && let Some(session) = young.next()
             {
-                self.remove(session, Reason::Quota, gone).await?;
+                let removed = self.remove(session, Reason::Quota, gone).await?;
+                // What its outputs took of the index, or a session without messages, is only known when
+                // it is measured again.
+                let Some(bytes) = removed.filter(|bytes| *bytes > 0) else { break };
+                freed = freed.saturating_add(bytes.saturating_mul(BYTES_FOR_BYTE));
             }
         }
         Ok(())
     }
 
-    async fn remove(&self, session: ClosedSession, reason: Reason, gone: &mut Gone) -> Outcome<()> {
+    /// Removes a session; gives back the bytes of its messages, where these are all that it had.
+    async fn remove(&self, session: ClosedSession, reason: Reason, gone: &mut Gone) -> Outcome<Option<u64>> {
         let id = session.id.clone();
-        if let Some(removed) = self.archive.remove_closed(session).await? {
-            gone.sessions += 1;
-            gone.messages += removed.messages;
-            gone.bytes += removed.bytes;
-            let (messages, bytes) = (removed.messages, removed.bytes);
-            publish_gone(&self.events, GoneSession { session: id, messages, bytes, reason });
-        }
-        Ok(())
+        let Some(removed) = self.archive.remove_closed(session).await? else { return Ok(None) };
+        gone.sessions += 1;
+        gone.messages += removed.messages;
+        gone.bytes += removed.bytes;
+        let (messages, bytes) = (removed.messages, removed.bytes);
+        publish_gone(&self.events, GoneSession { session: id, messages, bytes, reason });
+        Ok(removed.output_handles.is_empty().then_some(bytes))
     }
 }
 

@@ -83,6 +83,16 @@ impl<'a> Filter<'a> {
         self.conditions.push_str(&condition);
     }
 
+    /// Whether there is a document for an expression.
+    pub(super) fn has_any(&self, connection: &Connection, expression: &str) -> Result<bool, ArchiveError> {
+        let (expression, from) = self.matching(expression);
+        // The second parameter is none of this query, but of the conditions behind it.
+        let query = format!("SELECT 1 FROM {from} AND ?2 IS NOT NULL LIMIT 1");
+        let mut values: Vec<&dyn ToSql> = vec![&expression, &0];
+        values.extend(&self.values);
+        Ok(connection.prepare_cached(&query)?.exists(values.as_slice())?)
+    }
+
     /// The best documents that FTS5's `bm25` finds for an expression, with its score; higher is better.
     pub(super) fn best(
         &self,
@@ -90,13 +100,10 @@ impl<'a> Filter<'a> {
         expression: &str,
         limit: usize,
     ) -> Result<Vec<(i64, f64)>, ArchiveError> {
-        let scopes: String = self.scopes.iter().map(|scope| format!(" AND {scope}")).collect();
-        let expression = format!("({expression}){scopes}");
-        let join = if self.conditions.is_empty() { "" } else { "CROSS JOIN document ON document.id = word.rowid" };
+        let (expression, from) = self.matching(expression);
         let query = format!(
-            "SELECT word.rowid, -bm25(word, 1.0, 1.0, 0.5, 0.0) AS score FROM word {join} WHERE word MATCH ?1{}
-             ORDER BY score DESC, word.rowid DESC LIMIT ?2",
-            self.conditions
+            "SELECT word.rowid, -bm25(word, 1.0, 1.0, 0.5, 0.0) AS score FROM {from}
+             ORDER BY score DESC, word.rowid DESC LIMIT ?2"
         );
         let limit = narrow(limit);
         let mut values: Vec<&dyn ToSql> = vec![&expression, &limit];
@@ -104,5 +111,12 @@ impl<'a> Filter<'a> {
         let mut query = connection.prepare_cached(&query)?;
         let rows = query.query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The whole expression for FTS5, and the part of a query that takes it as its first parameter.
+    fn matching(&self, expression: &str) -> (String, String) {
+        let scopes: String = self.scopes.iter().map(|scope| format!(" AND {scope}")).collect();
+        let join = if self.conditions.is_empty() { "" } else { " CROSS JOIN document ON document.id = word.rowid" };
+        (format!("({expression}){scopes}"), format!("word{join} WHERE word MATCH ?1{}", self.conditions))
     }
 }

@@ -15,8 +15,8 @@ use rusqlite::types::ToSql;
 use super::Search;
 use super::rank::Candidate;
 use crate::message::searched;
-use crate::query::{MOST_PAIRS, Query, Word};
-use crate::terms::DocumentTerms;
+use crate::query::{Query, Word};
+use crate::terms::{DocumentTerms, hash};
 use crate::{ArchiveError, Reader, token};
 
 /// Messages that are read at most; more are put into the index first.
@@ -25,8 +25,11 @@ const MOST: u64 = 8_000;
 /// Bytes of them at most.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Of these, how many are cut into words.
+/// Of these, how many that have some of the query are ranked.
 const CUT: usize = 150;
+
+/// How many are cut into words to find so many.
+const TRIED: usize = 600;
 
 /// Occurrences of which more say no more.
 const ENOUGH: u32 = 10;
@@ -34,8 +37,8 @@ const ENOUGH: u32 = 10;
 /// Chars of a stem's end that a text may have otherwise.
 const END: usize = 1;
 
-/// Chars of the shortest beginning that is looked for.
-const SHORTEST: usize = 2;
+/// Chars of the shortest word whose end is left out.
+const SHORTENED: usize = 4;
 
 /// What was found outside of the index.
 #[derive(Debug, Default)]
@@ -70,16 +73,25 @@ impl Pending {
         sessions: Option<&[String]>,
         query: &Query,
     ) -> Result<Self, ArchiveError> {
-        let Some(patterns) = patterns(query) else { return Ok(Self::default()) };
+        let Some(patterns) = Patterns::of(query) else { return Ok(Self::default()) };
         if !search.kinds.messages || !can_be_read(query) {
             return Ok(Self::default());
         }
         let mut found = Self::default();
-        let mut seen = look_through(connection, search, sessions, &patterns, &mut found.words)?;
+        let mut seen = look_through(connection, search, sessions, &patterns)?;
         seen.sort_by_key(|seen| Reverse((seen.has.words.count_ones(), seen.has.count.min(ENOUGH), seen.id)));
-        seen.truncate(CUT);
-        for seen in seen {
-            found.found.push((seen.session, candidate(connection, seen.id)?));
+        for seen in seen.into_iter().take(TRIED) {
+            let candidate = candidate(connection, seen.id)?;
+            let has = |word: &Word| word.stems.iter().any(|stem| candidate.terms.count(hash(stem)) > 0.0);
+            let words: Vec<usize> = (0..).zip(&query.words).filter(|(_, word)| has(word)).map(|(at, _)| at).collect();
+            if words.is_empty() {
+                continue;
+            }
+            words.into_iter().for_each(|word| *found.words.entry(word).or_default() += 1);
+            found.found.push((seen.session, candidate));
+            if found.found.len() == CUT {
+                break;
+            }
         }
         Ok(found)
     }
@@ -99,8 +111,7 @@ fn look_through(
     connection: &Connection,
     search: &Search<'_>,
     sessions: Option<&[String]>,
-    patterns: &AhoCorasick,
-    words: &mut HashMap<usize, usize>,
+    patterns: &Patterns,
 ) -> Result<Vec<Seen>, ArchiveError> {
     let mut conditions = String::new();
     let mut values: Vec<&dyn ToSql> = Vec::new();
@@ -124,18 +135,19 @@ fn look_through(
     );
     let mut query = connection.prepare_cached(&query)?;
     let mut rows = query.query(values.as_slice())?;
-    let mut seen = Vec::new();
-    while let Some(row) = rows.next()? {
+    let (mut seen, mut bytes) = (Vec::new(), 0_u64);
+    while bytes <= MOST_BYTES
+        && let Some(row) = rows.next()?
+    {
         let session = row.get_ref(2)?.as_str()?;
         if sessions.is_some_and(|sessions| !sessions.iter().any(|one| one == session)) {
             continue;
         }
-        let has = Has::of(patterns, row.get_ref(1)?.as_str()?);
+        let body = row.get_ref(1)?.as_str()?;
+        bytes = bytes.saturating_add(u64::try_from(body.len()).unwrap_or(u64::MAX));
+        let has = patterns.in_body(body);
         if has.words > 0 {
             seen.push(Seen { id: row.get(0)?, session: row.get(3)?, has });
-            (0..MOST_PAIRS)
-                .filter(|word| has.words >> word & 1 > 0)
-                .for_each(|word| *words.entry(word).or_default() += 1);
         }
     }
     Ok(seen)
@@ -155,48 +167,65 @@ impl Reader {
     /// A failure of the database.
     pub fn must_index(&self, query: &str) -> Result<bool, ArchiveError> {
         // Of a column itself, and not of a view's, the length is known without the text.
-        let newer = "SELECT count(*), coalesce(sum(octet_length(body)), 0) + coalesce(sum(octet_length(text)), 0)
-             FROM message_row LEFT JOIN message_text ON message_text.id = message_row.id
-             WHERE message_row.id > (SELECT value FROM meta WHERE name = 'indexed')";
-        let mut statement = self.connection.prepare_cached(newer)?;
+        let newer = format!(
+            "SELECT count(*), coalesce(sum(bytes), 0) FROM (
+                 SELECT octet_length(body) + coalesce(octet_length(text), 0) AS bytes
+                 FROM message_row LEFT JOIN message_text ON message_text.id = message_row.id
+                 WHERE message_row.id > (SELECT value FROM meta WHERE name = 'indexed')
+                 LIMIT {MOST} + 1)"
+        );
+        let mut statement = self.connection.prepare_cached(&newer)?;
         let (count, bytes): (u64, u64) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(count > MOST || bytes > MOST_BYTES || (count > 0 && !can_be_read(&Query::of(query))))
     }
 }
 
-impl Has {
+/// What is looked for in the bytes of a message.
+struct Patterns {
+    beginnings: AhoCorasick,
+    /// The word that each of them is the beginning of.
+    words: Vec<u32>,
+}
+
+impl Patterns {
+    /// The beginnings of the words that a query looks for, and of their stems, so that other forms of them
+    /// begin so too.
+    fn of(query: &Query) -> Option<Self> {
+        let of_word = |(at, word): (u32, &Word)| -> Vec<(u32, String)> {
+            let short = |form: &str| match (word.open, form.chars().count()) {
+                (true, chars @ SHORTENED..) => form.chars().take(chars - END).collect(),
+                _ => form.to_owned(),
+            };
+            word.forms().map(|form| (at, short(form))).collect()
+        };
+        let (words, beginnings): (Vec<u32>, Vec<String>) = (0..).zip(&query.words).flat_map(of_word).unzip();
+        let beginnings = AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings).ok()?;
+        (!words.is_empty()).then_some(Self { beginnings, words })
+    }
+
     /// What stands in a body. What is written with accents or as escapes is made plain first.
-    fn of(patterns: &AhoCorasick, body: &str) -> Self {
+    fn in_body(&self, body: &str) -> Has {
         match body.is_ascii() && memmem::find(body.as_bytes(), b"\\u").is_none() {
-            true => Self::in_text(patterns, body),
-            false => Self::in_text(patterns, &token::lower(&token::normalise(&searched(body)))),
+            true => self.in_text(body),
+            false => self.in_text(&token::lower(&token::normalise(&searched(body)))),
         }
     }
 
-    fn in_text(patterns: &AhoCorasick, text: &str) -> Self {
-        patterns.find_iter(text).fold(Self::default(), |has, found| Self {
-            words: has.words | 1 << found.pattern().as_u32().min(u64::BITS - 1),
-            count: has.count.saturating_add(1),
+    fn in_text(&self, text: &str) -> Has {
+        let found = self.beginnings.find_overlapping_iter(text).filter(|found| begins_a_word(text, found.start()));
+        found.fold(Has::default(), |has, found| {
+            let word = self.words.get(found.pattern().as_usize()).map_or(0, |word| *word);
+            Has { words: has.words | 1_u64.checked_shl(word).unwrap_or(0), count: has.count.saturating_add(1) }
         })
     }
 }
 
-/// The beginnings of the words that a query looks for, in their order.
-fn patterns(query: &Query) -> Option<AhoCorasick> {
-    let beginnings: Vec<String> = query.words.iter().map(beginning).collect();
-    if beginnings.is_empty() {
-        return None;
-    }
-    AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings).ok()
-}
-
-/// What a word and its stems begin with, so that other forms of it begin so too.
-fn beginning(word: &Word) -> String {
-    let common = |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let chars = word.stems.iter().map(|stem| common(stem, &word.token)).min().unwrap_or(0);
-    let chars = if word.open { chars.saturating_sub(END) } else { chars };
-    match chars {
-        ..SHORTEST => word.token.clone(),
-        _ => word.token.chars().take(chars).collect(),
-    }
+/// Whether a word, or a part of one that is written likeThis, begins at a place of a text, which may be
+/// JSON: there an escape ends with a letter.
+fn begins_a_word(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = |count: usize| at.checked_sub(count).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let is_escape = before(2) == b'\\' && matches!(before(1), b'n' | b't' | b'r' | b'b' | b'f');
+    let is_upper = bytes.get(at).is_some_and(u8::is_ascii_uppercase);
+    is_escape || is_upper || !before(1).is_ascii_alphanumeric()
 }

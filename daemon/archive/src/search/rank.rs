@@ -56,7 +56,7 @@ pub(super) struct Wanted {
 pub(super) enum Having {
     /// By the hashes of terms, each with what it counts of a whole occurrence.
     Terms(Vec<(u32, f64)>),
-    /// These are all of them.
+    /// These have it; of very many the newest.
     Documents(HashSet<i64>),
 }
 

@@ -19,6 +19,9 @@ const LONGER: f64 = 0.5;
 /// What a word counts that the typed one may be a slip of.
 const SLIP: f64 = 0.8;
 
+/// Words of a query that are taken for slips at most: each costs a look through the vocabulary.
+const MOST_CORRECTED: usize = 4;
+
 /// Documents that are counted; with so many, a word says next to nothing.
 const COUNTED: usize = 200_000;
 
@@ -42,6 +45,8 @@ pub(super) struct Resolved {
     pub(super) parts: Vec<(String, usize)>,
     /// Words that were taken in the place of typed ones.
     pub(super) instead: Vec<String>,
+    /// Words that were taken for slips.
+    corrected: usize,
 }
 
 impl Resolved {
@@ -84,7 +89,9 @@ impl Resolved {
         let mut count = count(connection, &any(&forms))?;
         if word.open && count <= enough {
             let longer = vocabulary::longer(connection, word)?;
-            let (instead, weight) = match longer.is_empty() && count + pending == 0 {
+            let is_slip = longer.is_empty() && count + pending == 0 && self.corrected < MOST_CORRECTED;
+            self.corrected += usize::from(is_slip);
+            let (instead, weight) = match is_slip {
                 true => (vocabulary::slips(connection, word)?, SLIP),
                 false => (longer, LONGER),
             };

@@ -215,6 +215,29 @@ proptest! {
 }
 
 #[test]
+fn what_is_not_in_the_index_yet_hides_nothing_that_is() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    told(&mut archive, "s", &["the flight is late", "a calendar"], 1.0);
+    let mut bodies: Vec<String> = (0..700).map(|at| said("user", &format!("because of the callable {at}"))).collect();
+    bodies.insert(0, said("user", "my cat is ill\nwe tried it"));
+    bodies.push(said("user", "another flight and retryFlight()"));
+    let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+    archive.append("s", 0, 2, &bodies, 2.0).unwrap();
+    for (query, expect) in [
+        ("flightt", &["msg_1", "msg_704"][..]),
+        ("calender", &["msg_2"]),
+        ("cat", &["msg_3"]),
+        ("try", &["msg_3"]),
+        ("retry", &["msg_704"]),
+    ] {
+        let mut found = handles(&archive, &all(query));
+        found.sort();
+        assert_eq!(found, expect, "{query}");
+    }
+}
+
+#[test]
 fn messages_that_are_not_in_the_index_yet_are_found_as_if_they_were() {
     let (_folder, mut archive) = archive();
     for (id, profile) in [("s", "default"), ("t", "work")] {

@@ -30,7 +30,7 @@ const MOST_SLIPS: usize = 3;
 
 /// The words of the index that begin with a word and are longer, the most common first.
 pub(super) fn longer(connection: &Connection, word: &Word) -> Result<Vec<String>, ArchiveError> {
-    let mut found = between(connection, &word.token, LONGER)?;
+    let mut found = between(connection, &word.token, &format!("{}\u{10ffff}", word.token), LONGER)?;
     found.retain(|(term, _)| !word.forms().any(|form| form == term));
     found.sort_by_key(|(_, documents)| Reverse(*documents));
     Ok(found.into_iter().take(MOST_LONGER).map(|(term, _)| term).collect())
@@ -45,8 +45,10 @@ pub(super) fn slips(connection: &Connection, word: &Word) -> Result<Vec<String>,
         return Ok(Vec::new());
     }
     let most = if chars >= LONG { 2 } else { 1 };
-    let beginning: String = token.chars().take(1).collect();
-    let mut found = between(connection, &beginning, LOOKED_AT)?;
+    // Behind the first letter digits sort before letters: ids, of which there may be very many.
+    let (first, end): (String, String) =
+        token.chars().take(1).map(|char| (format!("{char}a"), format!("{char}\u{10ffff}"))).unzip();
+    let mut found = between(connection, &first, &end, LOOKED_AT)?;
     found.extend(with_another_beginning(connection, token)?);
     let mut near: Vec<(usize, Reverse<i64>, String)> = found
         .into_iter()
@@ -82,11 +84,10 @@ fn with_another_beginning(connection: &Connection, token: &str) -> Result<Vec<(S
     Ok(found)
 }
 
-/// The words of the index that begin with a text, and in how many documents they are.
-fn between(connection: &Connection, beginning: &str, limit: usize) -> Result<Vec<(String, i64)>, ArchiveError> {
+/// The words of the index from one text to another, and in how many documents they are.
+fn between(connection: &Connection, from: &str, to: &str, limit: usize) -> Result<Vec<(String, i64)>, ArchiveError> {
     let mut query =
         connection.prepare_cached("SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3")?;
-    let end = format!("{beginning}\u{10ffff}");
-    let rows = query.query_map(params![beginning, end, narrow(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = query.query_map(params![from, to, narrow(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

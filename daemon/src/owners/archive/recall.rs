@@ -64,9 +64,11 @@ impl ArchiveHandle {
         let until = Instant::now() + PATIENCE;
         loop {
             let asked = words.to_owned();
-            if !self.read(move |reader| reader.must_index(&asked)).await? || Instant::now() > until {
+            let must = self.read(move |reader| reader.must_index(&asked)).await;
+            if matches!(must, Ok(false)) || Instant::now() > until {
                 return Ok(());
             }
+            // A file that can't be read is for the writer to find out about.
             self.write(|archive| archive.index_pending(SLICE)).await?;
         }
     }
