@@ -1,0 +1,63 @@
+"""The real daemon, asked over its socket."""
+
+import itertools
+import json
+import socket
+import subprocess
+
+# Hits of a search that are read.
+HITS = 5
+
+
+class Daemon:
+    """A daemon with a home of its own."""
+
+    homes = itertools.count()
+
+    def __init__(self, program, folder):
+        home = folder / f"h{next(self.homes)}"
+        home.mkdir()
+        path = home / "s"
+        command = [program, "--home", home, "--socket", path, "--detached"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if not self.process.stdout.readline().startswith(b"ready"):
+            raise RuntimeError("hermad did not start")
+        self.stream = socket.socket(socket.AF_UNIX)
+        self.stream.connect(str(path))
+        self.lines = self.stream.makefile("rb")
+        self.known = {}
+
+    def call(self, method, params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self.stream.sendall(json.dumps(request).encode() + b"\n")
+        answer = json.loads(self.lines.readline())
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def configure(self, session, window):
+        if self.known.get(session) != window:
+            self.call("context.configure", {"session": session, "context_length": window})
+            self.known[session] = window
+
+    def is_due(self, session, messages, window):
+        """Whether the session should be compressed now."""
+        self.configure(session, window)
+        return self.call("context.check", {"session": session, "messages": messages})["compress"]
+
+    def compress(self, session, messages, window):
+        """The shorter list; none if nothing became shorter."""
+        self.configure(session, window)
+        result = self.call("context.compress", {"session": session, "messages": messages})
+        return result["messages"] if result["report"]["compressed"] else None
+
+    def recall(self, session, query):
+        """What one search gives a model to read: the passages of its hits."""
+        hits = self.call("recall.search", {"query": query, "session": session, "limit": HITS})["hits"]
+        items = (self.call("recall.expand", {"handle": hit["handle"], "before": 0, "after": 0}) for hit in hits)
+        return "\n".join(item["text"] for expanded in items for item in expanded["items"])
+
+    def end(self):
+        self.stream.close()
+        self.process.terminate()
+        self.process.wait()
