@@ -22,6 +22,9 @@ use crate::{ArchiveError, Reader, token};
 /// Messages that are read at most; more are put into the index first.
 const MOST: u64 = 8_000;
 
+/// So few are put into the index at once, too: a search then finds what it will find later.
+const FEW: u64 = 100;
+
 /// Bytes of them at most.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -176,7 +179,10 @@ impl Reader {
         );
         let mut statement = self.connection.prepare_cached(&newer)?;
         let (count, bytes): (u64, u64) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(count > MOST || bytes > MOST_BYTES || (count > 0 && !can_be_read(&Query::of(query))))
+        Ok((1..=FEW).contains(&count)
+            || count > MOST
+            || bytes > MOST_BYTES
+            || (count > 0 && !can_be_read(&Query::of(query))))
     }
 }
 
