@@ -43,7 +43,8 @@ fuzz_target!(|text: &str| {
 
 fn search(open: &Open, query: &str) {
     let kinds = Kinds { messages: true, outputs: true, memory: true };
-    let search = Search { query, session: None, profile: None, kinds, since: None, until: None, limit: 3 };
+    let search =
+        Search { query, session: None, profile: None, kinds, since: None, until: None, limit: 3, of_one_output: 3 };
     drop(open.archive.reader().search(&search).unwrap());
 }
 
