@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use herma_archive::Archive;
-use herma_archive::search::{Kinds, Search};
+use herma_archive::search::Search;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
 use libfuzzer_sys::fuzz_target;
@@ -42,10 +42,7 @@ fuzz_target!(|text: &str| {
 });
 
 fn search(open: &Open, query: &str) {
-    let kinds = Kinds { messages: true, outputs: true, memory: true };
-    let search =
-        Search { query, session: None, profile: None, kinds, since: None, until: None, limit: 3, of_one_output: 3 };
-    drop(open.archive.reader().search(&search).unwrap());
+    drop(open.archive.reader().search(&Search::everywhere(query, 3)).unwrap());
 }
 
 fn start() -> Open {

@@ -10,7 +10,7 @@ use std::env;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use herma_archive::search::{Kinds, Search};
+use herma_archive::search::Search;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
 use herma_archive::{Archive, Reader};
@@ -131,16 +131,7 @@ fn search(reader: &Reader, queries: &Queries, session: Option<&str>, profile: Op
     let mut hits = 0;
     for _ in 0..ROUNDS {
         for query in queries.words {
-            let search = Search {
-                query,
-                session,
-                profile,
-                kinds: Kinds::ALL,
-                since: None,
-                until: None,
-                limit: 20,
-                of_one_output: 3,
-            };
+            let search = Search { session, profile, ..Search::everywhere(query, 20) };
             let start = Instant::now();
             hits += reader.search(&search).unwrap().hits.len();
             times.push(start.elapsed().as_secs_f64() * 1e3);

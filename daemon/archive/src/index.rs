@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::browse::narrow;
 use crate::message::searched;
+use crate::terms::DocumentTerms;
 use crate::token::{self, Tokens};
 use crate::transcript::{self, take_ids};
 use crate::{Archive, ArchiveError, Reader};
@@ -227,9 +228,10 @@ impl Document<'_> {
             .prepare_cached("INSERT INTO word (rowid, words, stems, pieces, scope) VALUES (?1,?2,?3,?4,?5)")?
             .execute(params![self.id, words, stems, pieces, scope])?;
         let session = self.session.filter(|_| self.kind == Kind::Message);
+        let terms = DocumentTerms::of(counting, marks);
         connection
             .prepare_cached("INSERT INTO document_terms (id, session, words, marks, terms) VALUES (?1,?2,?3,?4,?5)")?
-            .execute(params![self.id, session, counting.words(), marks.encode(), counting.encode()])?;
+            .execute(params![self.id, session, terms.words, terms.marks.encode(), terms.encoded])?;
         Ok(())
     }
 }

@@ -60,6 +60,18 @@ pub struct Search<'a> {
     pub of_one_output: usize,
 }
 
+/// Hits in one output where nobody said how many.
+const OF_ONE_OUTPUT: usize = 3;
+
+impl<'a> Search<'a> {
+    /// Looks for the best everywhere, in every kind of text.
+    #[must_use]
+    pub const fn everywhere(query: &'a str, limit: usize) -> Self {
+        let (session, profile, kinds, since, until) = (None, None, Kinds::ALL, None, None);
+        Self { query, session, profile, kinds, since, until, limit, of_one_output: OF_ONE_OUTPUT }
+    }
+}
+
 /// Kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds {
@@ -134,7 +146,8 @@ impl Reader {
         let least = CANDIDATES.max(2 * search.limit);
         let required = required(&view, &filter, &query)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
-        let index = Index { connection: &view, documents: usize::try_from(all).unwrap_or(0), pending: &pending.words };
+        let documents = usize::try_from(all).unwrap_or(0);
+        let index = Index { connection: &view, documents, pending: &pending.words, languages: &query.languages };
         let resolved = Resolved::of(&index, &query, search.limit)?;
         let found = match required {
             Some(quoted) => filter.best(&view, &quoted, least)?,

@@ -87,6 +87,11 @@ pub(crate) struct DocumentTerms {
 }
 
 impl DocumentTerms {
+    /// What was counted of a text.
+    pub(crate) fn of(counting: Counting, marks: Marks) -> Self {
+        Self { words: counting.words(), marks, encoded: counting.encode() }
+    }
+
     /// How often the term of this hash occurs, as words.
     pub(crate) fn count(&self, hash: u32) -> f64 {
         let (entries, _) = self.encoded.as_chunks::<ENTRY>();
@@ -113,7 +118,7 @@ mod tests {
             counting.word();
             counting.term(term, counts);
         }
-        let terms = DocumentTerms { words: counting.words(), marks: Marks::default(), encoded: counting.encode() };
+        let terms = DocumentTerms::of(counting, Marks::default());
         let counts: Vec<f64> = ["run", "fast", "数据", "slow"].map(|term| terms.count(hash(term))).into();
         assert_eq!((counts, terms.len(), terms.words), (vec![1.5, 1.0, 1.0, 0.0], 3, 4));
     }
@@ -122,7 +127,7 @@ mod tests {
     fn what_occurs_without_end_counts_as_much_as_can_be_counted() {
         let mut counting = Counting::default();
         (0..1_000).for_each(|_| counting.term("x", WORD));
-        let terms = DocumentTerms { encoded: counting.encode(), ..DocumentTerms::default() };
+        let terms = DocumentTerms::of(counting, Marks::default());
         assert_eq!(terms.count(hash("x")), 127.5);
     }
 

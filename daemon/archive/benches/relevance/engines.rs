@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use herma_archive::Archive;
 use herma_archive::handle::Source;
-use herma_archive::search::{Kinds, Search};
+use herma_archive::search::Search;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -111,17 +111,7 @@ impl Engine for Herma {
     }
 
     fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
-        let search = Search {
-            query,
-            session: None,
-            profile: None,
-            kinds: Kinds::ALL,
-            since: None,
-            until: None,
-            limit,
-            of_one_output: 3,
-        };
-        let hits = self.archive.reader().search(&search).unwrap().hits;
+        let hits = self.archive.reader().search(&Search::everywhere(query, limit)).unwrap().hits;
         let id = |source: &Source| match source {
             Source::Message { id } => self.ids.get(id).cloned().unwrap_or_default(),
             _ => String::new(),

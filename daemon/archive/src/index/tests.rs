@@ -1,11 +1,10 @@
 use super::*;
 use crate::handle::Source;
-use crate::search::{Kinds, Search};
+use crate::search::Search;
 use crate::testing::{archive, said, session};
 
 fn search(query: &str) -> Search<'_> {
-    let (kinds, limit) = (Kinds::ALL, 99);
-    Search { query, session: None, profile: None, kinds, since: None, until: None, limit, of_one_output: 3 }
+    Search::everywhere(query, 99)
 }
 
 fn found(archive: &Archive, query: &str) -> Vec<String> {

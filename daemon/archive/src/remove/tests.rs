@@ -1,7 +1,7 @@
 use super::*;
 use crate::index::{MemoryText, OutputPart};
 use crate::removed::Removal;
-use crate::search::{Kinds, Search};
+use crate::search::Search;
 use crate::session::SessionRow;
 use crate::testing::{archive, said, session};
 use crate::usage::{Buckets, UsageRow};
@@ -60,17 +60,7 @@ fn forget(archive: &mut Archive) -> usize {
 }
 
 fn found(archive: &Archive, query: &str) -> usize {
-    let search = Search {
-        query,
-        session: None,
-        profile: None,
-        kinds: Kinds::ALL,
-        since: None,
-        until: None,
-        limit: 99,
-        of_one_output: 3,
-    };
-    archive.reader().search(&search).unwrap().hits.len()
+    archive.reader().search(&Search::everywhere(query, 99)).unwrap().hits.len()
 }
 
 #[test]

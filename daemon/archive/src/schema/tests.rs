@@ -1,7 +1,7 @@
 use super::*;
 use crate::Archive;
 use crate::removed::{After, Removal};
-use crate::search::{Kinds, Search};
+use crate::search::Search;
 
 #[test]
 fn every_version_becomes_the_newest() {
@@ -90,10 +90,7 @@ fn what_an_older_version_indexed_is_found_again_by_stems() {
     let mut archive = Archive::open(&path).unwrap();
     assert_eq!(archive.index_pending(100).unwrap(), 0);
     let search = |query| {
-        let (kinds, limit) = (Kinds::ALL, 9);
-        let search =
-            Search { query, session: None, profile: None, kinds, since: None, until: None, limit, of_one_output: 3 };
-        let hits = archive.reader().search(&search).unwrap().hits;
+        let hits = archive.reader().search(&Search::everywhere(query, 9)).unwrap().hits;
         hits.into_iter().map(|hit| hit.source.handle()).collect::<Vec<_>>()
     };
     assert_eq!(search("booking"), ["msg_1", "mem_2"]);

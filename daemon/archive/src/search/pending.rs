@@ -19,16 +19,17 @@ use crate::query::{Query, Word};
 use crate::terms::{DocumentTerms, hash};
 use crate::{ArchiveError, Reader, token};
 
-/// Messages that are read at most; more are put into the index first.
-const MOST: u64 = 8_000;
-
-/// So few are put into the index at once, too: a search then finds what it will find later.
+/// Messages that are put into the index at once because they are so few: a search then finds what it
+/// will find later.
 const FEW: u64 = 100;
 
-/// Bytes of them at most.
+/// Messages that are read as they are at most; more are put into the index first.
+const MOST: u64 = 8_000;
+
+/// Bytes of the messages that are read at most.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Of these, how many that have some of the query are ranked.
+/// Messages that have some of the query and are ranked.
 const CUT: usize = 150;
 
 /// How many are cut into words to find so many.
@@ -104,8 +105,7 @@ impl Pending {
 fn candidate(connection: &Connection, id: i64) -> Result<Candidate, ArchiveError> {
     let mut query = connection.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
     let tokens = query.query_row([id], |row| Ok(token::tokens(&searched(row.get_ref(0)?.as_str()?))))?;
-    let terms =
-        DocumentTerms { words: tokens.counting.words(), marks: tokens.marks, encoded: tokens.counting.encode() };
+    let terms = DocumentTerms::of(tokens.counting, tokens.marks);
     Ok(Candidate { id, terms, first: 0.0, before: Vec::new(), after: Vec::new() })
 }
 

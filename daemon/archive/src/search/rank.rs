@@ -144,7 +144,7 @@ mod tests {
 
     fn terms(text: &str) -> DocumentTerms {
         let tokens = tokens(text);
-        DocumentTerms { words: tokens.counting.words(), marks: tokens.marks, encoded: tokens.counting.encode() }
+        DocumentTerms::of(tokens.counting, tokens.marks)
     }
 
     fn wanted(words: &[&str]) -> Vec<Wanted> {

@@ -10,7 +10,6 @@ use crate::ArchiveError;
 use crate::browse::narrow;
 use crate::language::Language;
 use crate::query::{Query, Word};
-use crate::stems;
 use crate::terms::hash;
 
 /// What a longer word counts that only begins with the one that was typed.
@@ -35,6 +34,8 @@ pub(super) struct Index<'a> {
     pub(super) documents: usize,
     /// Messages that are not in the index yet and have a word of the query, by its place.
     pub(super) pending: &'a HashMap<usize, usize>,
+    /// What its words of Latin letters may be in.
+    pub(super) languages: &'a [Language],
 }
 
 /// A query as the index can answer it.
@@ -96,16 +97,13 @@ impl Resolved {
                 false => (longer, LONGER),
             };
             for term in instead {
-                for stem in stems_of(&term) {
-                    if !hashes.iter().any(|(known, _)| *known == hash(&stem)) {
-                        hashes.push((hash(&stem), weight));
+                for form in Word::of(term.clone(), index.languages, true).forms() {
+                    if !hashes.iter().any(|(known, _)| *known == hash(form)) {
+                        hashes.push((hash(form), weight));
                     }
-                    if !forms.contains(&stem) {
-                        forms.push(stem);
+                    if !forms.iter().any(|known| known == form) {
+                        forms.push(form.to_owned());
                     }
-                }
-                if !forms.contains(&term) {
-                    forms.push(term.clone());
                 }
                 self.instead.push(term);
             }
@@ -116,15 +114,6 @@ impl Resolved {
         self.wanted.push(Wanted { worth: rarity(index.documents, count + pending), having, is_term: true });
         Ok(())
     }
-}
-
-/// A term of the index, and the stems that a word like it has in a text.
-fn stems_of(term: &str) -> Vec<String> {
-    let letters = Language::of_letters(term);
-    let latin = [Language::English];
-    let languages = letters.as_ref().map_or(&latin[..], std::slice::from_ref);
-    let stems = languages.iter().map(|language| stems::with(*language, term, str::to_owned));
-    stems.chain(std::iter::once(term.to_owned())).collect()
 }
 
 /// Tokens that must follow each other, in the words of FTS5.

@@ -7,16 +7,7 @@ use crate::testing::{archive, said, session};
 use crate::{Archive, token};
 
 fn all(query: &str) -> Search<'_> {
-    Search {
-        query,
-        session: None,
-        profile: None,
-        kinds: Kinds::ALL,
-        since: None,
-        until: None,
-        limit: 50,
-        of_one_output: 3,
-    }
+    Search::everywhere(query, 50)
 }
 
 fn handles(archive: &Archive, search: &Search<'_>) -> Vec<String> {
@@ -274,4 +265,12 @@ fn messages_that_are_not_in_the_index_yet_are_found_as_if_they_were() {
         answers
     };
     assert_eq!(sorted(before), sorted(answers(&archive)));
+}
+
+#[test]
+fn a_slip_stands_for_every_form_of_its_word_in_its_language() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    told(&mut archive, "s", &["Die Buchungen sind da und nicht bezahlt", "Ist die Buchung auch bei der Kundin"], 1.0);
+    assert_eq!(handles(&archive, &all("wann war die Buchhungen")).len(), 2);
 }

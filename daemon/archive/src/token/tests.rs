@@ -54,8 +54,7 @@ fn words_with_another_form_have_stems() {
 #[test]
 fn what_is_counted_are_stems_and_pairs() {
     let tokens = tokens("Runs, running, 数据库 likeThis?");
-    let terms =
-        DocumentTerms { words: tokens.counting.words(), marks: tokens.marks, encoded: tokens.counting.encode() };
+    let terms = DocumentTerms::of(tokens.counting, tokens.marks);
     let counts = ["run", "数据", "库", "likethi", "this", "running"].map(|term| terms.count(hash(term)));
     assert_eq!((counts, terms.words, terms.marks.asks), ([2.0, 1.0, 1.0, 1.0, 0.5, 0.0], 6, true));
 }
