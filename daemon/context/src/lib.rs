@@ -15,6 +15,7 @@
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
+//! * [`mod@work`]: what the conversation is about, by exact names
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
@@ -60,6 +61,7 @@ pub mod tokens;
 pub mod trajectory;
 pub mod usage;
 pub mod user_messages;
+pub mod work;
 
 use pattern::pattern;
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod dedup;
+mod kept;
 mod line;
 mod output;
 
@@ -19,6 +20,7 @@ use crate::tokens::message_tokens;
 pub(crate) use arguments::shorter_calls;
 pub use arguments::shrink as shrink_arguments;
 pub use dedup::DUPLICATE;
+pub(crate) use kept::kept;
 pub use line::one_line;
 pub use output::{Lengths, Output};
 
@@ -97,6 +99,9 @@ pub(crate) fn shorter_result(message: &Message, call: Option<(&Message, usize)>)
             let lengths = message.content_length()?;
             if lengths.decoded <= SHORT_OUTPUT_CHARS {
                 return None;
+            }
+            if let Some(line) = kept::line_before(token) {
+                return Some(message.with_content(&json::encode(&line), &[]));
             }
             let line = line_of(Output::Token(token, Lengths(lengths)), call);
             Some(message.with_content(&json::encode(&line), &[]))

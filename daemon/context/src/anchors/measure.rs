@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::Kind;
+use crate::work::values;
 
 /// Chars of a line that are looked at.
 const LOOK_BYTES: usize = 4_096;
@@ -215,7 +216,8 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
         }
     }
     exact(line, &signs, prose).or_else(|| {
-        let found = first_error(line).filter(|_| worded)?;
+        // What went wrong is worth a look in a sentence that names something exact.
+        let found = first_error(line).filter(|_| worded && values(line).next().is_some())?;
         matched(Kind::Error, found.range(), 0.5)
     })
 }
@@ -248,7 +250,9 @@ fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
     {
         return matched(Kind::Hash, span, strength);
     }
-    let command = if signs.letters { COMMAND.find(line) } else { None };
+    // In a sentence a command stands in backticks, behind a prompt, or has options.
+    let may_be_command = signs.letters && (prose == Prose::No || signs.tick || signs.dollar || signs.dashes);
+    let command = if may_be_command { COMMAND.find(line) } else { None };
     if let Some(found) = &command
         && (signs.tick || signs.dashes || found.start() == 0)
     {

@@ -12,7 +12,7 @@ use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
 use crate::request::{Focus, Today};
 use crate::settings::share;
-use crate::tokens::{Measure, estimate_text};
+use crate::tokens::{Measure, estimate_text, tokens_to_chars};
 use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
@@ -21,6 +21,8 @@ const MIN_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_RATIO: f64 = 0.20;
 /// What a whole handoff may take of it: beside the summary stand references and the user's words.
 const HANDOFF_RATIO: f64 = 0.30;
+/// What pruned outputs of the tail may keep of themselves, of the tail's budget.
+const KEPT_RATIO: f64 = 0.25;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
 
@@ -70,6 +72,13 @@ impl Layout {
         let start = boundary::head_end(&pruned.messages, head_size);
         let TailCut { cut, min_tail } = boundary::tail_cut(&pruned.messages, start, budget, settings.protect_last_n);
         let tail = boundary::last_user(&pruned.messages, start).map_or(cut, |user| user.min(cut));
+        let mut pruned = pruned;
+        let mut measures = measures;
+        let room = tokens_to_chars(share(budget, KEPT_RATIO));
+        for (at, kept) in prune::kept(messages, &pruned.messages, tail, room) {
+            measures[at] = Measure::of(&kept);
+            pruned.messages[at] = kept;
+        }
         Self {
             head_size,
             start,

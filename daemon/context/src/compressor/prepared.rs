@@ -12,7 +12,7 @@ use super::decide::{Decided, Target, chars_within, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
-use super::sections::{self, Material, Record, Sections};
+use super::sections::{self, Kept, Material, Record, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
 use crate::extractive::{Extract, Reason};
@@ -24,6 +24,7 @@ use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
 use crate::tokens::tokens_to_chars;
+use crate::work::Known;
 use crate::{Settings, pairs, serialize};
 
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
@@ -175,7 +176,11 @@ impl Prepared {
         known.get_or_init(|| {
             let redaction = self.redaction(writer);
             let turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
-            let material = sections::gather(&turns.originals, &self.brief.carried, redaction);
+            let stays = self.layout.stays().filter_map(|at| self.layout.pruned.get(at));
+            let tail = self.input.get(self.layout.tail..).unwrap_or_default();
+            let kept =
+                Kept { known: Known::of(stays), tail: tail.iter().map(|message| redaction.message(message)).collect() };
+            let material = sections::gather(&turns.originals, kept, &self.brief.carried, redaction);
             Sources { turns, material }
         })
     }

@@ -11,7 +11,10 @@ use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::run::ArchiveNote;
 use crate::user_messages::{self, UserMessages};
+use crate::work::{self, Known, Outline, WorkState};
 
+/// Percent of a handoff that the state of the work may take.
+const STATE_SHARE: usize = 30;
 /// Percent of a handoff that rules may take.
 const CONSTRAINTS_SHARE: usize = 10;
 /// Percent of the room beside the smallest record that is planned for the user's words.
@@ -44,15 +47,27 @@ pub(crate) enum Record {
 /// What the sections but that of the rules are made from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Material {
+    state: WorkState,
+    /// What stands in the messages that stay.
+    stays: Known,
     anchors: Vec<Anchor>,
     said: UserMessages,
     /// Handles of earlier compressions, newest first.
     handles: Vec<String>,
 }
 
+/// What stays in the list behind the handoff.
+pub(crate) struct Kept {
+    /// The exact values in it, as it stays.
+    pub(crate) known: Known,
+    /// The tail as it was, without secrets: pruning may have shortened it.
+    pub(crate) tail: Vec<Message>,
+}
+
 /// Gathers from turns that the summary covers, unpruned and without their secrets, and from the
 /// sections of the handoff before.
-pub(crate) fn gather(turns: &[Message], carried: &[Section], redaction: Redaction) -> Material {
+pub(crate) fn gather(turns: &[Message], kept: Kept, carried: &[Section], redaction: Redaction) -> Material {
+    let all: Vec<Message> = turns.iter().chain(&kept.tail).cloned().collect();
     let turns: Vec<&Message> = turns.iter().collect();
     let carried =
         |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
@@ -62,11 +77,17 @@ pub(crate) fn gather(turns: &[Message], carried: &[Section], redaction: Redactio
         Redaction::On | Redaction::Off => carried(kind).into(),
     };
     let (anchors, said) = (clean(SectionKind::Anchors), clean(SectionKind::UserMessages));
-    let (anchors, said) = rayon::join(
-        || anchors::gather(&turns, &anchors::parse(&anchors), redaction),
-        || user_messages::gather(&turns, user_messages::parse(&said), Redaction::Off),
+    let state = clean(SectionKind::State);
+    let ((anchors, said), state) = rayon::join(
+        || {
+            rayon::join(
+                || anchors::gather(&turns, &anchors::parse(&anchors), redaction),
+                || user_messages::gather(&turns, user_messages::parse(&said), Redaction::Off),
+            )
+        },
+        || WorkState::read(&all, work::parse(&state)),
     );
-    Material { anchors, said, handles: handles(carried(SectionKind::Recall)) }
+    Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)) }
 }
 
 /// The caller's rules, those that a handoff in the list has and the caller does not know, and what
@@ -136,7 +157,13 @@ impl Material {
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
         let rules = constraints::render(rules, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
-        let room = Room::of(limit, base, record, reserved + taken(&rules.text, SectionKind::Constraints));
+        let others = reserved + taken(&rules.text, SectionKind::Constraints);
+        let outline = Outline::of(&self.state);
+        let kept = match outline.chars() {
+            0 => 0,
+            chars => (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)),
+        };
+        let room = Room::of(limit, base, record, others + kept);
         let words =
             |chars| user_messages::render(&self.said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
         let user = words(room.user);
@@ -145,7 +172,14 @@ impl Material {
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
         // What the anchors leave is the user's again.
         let user = words(room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors))));
+        let mut known = Known::default();
+        [&user.text, &rules.text, &anchors.text].into_iter().for_each(|text| known.add(text));
+        let used = [(&user.text, SectionKind::UserMessages), (&anchors.text, SectionKind::Anchors)];
+        let used: usize = used.into_iter().map(|(text, kind)| taken(text, kind)).sum();
+        let left = (kept + room.both).saturating_sub(used);
+        let state = outline.render(minus_heading(left, SectionKind::State), &[&self.stays, &known]);
         let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
+        sections.push(SectionKind::State, state.text);
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);
         sections.push(SectionKind::Constraints, rules.text);

@@ -12,6 +12,8 @@ pub struct Section {
 /// What herma appends to summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
+    /// What the work is about, by exact names.
+    State,
     /// Exact paths, commands, errors, numbers.
     Anchors,
     /// Words of the user, verbatim.
@@ -24,11 +26,12 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Anchors, Self::UserMessages, Self::Constraints, Self::Recall];
+    pub const ALL: [Self; 5] = [Self::State, Self::Anchors, Self::UserMessages, Self::Constraints, Self::Recall];
 
     /// The heading line.
     pub const fn heading(self) -> &'static str {
         match self {
+            Self::State => "## State of the Work",
             Self::Anchors => "## Exact References",
             Self::UserMessages => "## Earlier User Messages (verbatim)",
             Self::Constraints => "## Standing Constraints",

@@ -1,0 +1,176 @@
+//! What a pruned output keeps: fields of JSON, and of other text the lines that have what nobody can
+//! guess: errors, failed tests, names. Whole fields and lines, and how many are left out.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use serde_json::Value as Json;
+
+use super::DUPLICATE;
+use crate::json;
+use crate::message::{Content, Message, Role};
+use crate::work::{fields, values};
+
+/// What stands before what a pruned output keeps, on the line behind the one that says what it was.
+pub(crate) const KEPT: &str = "Kept of it: ";
+/// Of so many bytes of an output one char is kept.
+const BYTES_FOR_CHAR: usize = 4;
+/// Chars that are kept of a short output, and of a long one.
+const CHARS: std::ops::RangeInclusive<usize> = 160..=480;
+/// Bytes of the longest output that is read; of a longer one the end.
+const READ_BYTES: usize = 12 << 10;
+/// Chars of the longest line that is kept.
+const LINE_CHARS: usize = 200;
+/// Bytes within which a line ends that pruning made before.
+const HEAD_BYTES: usize = 1_200;
+/// Lines of one output that are weighed.
+const MOST_LINES: usize = 300;
+
+/// Words of lines that tell what went wrong.
+static FAILURES: LazyLock<AhoCorasick> = LazyLock::new(failures);
+
+#[expect(clippy::expect_used, reason = "the words are constants, and tests compile them")]
+fn failures() -> AhoCorasick {
+    let words =
+        ["error", "exception", "fail", "fatal", "panic", "traceback", "denied", "refused", "timed out", "not found"];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
+}
+
+/// The pruned outputs from a position on, with what each keeps, as long as there is room for so many chars;
+/// the newest first.
+pub(crate) fn kept(messages: &[Message], pruned: &[Message], from: usize, mut room: usize) -> Vec<(usize, Message)> {
+    let mut found = Vec::new();
+    for (at, (output, line)) in messages.iter().zip(pruned).enumerate().skip(from).rev() {
+        if output.same(line) || !line.is(Role::Tool) {
+            continue;
+        }
+        let Some(kept) = with_kept(output, line) else { continue };
+        let chars = kept.content_length().map_or(0, |length| length.decoded);
+        if chars > room {
+            break;
+        }
+        room -= chars;
+        found.push((at, kept));
+    }
+    found
+}
+
+/// The line that stands for an output, with what is kept of the output itself.
+fn with_kept(output: &Message, line: &Message) -> Option<Message> {
+    let (Content::Text(_), Content::Text(_)) = (output.content(), line.content()) else { return None };
+    let shown = line.text();
+    if shown == DUPLICATE {
+        return None;
+    }
+    let text = output.text();
+    let chars = (text.len() / BYTES_FOR_CHAR).clamp(*CHARS.start(), *CHARS.end());
+    let kept = digest(&text, chars);
+    (!kept.is_empty()).then(|| line.with_content(&json::encode(&format!("{shown}\n{KEPT}{kept}")), &[]))
+}
+
+/// The first line of what pruning made of an output before, given as a token of JSON.
+pub(super) fn line_before(token: &str) -> Option<String> {
+    let head = token.as_bytes().get(..HEAD_BYTES.min(token.len())).unwrap_or_default();
+    memchr::memmem::find(head, KEPT.as_bytes()).filter(|_| head.starts_with(b"\"["))?;
+    let text = json::decode_head(token, HEAD_BYTES);
+    let (line, rest) = text.split_once('\n')?;
+    rest.starts_with(KEPT).then(|| line.to_owned())
+}
+
+/// What is kept of a text, in so many chars.
+fn digest(text: &str, chars: usize) -> String {
+    if text.starts_with(['{', '['])
+        && text.len() <= READ_BYTES
+        && let Ok(value) = serde_json::from_str::<Json>(text)
+    {
+        return fields(&value, chars);
+    }
+    lines(text, chars)
+}
+
+/// The lines that tell most, in their order.
+fn lines(text: &str, chars: usize) -> String {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(READ_BYTES));
+    let lines: Vec<&str> = text.get(start..).unwrap_or("").lines().map(str::trim_end).take(MOST_LINES).collect();
+    let last = lines.iter().rposition(|line| !line.trim().is_empty());
+    let mut weighed: Vec<(usize, usize)> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let length = line.chars().count();
+        if length > LINE_CHARS || line.trim().is_empty() {
+            continue;
+        }
+        let is_error = FAILURES.is_match(*line);
+        let named = values(line).count().min(4);
+        let weight = usize::from(is_error) * 6 + usize::from(Some(at) == last) * 4 + named;
+        if weight > 0 {
+            weighed.push((weight, at));
+        }
+    }
+    // Of equal ones the first: a listing begins with what it is a listing of.
+    weighed.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+    let mut said: HashSet<&str> = HashSet::new();
+    let mut taken: Vec<usize> = Vec::new();
+    let mut left = chars;
+    for (weight, at) in weighed {
+        let line = lines.get(at).copied().unwrap_or("");
+        let cost = line.trim_start().chars().count() + " | ".len();
+        let is_new = weight >= 4 || values(line).any(|value| !said.contains(value.text));
+        if cost > left || !is_new {
+            continue;
+        }
+        left -= cost;
+        said.extend(values(line).map(|value| value.text));
+        taken.push(at);
+    }
+    taken.sort_unstable();
+    let count = lines.iter().filter(|line| !line.trim().is_empty()).count();
+    let omitted = count - taken.len();
+    let shown: Vec<&str> = taken.iter().filter_map(|at| lines.get(*at)).map(|line| line.trim_start()).collect();
+    match (shown.is_empty(), omitted) {
+        (true, _) => String::new(),
+        (_, 0) => shown.join(" | "),
+        (_, 1) => format!("{} … 1 line left out", shown.join(" | ")),
+        (_, omitted) => format!("{} … {omitted} lines left out", shown.join(" | ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prune::prune;
+    use crate::testing::{call_of, result};
+
+    #[test]
+    fn fields_and_telling_lines_are_kept_whole() {
+        for (text, chars, expect) in [
+            (r#"{"id": "UM3OG5", "note": null, "seats": [12, 5]}"#, 200, "id UM3OG5; seats 12, 5"),
+            (r#"{"id": "UM3OG5", "cabin": "economy", "n": 1}"#, 22, "id UM3OG5 … 2 more"),
+            (
+                "making\nerror: no such file\nwaiting\ndone in 3 s",
+                200,
+                "error: no such file | done in 3 s … 2 lines left out",
+            ),
+            ("src/a.py\nsrc/b.py\nsrc/c.py", 22, "src/a.py | src/c.py … 1 line left out"),
+            ("just words\nand more words", 5, ""),
+            ("", 100, ""),
+            ("{ not JSON", 100, "{ not JSON"),
+        ] {
+            assert_eq!(digest(text, chars), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_not_pruned_for_an_output() {
+        let long = format!(r#"{{"order_id": "A-1177", "text": "{}"}}"#, "x".repeat(300));
+        let list = [call_of("1", "get_order", r#"{"order_id": "A-1177"}"#), result("1", &long)];
+        let pruned = prune(&list, 0, None).messages;
+        let (_, stub) = kept(&list, &pruned, 0, 1_000).pop().unwrap();
+        let line = "[get_order] order_id=A-1177 (334 chars result)";
+        assert_eq!(stub.text(), format!("{line}\nKept of it: order_id A-1177"));
+        let again = prune(&[list[0].clone(), result("1", &format!("{}{}", stub.text(), " ".repeat(200)))], 0, None);
+        assert_eq!(again.messages[1].text(), line);
+        assert!(kept(&list, &pruned, 0, 20).is_empty());
+        assert!(kept(&list, &list, 0, 1_000).is_empty());
+    }
+}

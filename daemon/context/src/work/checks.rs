@@ -1,0 +1,109 @@
+use super::*;
+use crate::testing::{call_of, result, say};
+
+fn state(messages: &[Message]) -> WorkState {
+    WorkState::read(messages, WorkState::default())
+}
+
+fn told(state: &WorkState, chars: usize, elsewhere: &str) -> String {
+    let mut known = Known::default();
+    known.add(elsewhere);
+    Outline::of(state).render(chars, &[&known]).text
+}
+
+/// A booking that was looked at, changed, and looked at again.
+fn desk() -> Vec<Message> {
+    let booking = |cabin: &str| format!(r#"{{"reservation_id": "UM3OG5", "user_id": "omar_1", "cabin": "{cabin}"}}"#);
+    vec![
+        say("user", "please look at UM3OG5"),
+        call_of("1", "get_reservation_details", r#"{"reservation_id": "UM3OG5"}"#),
+        result("1", &booking("economy")),
+        call_of("2", "get_user_details", r#"{"user_id": "omar_1"}"#),
+        result("2", r#"{"name": {"first": "Omar"}, "cards": {"card_77": {"id": "card_77", "amount": 113}}}"#),
+        call_of("3", "upgrade", r#"{"reservation_id": "UM3OG5", "cabin": "business"}"#),
+        result("3", &booking("business")),
+    ]
+}
+
+#[test]
+fn the_newest_value_counts_and_the_one_before_is_marked() {
+    let text = told(&state(&desk()), 1_000, "");
+    assert_eq!(
+        text,
+        "reservation UM3OG5: user_id omar_1; cabin business (was economy)\nuser omar_1: name Omar; cards card_77 113"
+    );
+}
+
+#[test]
+fn what_stands_elsewhere_is_not_told_again() {
+    let text = told(&state(&desk()), 1_000, "UM3OG5 belongs to omar_1");
+    assert_eq!(text, "reservation UM3OG5: cabin business (was economy)\nuser omar_1: cards card_77 113");
+    assert_eq!(
+        told(&state(&desk()), 1_000, "UM3OG5 omar_1 card_77 113"),
+        "reservation UM3OG5: cabin business (was economy)"
+    );
+}
+
+#[test]
+fn little_room_is_for_what_calls_were_given() {
+    assert_eq!(told(&state(&desk()), 50, ""), "Also named: reservation: UM3OG5; user: omar_1");
+    for chars in 0..200 {
+        assert!(told(&state(&desk()), chars, "").chars().count() <= chars.max(1), "{chars}");
+    }
+}
+
+#[test]
+fn a_section_is_read_back() {
+    let state = state(&desk());
+    let all = told(&state, 1_000, "");
+    assert_eq!(told(&parse(&all), 1_000, ""), all);
+    let named = "Also named: file: src/a.rs, src/b.rs; name: retry_count";
+    assert_eq!(told(&parse(named), 1_000, ""), named);
+    for odd in ["", "Also named: ", "x", "x y", ": ", "a b: ; ; ", "Also named: ; : , "] {
+        drop(told(&parse(odd), 1_000, ""));
+    }
+}
+
+#[test]
+fn what_a_call_did_to_a_file_and_what_became_of_a_test_is_known() {
+    let messages = [
+        call_of("1", "read_file", r#"{"path": "src/queue.py"}"#),
+        result("1", "def drain_queue():\n    pass"),
+        call_of("2", "patch", r#"{"path": "src/queue.py"}"#),
+        result("2", "patched"),
+        call_of("3", "terminal", r#"{"command": "pytest"}"#),
+        result("3", "tests/test_queue.py::test_drain FAILED\n1 failed"),
+    ];
+    let text = told(&state(&messages), 1_000, "");
+    assert!(text.contains("file src/queue.py: last patch (was read_file)"), "{text}");
+    assert!(text.contains("test tests/test_queue.py::test_drain: result failed"), "{text}");
+    assert!(text.contains("drain_queue"), "{text}");
+}
+
+#[test]
+fn what_was_known_before_goes_on() {
+    let before = state(&desk());
+    let later = WorkState::read(&[result("9", r#"{"reservation_id": "UM3OG5", "cabin": "first"}"#)], before);
+    let booking = later.entities().iter().find(|entity| entity.id == "UM3OG5").unwrap();
+    let cabin = booking.attributes.iter().find(|attribute| attribute.name == "cabin").unwrap();
+    assert_eq!((cabin.value.as_str(), cabin.was.as_deref(), cabin.at), ("first", Some("business"), 7));
+    assert_eq!(booking.last, 7);
+}
+
+#[test]
+fn only_so_much_is_kept() {
+    let many: Vec<Message> =
+        (0..60).map(|at| say("user", &(0..100).map(|of| format!("value_{at}_{of} ")).collect::<String>())).collect();
+    assert_eq!(state(&many).entities().len(), MOST_ENTITIES);
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_output_is_read(text in "\\PC{0,300}", chars in 0_usize..400) {
+        let messages = [call_of("1", "x", &text), result("1", &text), say("user", &text)];
+        let shown = told(&state(&messages), chars, "");
+        proptest::prop_assert!(shown.chars().count() <= chars.max(1));
+        drop(parse(&shown));
+        drop(parse(&text));
+    }
+}

@@ -1,0 +1,95 @@
+//! What the state of the work is made of.
+
+use serde::{Deserialize, Serialize};
+
+use super::value::{Value, ValueKind};
+
+/// Something that the work is about, known by an exact name: an order, a person, a file, a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entity {
+    /// What it is, in the words of those who named it: `reservation`, `file`, `command`.
+    pub kind: String,
+    /// Its exact name.
+    pub id: String,
+    /// What is known of it, in the order in which it was said; the newest value of each.
+    #[serde(default)]
+    pub attributes: Vec<Attribute>,
+    /// The position of the message that last named it.
+    pub last: u64,
+    /// How often a call was given it.
+    #[serde(default)]
+    pub given: u32,
+    /// How often people, the model or results named it otherwise.
+    #[serde(default)]
+    pub said: u32,
+}
+
+/// One thing that is known of an entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// As those who said it call it.
+    pub name: String,
+    /// Its newest value, on one line.
+    pub value: String,
+    /// The position of the message that says so.
+    pub at: u64,
+    /// What it was before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+}
+
+/// Attributes that are kept of one entity.
+const MOST_ATTRIBUTES: usize = 32;
+
+impl Entity {
+    /// One that nothing is known of but its name.
+    pub(super) fn named(value: &Value<'_>) -> Self {
+        Self { kind: noun(value.kind).to_owned(), id: value.text.to_owned(), ..Self::default() }
+    }
+
+    /// Says something of it that is older than all that is known of it. What a `row` says may differ because
+    /// something else was asked.
+    pub(super) fn say_older(&mut self, older: Attribute, is_row: bool) {
+        let has_room = self.attributes.len() < MOST_ATTRIBUTES;
+        match self.attributes.iter_mut().find(|known| known.name == older.name) {
+            Some(known) if is_row || known.was.is_some() || known.value == older.value => {}
+            Some(known) => known.was = Some(older.value),
+            None if has_room => self.attributes.push(older),
+            None => {}
+        }
+    }
+
+    /// Adds what was known of it before.
+    pub(super) fn append(&mut self, older: Self) {
+        self.last = self.last.max(older.last);
+        self.given = self.given.saturating_add(older.given);
+        self.said = self.said.saturating_add(older.said);
+        if is_vague(&self.kind) && !is_vague(&older.kind) {
+            self.kind = older.kind;
+        }
+        older.attributes.into_iter().for_each(|attribute| self.say_older(attribute, false));
+    }
+}
+
+/// What values of a kind are called where nobody says what they are.
+pub(super) const fn noun(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Link => "link",
+        ValueKind::Email => "email",
+        ValueKind::Path => "file",
+        ValueKind::Name => "name",
+        ValueKind::Id => "id",
+        ValueKind::Date => "date",
+        ValueKind::Number => "number",
+    }
+}
+
+/// Whether things of a kind are told of; a date and a number say nothing by themselves.
+pub(super) fn has_name(kind: &str) -> bool {
+    !matches!(kind, "number" | "date")
+}
+
+/// Whether a kind only says how the name is written.
+pub(super) fn is_vague(kind: &str) -> bool {
+    matches!(kind, "id" | "name" | "number" | "date")
+}

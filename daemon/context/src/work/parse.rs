@@ -1,0 +1,47 @@
+//! The state as an earlier handoff tells it.
+
+use super::WorkState;
+use super::entity::{Attribute, Entity};
+use super::render::NAMED;
+
+/// How often something was named that a handoff carried on.
+const CARRIED: u32 = 2;
+
+/// Reads a section back.
+pub(crate) fn parse(text: &str) -> WorkState {
+    let mut state = WorkState::default();
+    for line in text.lines().map(str::trim) {
+        match line.strip_prefix(NAMED) {
+            Some(kinds) => kinds.split("; ").for_each(|kind| {
+                let Some((kind, ids)) = kind.split_once(": ") else { return };
+                ids.split(", ").for_each(|id| add(&mut state, kind, id, Vec::new()));
+            }),
+            None => {
+                let (named, told) = line.split_once(": ").unwrap_or((line, ""));
+                let Some((kind, id)) = named.split_once(' ') else { continue };
+                let attributes = told.split("; ").filter_map(attribute).collect();
+                add(&mut state, kind, id, attributes);
+            }
+        }
+    }
+    state
+}
+
+fn add(state: &mut WorkState, kind: &str, id: &str, attributes: Vec<Attribute>) {
+    let (kind, id) = (kind.trim(), id.trim());
+    if kind.is_empty() || id.is_empty() {
+        return;
+    }
+    let entity = state.entity(id, || Entity { kind: kind.to_owned(), id: id.to_owned(), ..Entity::default() });
+    entity.said = CARRIED;
+    attributes.into_iter().for_each(|attribute| entity.say_older(attribute, false));
+}
+
+fn attribute(text: &str) -> Option<Attribute> {
+    let (name, told) = text.split_once(' ')?;
+    let (value, was) = match told.strip_suffix(')').and_then(|told| told.rsplit_once(" (was ")) {
+        Some((value, was)) => (value, Some(was.to_owned())),
+        None => (told, None),
+    };
+    Some(Attribute { name: name.to_owned(), value: value.to_owned(), at: 0, was })
+}

@@ -1,0 +1,259 @@
+//! Reading messages, newest first.
+
+use rayon::prelude::*;
+use serde_json::Value as Json;
+
+use super::entity::{Attribute, Entity};
+use super::value::{Value, ValueKind, value, values};
+use super::{WorkState, object, tests};
+use crate::handoff;
+use crate::message::{Content, Message, Role};
+use crate::pairs;
+use crate::parallel::MANY_MESSAGES;
+
+/// Bytes of one text that are read; of a longer one both ends.
+const TEXT_BYTES: usize = 32 << 10;
+/// Bytes of outputs that are read, newest first; older ones are only what calls and people said of
+/// them. It bounds the time.
+const OUTPUT_BYTES: usize = 1 << 20;
+/// Bytes of arguments that are read.
+const ARGUMENT_BYTES: usize = 64 << 10;
+/// Names that are taken from one output which has no fields.
+const MOST_OF_OUTPUT: usize = 200;
+
+/// What the messages say; the first one has the position `first`.
+pub(super) fn read(turns: &[Message], first: u64) -> WorkState {
+    let callers = pairs::callers(turns);
+    let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
+    let mut bytes = 0;
+    for at in (0..turns.len()).rev() {
+        let is_read = bytes < OUTPUT_BYTES;
+        bytes += if turns[at].is(Role::Tool) { turns[at].raw().len().min(TEXT_BYTES) } else { 0 };
+        match parts.last_mut() {
+            Some((part, reads)) if part.len() < MANY_MESSAGES && *reads == is_read => part.start = at,
+            _ => parts.push((at..at + 1, is_read)),
+        }
+    }
+    let read = |(part, is_read): &(std::ops::Range<usize>, bool)| {
+        let mut reader = Reader { state: WorkState::default(), at: 0 };
+        for at in part.clone().rev() {
+            reader.at = first + at as u64;
+            let call = callers.get(at).copied().flatten().and_then(|(at, index)| Some((turns.get(at)?, index)));
+            reader.message(&turns[at], call, *is_read);
+        }
+        reader.state
+    };
+    let read: Vec<WorkState> = parts.par_iter().map(read).collect();
+    let mut state = WorkState::default();
+    read.into_iter().for_each(|older| state.append(older));
+    state.messages = first + turns.len() as u64;
+    state
+}
+
+struct Reader {
+    state: WorkState,
+    /// The position of the message that is read.
+    at: u64,
+}
+
+impl Reader {
+    fn message(&mut self, message: &Message, call: Option<(&Message, usize)>, is_read: bool) {
+        match message.role() {
+            Role::Tool if is_read => self.result(message, call),
+            Role::Tool | Role::System => {}
+            _ if handoff::is_only_handoff(message) => {}
+            Role::Assistant => {
+                for call in message.tool_calls() {
+                    let arguments = message.arguments(call);
+                    self.given(&arguments);
+                    self.done(call.name.as_deref().unwrap_or(""), &arguments);
+                }
+                self.said(&message.text());
+            }
+            _ => self.said(&message.text()),
+        }
+    }
+
+    /// What a call was given; the names of arguments are nobody's.
+    fn given(&mut self, arguments: &str) {
+        let parsed = match arguments.len() <= ARGUMENT_BYTES {
+            true => serde_json::from_str::<Json>(arguments).ok(),
+            false => None,
+        };
+        let at = self.at;
+        let mut given = |text: &str| {
+            for value in values(text) {
+                let entity = self.state.entity(value.text, || Entity::named(&value));
+                entity.given = entity.given.saturating_add(1);
+                entity.last = entity.last.max(at);
+            }
+        };
+        match parsed {
+            Some(json) => leaves(&json, &mut given),
+            None => ends(arguments).into_iter().for_each(given),
+        }
+    }
+
+    /// What people and the model say.
+    fn said(&mut self, text: &str) {
+        for value in ends(text).into_iter().flat_map(values) {
+            self.named(&value);
+        }
+    }
+
+    fn named(&mut self, value: &Value<'_>) {
+        let entity = self.state.entity(value.text, || Entity::named(value));
+        entity.said = entity.said.saturating_add(1);
+        entity.last = entity.last.max(self.at);
+    }
+
+    /// What a call did to the file that it names.
+    fn done(&mut self, tool: &str, arguments: &str) {
+        let Some((key, place)) = main_argument(arguments) else { return };
+        if kind_of_key(&key) == "file" && value(&place).is_some_and(|value| value.kind == ValueKind::Path) {
+            let at = self.at;
+            let entity = self.state.entity(&place, || Entity {
+                kind: "file".to_owned(),
+                id: place.clone(),
+                ..Entity::default()
+            });
+            entity.say_older(Attribute { name: "last".to_owned(), value: tool.to_owned(), at, was: None }, false);
+        }
+    }
+
+    /// What a call gave.
+    fn result(&mut self, message: &Message, call: Option<(&Message, usize)>) {
+        if !matches!(message.content(), Content::Text(_) | Content::List(_)) {
+            return;
+        }
+        let text = message.text();
+        let call = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
+        let tool = call.and_then(|(_, call)| call.name.as_deref()).unwrap_or("");
+        let parsed = (text.starts_with(['{', '[']) && text.len() <= TEXT_BYTES)
+            .then(|| serde_json::from_str::<Json>(&text).ok())
+            .flatten();
+        let Some(json) = parsed else {
+            return self.output(&text);
+        };
+        let about = call.and_then(|(message, call)| main_argument(&message.arguments(call)));
+        let about =
+            about.as_ref().map(|(key, id)| (kind_of_key(key), id.as_str())).filter(|(kind, _)| !kind.is_empty());
+        for object in object::objects(&json, about, thing(tool)) {
+            self.object(object);
+        }
+        // Texts of several lines are outputs of their own.
+        leaves(&json, &mut |text| match text.contains('\n') {
+            true => self.output(text),
+            false => values(text).for_each(|value| self.named(&value)),
+        });
+    }
+
+    fn object(&mut self, object: object::Object) {
+        let at = self.at;
+        let entity = self.state.entity(&object.id, || Entity { id: object.id.clone(), ..Entity::default() });
+        if entity.kind.is_empty() || super::entity::is_vague(&entity.kind) {
+            entity.kind = object.kind;
+        }
+        entity.last = entity.last.max(at);
+        entity.said = entity.said.saturating_add(1);
+        for (name, value) in object.fields {
+            entity.say_older(Attribute { name, value, at, was: None }, object.is_row);
+        }
+    }
+
+    /// An output without fields.
+    fn output(&mut self, text: &str) {
+        let mut left = MOST_OF_OUTPUT;
+        for part in ends(text) {
+            for (test, result) in tests::results(part) {
+                let at = self.at;
+                let entity = self.state.entity(test, || Entity {
+                    kind: "test".to_owned(),
+                    id: test.to_owned(),
+                    ..Entity::default()
+                });
+                "test".clone_into(&mut entity.kind);
+                entity.last = entity.last.max(at);
+                entity
+                    .say_older(Attribute { name: "result".to_owned(), value: result.to_owned(), at, was: None }, false);
+            }
+            for value in values(part).filter(is_name) {
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let at = self.at;
+                let entity = self.state.entity(value.text, || Entity::named(&value));
+                entity.last = entity.last.max(at);
+                entity.said = entity.said.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Every text and number within a value.
+fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
+    match value {
+        Json::String(text) => then(text),
+        Json::Number(number) => then(&number.to_string()),
+        Json::Array(items) => items.iter().for_each(|item| leaves(item, then)),
+        Json::Object(fields) => fields.values().for_each(|value| leaves(value, then)),
+        Json::Null | Json::Bool(_) => {}
+    }
+}
+
+/// A date and a number say nothing by themselves.
+fn is_name(value: &Value<'_>) -> bool {
+    !matches!(value.kind, ValueKind::Date | ValueKind::Number)
+}
+
+/// A text, or where it is too long its two ends, the later one first.
+fn ends(text: &str) -> Vec<&str> {
+    if text.len() <= TEXT_BYTES {
+        return vec![text];
+    }
+    let head = text.floor_char_boundary(TEXT_BYTES / 2);
+    let tail = text.ceil_char_boundary(text.len() - TEXT_BYTES / 2);
+    vec![text.get(tail..).unwrap_or(""), text.get(..head).unwrap_or("")]
+}
+
+/// The argument that says what a call is about: the first that has the name of an id or a place.
+fn main_argument(arguments: &str) -> Option<(String, String)> {
+    if arguments.len() > ARGUMENT_BYTES {
+        return None;
+    }
+    let Ok(Json::Object(fields)) = serde_json::from_str(arguments) else { return None };
+    fields.into_iter().find_map(|(key, value)| {
+        let named = !kind_of_key(&key).is_empty();
+        match value {
+            Json::String(text) if named && !text.is_empty() && text.len() <= 120 && !text.contains('\n') => {
+                Some((key, text))
+            }
+            Json::Number(number) if named => Some((key, number.to_string())),
+            _ => None,
+        }
+    })
+}
+
+/// What a call is about whose argument has this name; nothing if it says nothing of that.
+fn kind_of_key(key: &str) -> &str {
+    match key {
+        "path" | "file_path" | "file" | "filename" | "notebook_path" => "file",
+        "url" => "link",
+        "id" => "id",
+        "email" | "branch" | "session" | "order" | "user" | "username" | "sha" | "commit" => key,
+        _ => ["_id", "Id", "_number", "_name"].iter().find_map(|end| key.strip_suffix(end)).unwrap_or(""),
+    }
+}
+
+/// The thing that a tool's name says it gives: `get_user_details` gives `user`, `list_orders` an `order`.
+fn thing(tool: &str) -> &str {
+    let parts = tool.split('_').filter(|part| !VERBS.contains(part) && part.len() > 2);
+    object::singular(parts.into_iter().next_back().unwrap_or(""))
+}
+
+/// Words of tools' names that are no things.
+const VERBS: &[&str] = &[
+    "get", "list", "search", "find", "read", "fetch", "show", "query", "look", "lookup", "update", "create", "delete",
+    "add", "remove", "set", "check", "run", "details", "detail", "info", "by", "all", "for", "the", "direct", "call",
+];
