@@ -1,5 +1,6 @@
 """Sessions made of recorded conversations."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -16,15 +17,20 @@ PERSON = re.compile(r"[a-z]+_[a-z]+_\d{4}")
 def sessions(files):
     """Every session that the conversations of the files make."""
     for file in files:
-        lines = [json.loads(line) for line in Path(file).read_text().splitlines() if line.strip()]
+        lines = [json.loads(line) for line in text_of_file(file).splitlines() if line.strip()]
         short = [line for line in lines if is_short(line)]
         for line in lines:
             if not is_short(line) or len(short) < min(DAYS):
-                yield {"id": str(line["id"]), "set": Path(file).stem, "messages": line["messages"]}
+                yield {"id": str(line["id"]), "set": Path(file).name.split(".")[0], "messages": line["messages"]}
         for length in DAYS if len(short) >= min(DAYS) else ():
             for start in range(0, len(short) - length + 1, length):
                 yield day(f"day-{length}-{start}", f"days of {length}", short[start : start + length])
         yield from returning(short)
+
+
+def text_of_file(file):
+    data = Path(file).read_bytes()
+    return (gzip.decompress(data) if str(file).endswith(".gz") else data).decode()
 
 
 def is_short(conversation):
@@ -38,7 +44,7 @@ def returning(short):
     for conversation in short:
         found = PERSON.findall(json.dumps(conversation))
         if found:
-            of_person.setdefault(max(set(found), key=found.count), []).append(conversation)
+            of_person.setdefault(max(sorted(set(found)), key=found.count), []).append(conversation)
     several = [all_of_one for all_of_one in of_person.values() if len(all_of_one) > 1]
     for start in range(0, len(several) - 9, 10):
         part = several[start : start + 10]

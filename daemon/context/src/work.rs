@@ -8,6 +8,7 @@
 mod entity;
 mod object;
 mod parse;
+mod places;
 mod rank;
 mod read;
 mod render;

@@ -75,7 +75,7 @@ fn what_a_call_did_to_a_file_and_what_became_of_a_test_is_known() {
         result("3", "tests/test_queue.py::test_drain FAILED\n1 failed"),
     ];
     let text = told(&state(&messages), 1_000, "");
-    assert!(text.contains("file src/queue.py: last patch (was read_file)"), "{text}");
+    assert!(text.contains("file src/queue.py: last patch"), "{text}");
     assert!(text.contains("test tests/test_queue.py::test_drain: result failed"), "{text}");
     assert!(text.contains("drain_queue"), "{text}");
 }

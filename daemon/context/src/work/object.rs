@@ -116,7 +116,8 @@ fn identity<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, S
     let ends = |ends: &[&str]| {
         fields.iter().find_map(|(key, value)| {
             let of = ends.iter().find_map(|end| key.strip_suffix(end)).filter(|of| !of.is_empty())?;
-            Some((key.as_str(), of, name_of(value)?))
+            let is_result = matches!(of, "exit" | "status" | "return" | "response" | "error");
+            Some((key.as_str(), of, name_of(value).filter(|_| !is_result)?))
         })
     };
     if let Some((key, id)) = named("id") {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::entity::{Attribute, Entity};
 use super::value::{Value, ValueKind, value, values};
-use super::{WorkState, object, tests};
+use super::{WorkState, object, places, tests};
 use crate::handoff;
 use crate::message::{Content, Message, Role};
 use crate::pairs;
@@ -18,6 +18,8 @@ const TEXT_BYTES: usize = 32 << 10;
 const OUTPUT_BYTES: usize = 1 << 20;
 /// Bytes of arguments that are read.
 const ARGUMENT_BYTES: usize = 64 << 10;
+/// Chars of an argument that is told beside what a call did.
+const SHORT_ARGUMENT: usize = 24;
 /// Names that are taken from one output which has no fields.
 const MOST_OF_OUTPUT: usize = 200;
 
@@ -107,18 +109,22 @@ impl Reader {
         entity.last = entity.last.max(self.at);
     }
 
-    /// What a call did to the file that it names.
+    /// What a call did to the file that it names, and with what.
     fn done(&mut self, tool: &str, arguments: &str) {
         let Some((key, place)) = main_argument(arguments) else { return };
-        if kind_of_key(&key) == "file" && value(&place).is_some_and(|value| value.kind == ValueKind::Path) {
-            let at = self.at;
-            let entity = self.state.entity(&place, || Entity {
-                kind: "file".to_owned(),
-                id: place.clone(),
-                ..Entity::default()
-            });
-            entity.say_older(Attribute { name: "last".to_owned(), value: tool.to_owned(), at, was: None }, false);
-        }
+        let Some(path) = value(&place).filter(|value| kind_of_key(&key) == "file" && value.kind == ValueKind::Path)
+        else {
+            return;
+        };
+        let given: Option<serde_json::Map<String, Json>> = serde_json::from_str(arguments).ok();
+        let with = given.iter().flatten().filter(|(name, _)| **name != key).filter_map(|(name, value)| {
+            let value = object::line(value, SHORT_ARGUMENT);
+            (!value.is_empty()).then(|| format!(" {name} {value}"))
+        });
+        let at = self.at;
+        let value = format!("{tool}{}", with.collect::<String>());
+        let entity = self.state.entity(path.text, || Entity::named(&path));
+        entity.say_older(Attribute { name: "last".to_owned(), value, at, was: None }, true);
     }
 
     /// What a call gave.
@@ -176,6 +182,16 @@ impl Reader {
                 entity.last = entity.last.max(at);
                 entity
                     .say_older(Attribute { name: "result".to_owned(), value: result.to_owned(), at, was: None }, false);
+            }
+            for (name, place) in places::definitions(part) {
+                let at = self.at;
+                let entity = self.state.entity(name, || Entity {
+                    kind: "name".to_owned(),
+                    id: name.to_owned(),
+                    ..Entity::default()
+                });
+                entity.last = entity.last.max(at);
+                entity.say_older(Attribute { name: "at".to_owned(), value: place, at, was: None }, false);
             }
             for value in values(part).filter(is_name) {
                 if left == 0 {

@@ -76,7 +76,7 @@ const DATE: usize = "2024-05-20".len();
 fn trimmed<'a>(word: &'a str, signs: &Signs) -> &'a str {
     let word = word.trim_end_matches(['.', ':', '!', '?', '-', '&', '%', '~', '@']);
     let word = match signs.slashes > 0 {
-        true => word.trim_end_matches('/'),
+        true => word.trim_end_matches('/').trim_start_matches("./"),
         false => word,
     };
     word.trim_start_matches(['-', ':', '#', '+', '@', '%', '&', '?', '!', '*'])
@@ -89,7 +89,7 @@ fn kind(text: &str, signs: &Signs) -> Option<ValueKind> {
     if signs.at && is_email(text) {
         return Some(ValueKind::Email);
     }
-    if signs.slashes > 0 {
+    if signs.slashes > 0 && text.contains('/') {
         return is_path(text, signs).then_some(ValueKind::Path);
     }
     if signs.digits > 0 && is_date(text) {
@@ -204,7 +204,8 @@ impl Iterator for Words<'_> {
             let mut start = self.at;
             // What is written as an escape is no part of the word behind it.
             while let Some(byte) = bytes.get(start).filter(|byte| !is_of_word(**byte)) {
-                let is_escape = *byte == b'\\' && bytes.get(start + 1).is_some_and(|next| b"nrtu".contains(next));
+                let is_escape =
+                    *byte == b'\\' && bytes.get(start + 1).is_some_and(|next| b"nrtubBsSdDwW".contains(next));
                 start += if is_escape { 2 } else { 1 };
             }
             bytes.get(start)?;
@@ -255,7 +256,7 @@ mod tests {
             ("nothing to see here, and/or there. 10:30, 1/2, e.g. 3rd 12px", &[]),
             ("see https://a.example/b?x=1&y=2, please", &[("https://a.example/b?x=1&y=2", Link)]),
             ("mail sofia.kim7287@example.com.", &[("sofia.kim7287@example.com", Email)]),
-            ("in src/queue/worker.rs:12 and ./run.sh", &[("src/queue/worker.rs", Path), ("./run.sh", Path)]),
+            ("in src/queue/worker.rs:12 and ./run.sh", &[("src/queue/worker.rs", Path), ("run.sh", Path)]),
             ("setup.py feature/login-2", &[("setup.py", Path), ("feature/login-2", Path)]),
             ("retry_count, handleRequest(x) __init__", &[("retry_count", Name), ("handleRequest", Name)]),
             (r#"{"id": "HAT113", "n": 42, "total": 305}"#, &[("HAT113", Id), ("305", Number)]),
@@ -264,6 +265,7 @@ mod tests {
             ("数据库 user_1 失败", &[("user_1", Id)]),
             ("--no-cache #4711", &[("4711", Number)]),
             ("key ab12...9f3c", &[]),
+            (r"grep \bdrain_queue\(", &[("drain_queue", Name)]),
         ] {
             let found: Vec<_> = values(text).map(|value| (value.text, value.kind)).collect();
             assert_eq!(found, expect, "{text}");
