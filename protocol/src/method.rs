@@ -132,6 +132,8 @@ macro_rules! for_each_method {
             RecallExpand recall_expand "recall.expand" read none recall::ExpandParams => recall::ExpandResult;
             /// Gives what each compression of a session took out.
             RecallDescribe recall_describe "recall.describe" read session recall::DescribeParams => recall::DescribeResult;
+            /// Gives what a session is about by exact names, with the newest of what is known; `limit` is 1 to 500 (50).
+            RecallState recall_state "recall.state" read session recall::StateParams => recall::StateResult;
             /// Gives the function schemas for a model.
             RecallSchema recall_schema "recall.schema" read none recall::SchemaParams => recall::SchemaResult;
             /// Says whether to compress now, and why.

@@ -146,6 +146,62 @@ pub struct Compression {
     pub summary: String,
 }
 
+/// Params of `recall.state`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StateParams {
+    /// The session's id.
+    pub session: String,
+    /// Only what has this name; where nothing has it, those whose name or kind has it in it.
+    pub entity: Option<String>,
+    /// Entities at most; 50 when absent, up to 500.
+    pub limit: Option<u64>,
+}
+
+/// Result of `recall.state`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StateResult {
+    /// What the session is about, what is needed most first.
+    pub entities: Vec<Entity>,
+    /// There are more than were asked for.
+    pub more: bool,
+    /// Always true: a message with this result is not archived as new.
+    pub recalled: bool,
+}
+
+/// Something that a session is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Entity {
+    /// What it is: `order`, `file`, `test`, or how its name is written.
+    pub kind: String,
+    /// Its exact name.
+    pub id: String,
+    /// What is known of it.
+    pub attributes: Vec<Attribute>,
+    /// Calls that were given it.
+    pub given: u64,
+    /// Times that it was named otherwise.
+    pub said: u64,
+    /// The message that named it last, for `recall.expand`.
+    pub handle: String,
+}
+
+/// One thing that is known of an entity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Attribute {
+    /// As those who said it call it.
+    pub name: String,
+    /// Its newest value.
+    pub value: String,
+    /// The value before that; null when there was none.
+    pub was: Option<String>,
+    /// The message that says so, for `recall.expand`.
+    pub handle: String,
+}
+
 /// Params of `recall.schema`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -155,6 +211,6 @@ pub struct SchemaParams {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
-    /// The function schemas that let a model search, expand and describe.
+    /// The function schemas that let a model search, expand, describe and ask for the state.
     pub tools: Vec<Json>,
 }

@@ -10,8 +10,16 @@ mod changes;
 mod inline;
 mod restart;
 
-const TOOLS: [&str; 7] =
-    ["memory", "recall_search", "recall_expand", "recall_describe", "output_read", "output_search", "admit_output"];
+const TOOLS: [&str; 8] = [
+    "memory",
+    "recall_search",
+    "recall_expand",
+    "recall_describe",
+    "recall_state",
+    "output_read",
+    "output_search",
+    "admit_output",
+];
 
 #[test]
 fn it_says_who_it_is_and_what_it_can() {

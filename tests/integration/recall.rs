@@ -231,10 +231,39 @@ fn a_handoff_names_the_functions_that_give_back_what_it_replaces() {
     let (_, recall) = handoff.split_once("## Archived Messages\n").unwrap();
     let tools = raw.result("recall.schema", &json!({}))["tools"].take();
     let named: Vec<&str> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(named, ["recall_search", "recall_expand", "recall_describe"]);
+    assert_eq!(named, ["recall_search", "recall_expand", "recall_describe", "recall_state"]);
     assert!(recall.contains("recall_expand") && recall.contains("recall_search"), "{recall}");
     let handle = done["report"]["archived"]["handle"].as_str().unwrap();
     assert!(recall.contains(handle), "{recall}");
     let items = raw.result("recall.expand", &json!({ "handle": handle }))["items"].take();
     assert!(items.as_array().unwrap().iter().all(|item| list.contains(&item["message"])), "{items}");
+}
+
+#[test]
+fn the_state_of_the_work_is_told_with_where_it_stands() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    raw.result("session.open", &json!({ "session": "s" }));
+    let call = |id: &str, cabin: &str| {
+        let order = json!({ "reservation_id": "UM3OG5", "cabin": cabin, "user_id": "omar_1" }).to_string();
+        let function = json!({ "name": "get_reservation", "arguments": "{\"reservation_id\": \"UM3OG5\"}" });
+        [
+            json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": id, "type": "function", "function": function }] }),
+            json!({ "role": "tool", "tool_call_id": id, "content": order }),
+        ]
+    };
+    let messages: Vec<Value> = call("1", "economy").into_iter().chain(call("2", "business")).collect();
+    let appended = json!({ "session": "s", "generation": 0, "position": 0, "messages": messages });
+    raw.result("session.append", &appended);
+    let state = raw.result("recall.state", &json!({ "session": "s", "entity": "UM3OG5" }));
+    let [entity] = state["entities"].as_array().unwrap().as_slice() else { panic!("{state}") };
+    assert_eq!((&entity["kind"], &entity["given"]), (&json!("reservation"), &json!(2)));
+    let cabin = entity["attributes"].as_array().unwrap().iter().find(|known| known["name"] == "cabin").unwrap();
+    assert_eq!((&cabin["value"], &cabin["was"]), (&json!("business"), &json!("economy")));
+    let said = raw.result("recall.expand", &json!({ "handle": cabin["handle"], "before": 0, "after": 0 }));
+    assert_eq!(said["items"][0]["message"], messages[3]);
+    // What is removed is known no more.
+    raw.result("session.remove", &json!({ "session": "s" }));
+    assert_eq!(kind(&raw.call("recall.state", &json!({ "session": "s" }))), "not_found");
 }

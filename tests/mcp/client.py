@@ -11,7 +11,7 @@ from mcp.types import Implementation
 
 SNAPSHOT = "herma://session/snapshot"
 USER = "herma://store/user"
-TOOLS = ["memory", "recall_search", "recall_expand", "recall_describe", "output_read", "output_search", "admit_output"]
+TOOLS = ["memory", "recall_search", "recall_expand", "recall_describe", "recall_state", "output_read", "output_search", "admit_output"]
 PATIENCE = 30
 
 # The older protocol's subscriptions.

@@ -238,7 +238,7 @@ def test_keys_in_an_error_of_the_hosts_are_not_repeated(home, client):
 
 def test_recall_by_the_model(engine):
     tools = [tool["name"] for tool in engine.get_tool_schemas()]
-    assert tools == ["recall_search", "recall_expand", "recall_describe"]
+    assert tools == ["recall_search", "recall_expand", "recall_describe", "recall_state"]
     engine.compress(conversation(120))
     (one,) = json.loads(engine.handle_tool_call("recall_describe", {}))["compressions"]
     expanded = json.loads(engine.handle_tool_call("recall_expand", {"handle": one["handle"]}))

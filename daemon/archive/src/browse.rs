@@ -97,6 +97,33 @@ impl Reader {
         self.messages(&query, params![handle, narrow(limit), narrow(from)])
     }
 
+    /// The newest messages of a session, and of those that it goes on for, as many as have so many bytes; oldest
+    /// first, each with its id. What shows what was there before is left out, and so are system messages.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn newest_bodies(&self, session: &str, bytes: usize) -> Result<Vec<(u64, String)>, ArchiveError> {
+        let mut found: Vec<(u64, String)> = Vec::new();
+        let mut left = bytes;
+        let mut query = self.connection.prepare_cached(
+            "SELECT id, body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
+             AND recalled = 0 AND role <> 'system' ORDER BY id DESC",
+        )?;
+        // The newest of a lineage is the last.
+        for session in self.lineage(session)?.iter().rev() {
+            let mut rows = query.query([session])?;
+            while left > 0
+                && let Some(row) = rows.next()?
+            {
+                let body: String = row.get(1)?;
+                left = left.saturating_sub(body.len());
+                found.push((row.get(0)?, body));
+            }
+        }
+        found.sort_unstable_by_key(|(id, _)| *id);
+        Ok(found)
+    }
+
     /// The memory text of that id.
     ///
     /// # Errors

@@ -6,7 +6,15 @@ use crate::lenient;
 
 /// Tools whose results are shown again, not said anew. Finding them once more
 /// would let a search find only earlier searches.
-const RECALL_TOOLS: [&str; 5] = ["recall_search", "recall_expand", "recall_describe", "output_read", "output_search"];
+const RECALL_TOOLS: [&str; 6] =
+    ["recall_search", "recall_expand", "recall_describe", "recall_state", "output_read", "output_search"];
+
+/// The heading of a handoff's section that lists what its messages name. They are found themselves, and would
+/// be found twice.
+pub const STATE_HEADING: &str = "## State of the Work";
+
+/// The field that a message with a handoff has.
+const HANDOFF: &str = "_compressed_summary";
 
 /// How deep text is looked for in parts of parts.
 const DEPTH: usize = 4;
@@ -23,11 +31,27 @@ pub fn text_of(body: &str) -> String {
 /// that did.
 pub(crate) fn searched(body: &str) -> String {
     let Some(value) = lenient::parse(body) else { return String::new() };
-    let text = text_of_value(&value);
+    let mut text = text_of_value(&value);
+    if value.get(HANDOFF).and_then(Value::as_bool) == Some(true) {
+        text = without_state(&text);
+    }
     match value.get("name").and_then(Value::as_str) {
         Some(name) if !name.is_empty() => format!("{name}\n{text}"),
         _ => text,
     }
+}
+
+/// A handoff without the section of that heading.
+fn without_state(text: &str) -> String {
+    let mut inside = false;
+    let kept = text.split_inclusive('\n').filter(|line| {
+        inside = match line.trim_end() {
+            STATE_HEADING => true,
+            line => inside && !line.starts_with("## ") && !line.starts_with("--- "),
+        };
+        !inside
+    });
+    kept.collect()
 }
 
 /// A message as far as it matters here. What has an odd type counts as missing.
@@ -261,6 +285,11 @@ mod tests {
             (r#"{"role":"tool","name":"grep","content":"a"}"#, "grep\na"),
             (r#"{"role":"user","name":7,"content":"a"}"#, "a"),
             (r#"{"role":"user","name":"","content":"a"}"#, "a"),
+            (
+                r###"{"_compressed_summary":true,"content":"a\n## State of the Work\nfile b: last c\nd\n## Other\ne\n## State of the Work\nf\n--- END"}"###,
+                "a\n## Other\ne\n--- END",
+            ),
+            (r###"{"content":"## State of the Work\na"}"###, "## State of the Work\na"),
             ("no json", ""),
         ] {
             assert_eq!(searched(body), expect, "{body}");

@@ -30,6 +30,8 @@ pub const RECALL_SEARCH: &str = "recall_search";
 pub const RECALL_EXPAND: &str = "recall_expand";
 /// The one by which it learns what a session's compressions took out.
 pub const RECALL_DESCRIBE: &str = "recall_describe";
+/// The function that tells what a session is about, as a model knows it.
+pub const RECALL_STATE: &str = "recall_state";
 
 /// Tokens that an image counts in an estimate.
 pub const IMAGE_TOKENS: u64 = 1_500;

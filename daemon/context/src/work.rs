@@ -47,10 +47,16 @@ impl WorkState {
         state
     }
 
-    /// What is known, in no order.
+    /// All that is known, in no order.
     #[must_use]
     pub fn entities(&self) -> &[Entity] {
         &self.entities
+    }
+
+    /// Things with a name, what is needed most first; a date and a number alone are none.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<&Entity> {
+        Outline::of(self).ranked()
     }
 
     /// The entity of this name.

@@ -1,6 +1,7 @@
 //! Recall: getting back what left a context.
 
 mod expand;
+mod state;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use herma_spill::page::Part;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::expand::Around;
+pub(crate) use self::state::{StateQuery, Stated};
 use super::caller::Caller;
 use super::recall_index::RecallIndexer;
 use super::sessions::SessionService;

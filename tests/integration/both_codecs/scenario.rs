@@ -296,6 +296,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::RecallSearch => recall::search(talk),
         Method::RecallExpand => recall::expand(talk),
         Method::RecallDescribe => recall::describe(talk),
+        Method::RecallState => recall::state(talk),
         Method::RecallSchema => recall::schema(talk),
         Method::ContextCheck => contexts::check(talk),
         Method::ContextReset => contexts::reset(talk),

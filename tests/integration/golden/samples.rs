@@ -163,6 +163,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::RecallSearch => recall::search(),
         Method::RecallExpand => recall::expand(),
         Method::RecallDescribe => recall::describe(),
+        Method::RecallState => recall::state(),
         Method::RecallSchema => recall::schema(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),

@@ -100,5 +100,5 @@ fn handles_that_lead_nowhere_are_not_found() {
         assert_eq!(kind(&raw.call("recall.expand", &params)), "invalid_params", "{wrong}");
     }
     let tools = raw.result("recall.schema", &json!({}))["tools"].take();
-    assert_eq!(tools.as_array().unwrap().len(), 3, "search, expand and describe");
+    assert_eq!(tools.as_array().unwrap().len(), 4, "search, expand, describe and state");
 }

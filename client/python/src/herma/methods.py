@@ -60,6 +60,7 @@ EFFECTS: dict[str, Effect] = {
     "recall.search": Effect.READ,
     "recall.expand": Effect.READ,
     "recall.describe": Effect.READ,
+    "recall.state": Effect.READ,
     "recall.schema": Effect.READ,
     "context.check": Effect.READ,
     "context.reset": Effect.SAME,

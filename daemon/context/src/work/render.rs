@@ -55,6 +55,11 @@ impl<'a> Outline<'a> {
         Self { parts: parts(&ranked), ranked, weights }
     }
 
+    /// The things, the best first.
+    pub(super) fn ranked(self) -> Vec<&'a Entity> {
+        self.ranked
+    }
+
     /// Chars that all of it would take at the most.
     pub(crate) fn chars(&self) -> usize {
         let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));

@@ -146,6 +146,11 @@ impl ArchiveHandle {
         self.read(move |reader| reader.removed_page(&handle, from, limit)).await
     }
 
+    /// The newest messages of a session, oldest first.
+    pub(crate) async fn newest_bodies(&self, session: String, bytes: usize) -> Outcome<Vec<(u64, String)>> {
+        self.read(move |reader| reader.newest_bodies(&session, bytes)).await
+    }
+
     /// A text out of a store's history.
     pub(crate) async fn memory_text(&self, id: u64) -> Outcome<Option<ArchivedMemory>> {
         self.read(move |reader| reader.memory_text(id)).await

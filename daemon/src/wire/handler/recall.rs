@@ -5,8 +5,8 @@ mod schema;
 use herma_archive::search::Kinds;
 use herma_protocol::Json;
 use herma_protocol::recall::{
-    Compression, DescribeParams, DescribeResult, ExpandParams, ExpandResult, Hit, Item, Kind, SearchParams,
-    SearchResult,
+    Attribute, Compression, DescribeParams, DescribeResult, Entity, ExpandParams, ExpandResult, Hit, Item, Kind,
+    SearchParams, SearchResult, StateParams, StateResult,
 };
 
 pub(super) use schema::schema;
@@ -16,7 +16,7 @@ use crate::data::names;
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
-use crate::service::recall::{Around, Place, PlaceKind};
+use crate::service::recall::{Around, Place, PlaceKind, StateQuery, Stated};
 use crate::wire::services::Services;
 
 /// Chars of a query.
@@ -30,6 +30,12 @@ const OF_ONE_OUTPUT: usize = 3;
 
 /// Hits that one call may ask for.
 const HITS: u64 = 100;
+
+/// Entities when the caller doesn't say.
+const DEFAULT_ENTITIES: u64 = 50;
+
+/// Entities that one call may ask for.
+const ENTITIES: u64 = 500;
 
 pub(super) async fn search(services: &Services, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
     names::check_all(&[("session", params.session.as_ref())])?;
@@ -103,4 +109,35 @@ pub(super) async fn describe(services: &Services, caller: &Caller, params: Descr
         summary: one.summary,
     });
     Ok(DescribeResult { compressions: compressions.collect() })
+}
+
+pub(super) async fn state(services: &Services, caller: &Caller, params: StateParams) -> Outcome<StateResult> {
+    let limit = params.limit.unwrap_or(DEFAULT_ENTITIES);
+    if !(1..=ENTITIES).contains(&limit) {
+        return Err(Error::param("limit", format!("must be from 1 to {ENTITIES}")));
+    }
+    if params.entity.as_ref().is_some_and(|entity| entity.chars().count() > QUERY) {
+        return Err(Error::param("entity", format!("at most {QUERY} chars are allowed")));
+    }
+    let query = StateQuery { session: params.session, entity: params.entity, limit: narrow(limit) };
+    let stated = services.recall.state(caller, query).await?;
+    let entities = stated.entities.iter().map(|entity| self::entity(&stated, entity)).collect();
+    Ok(StateResult { entities, more: stated.more, recalled: true })
+}
+
+fn entity(stated: &Stated, entity: &herma_context::work::Entity) -> Entity {
+    let attributes = entity.attributes.iter().map(|attribute| Attribute {
+        name: attribute.name.clone(),
+        value: attribute.value.clone(),
+        was: attribute.was.clone(),
+        handle: stated.handle(attribute.at),
+    });
+    Entity {
+        kind: entity.kind.clone(),
+        id: entity.id.clone(),
+        attributes: attributes.collect(),
+        given: u64::from(entity.given),
+        said: u64::from(entity.said),
+        handle: stated.handle(entity.last),
+    }
 }

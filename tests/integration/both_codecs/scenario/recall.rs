@@ -68,6 +68,24 @@ pub(super) fn describe(talk: &mut Talk) {
     talk.ask("recall.describe", json!({ "session": "" }));
 }
 
+pub(super) fn state(talk: &mut Talk) {
+    talk.ask("session.open", json!({ "session": "s", "agent": "a" }));
+    let call = json!({ "id": "1", "type": "function", "function": { "name": "get_order", "arguments": "{\"order_id\": \"A-1177\"}" } });
+    let messages = json!([
+        { "role": "user", "content": "where is A-1177?" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "1", "content": "{\"order_id\": \"A-1177\", \"status\": \"paid\", \"to\": \"Zürich\"}" },
+    ]);
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": messages }));
+    talk.ask("recall.state", json!({ "session": "s" }));
+    talk.ask("recall.state", json!({ "session": "s", "entity": "a-11", "limit": 1 }));
+    talk.ask("recall.state", json!({ "session": "s", "entity": "nothing" }));
+    talk.ask("recall.state", json!({ "session": "nobody" }));
+    talk.ask("recall.state", json!({ "session": "s", "limit": 0 }));
+    talk.ask("recall.state", json!({ "session": "s", "limit": 501 }));
+    talk.ask("recall.state", json!({ "session": "s", "entity": "x".repeat(1_001) }));
+}
+
 pub(super) fn schema(talk: &mut Talk) {
     talk.ask("recall.schema", json!({}));
 }

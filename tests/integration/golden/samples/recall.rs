@@ -57,6 +57,31 @@ pub(super) fn describe() -> (Request, Reply) {
     )
 }
 
+pub(super) fn state() -> (Request, Reply) {
+    let attribute = recall::Attribute {
+        name: "cabin".into(),
+        value: "business".into(),
+        was: Some("economy".into()),
+        handle: "msg_12".into(),
+    };
+    let entity = recall::Entity {
+        kind: "reservation".into(),
+        id: "UM3OG5".into(),
+        attributes: vec![attribute],
+        given: 2,
+        said: 5,
+        handle: "msg_14".into(),
+    };
+    (
+        Request::RecallState(recall::StateParams {
+            session: "s-1".into(),
+            entity: Some("UM3OG5".into()),
+            limit: Some(10),
+        }),
+        Reply::RecallState(recall::StateResult { entities: vec![entity], more: false, recalled: true }),
+    )
+}
+
 pub(super) fn schema() -> (Request, Reply) {
     let tools = vec![json(r#"{"name":"recall_search", "parameters":{"type":"object"}}"#)];
     (Request::RecallSchema(recall::SchemaParams {}), Reply::RecallSchema(recall::SchemaResult { tools }))

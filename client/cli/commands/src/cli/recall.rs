@@ -3,6 +3,7 @@
 mod describe;
 mod expand;
 mod search;
+mod state;
 
 use clap::ValueEnum;
 use herma_client::protocol::recall::{Kind, SchemaParams};
@@ -43,42 +44,45 @@ impl From<Looked> for Kind {
 /// Finds again what left a conversation, was spilled, or was remembered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session\n  herma recall --state my-session order"
 )]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "schema"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
     /// What to look for
-    #[arg(value_name = "QUERY")]
+    #[arg(value_name = "QUERY", conflicts_with_all = ["expand", "describe", "schema"])]
     query: Vec<String>,
     /// Print what a handle leads to, and what is round it
-    #[arg(long, value_name = "HANDLE")]
+    #[arg(long, value_name = "HANDLE", conflicts_with_all = ["describe", "schema"])]
     expand: Option<String>,
     /// List what the compressions of a session took out
-    #[arg(long, value_name = "SESSION")]
+    #[arg(long, value_name = "SESSION", conflicts_with = "schema")]
     describe: Option<String>,
+    /// List what a session is about by exact names; a QUERY is a name, a part of one, or a kind
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["expand", "describe", "schema"])]
+    state: Option<String>,
     /// Print the function schemas that let a model do all this
     #[arg(long)]
     schema: bool,
     /// Only of this session
-    #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "schema"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "state", "schema"])]
     session: Option<String>,
     /// Only of this kind; may be given again
-    #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "schema"])]
+    #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     kind: Vec<Looked>,
     /// Only from then on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "schema"])]
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     since: Option<f64>,
     /// Only from before then
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "schema"])]
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     until: Option<f64>,
-    /// Hits at most [default: 20]
+    /// Hits at most [default: 20; with --state 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["expand", "describe", "schema"])]
     limit: Option<u64>,
     /// With --expand: messages or lines before it [default: 2]
-    #[arg(short = 'B', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "schema"])]
+    #[arg(short = 'B', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     before: Option<u64>,
     /// With --expand: messages or lines after it [default: 2]
-    #[arg(short = 'A', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "schema"])]
+    #[arg(short = 'A', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     after: Option<u64>,
 }
 
@@ -88,6 +92,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     }
     if let Some(id) = &arguments.describe {
         return describe::run(session, id);
+    }
+    if let Some(id) = &arguments.state {
+        return state::run(session, arguments, id);
     }
     if arguments.schema {
         let result = session.connect()?.recall_schema(SchemaParams {})?;
@@ -119,7 +126,13 @@ mod tests {
     fn it_searches_expands_or_describes() {
         assert_eq!(parsed("blue heron --kind output --kind memory").unwrap().kind, [Looked::Output, Looked::Memory]);
         assert_eq!(parsed("--expand out_1:120 -B 0 -A 5").unwrap().after, Some(5));
-        for line in ["heron --since 7d --until 1h --limit 100 --session s", "--describe s", "--schema"] {
+        for line in [
+            "heron --since 7d --until 1h --limit 100 --session s",
+            "--describe s",
+            "--state s",
+            "--state s UM3OG5 --limit 5",
+            "--schema",
+        ] {
             assert!(parsed(line).is_ok(), "{line}");
         }
     }
@@ -132,6 +145,8 @@ mod tests {
             ("--expand msg_1 --describe s", "cannot be used with"),
             ("--expand msg_1 --session s", "cannot be used with"),
             ("--describe s --since 7d", "cannot be used with"),
+            ("--state s --since 7d", "cannot be used with"),
+            ("--state s --describe s", "cannot be used with"),
             ("heron -B 3", "cannot be used with"),
             ("-A 3", "QUERY|--expand"),
             ("heron --limit 0", "0 is not in 1..=100"),

@@ -69,6 +69,23 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             next: Some("msg_9".into()),
             recalled: true,
         }),
+        Request::RecallState(_) => Reply::RecallState(recall::StateResult {
+            entities: vec![recall::Entity {
+                kind: "order".into(),
+                id: "A-1177".into(),
+                attributes: vec![recall::Attribute {
+                    name: "status".into(),
+                    value: "paid".into(),
+                    was: Some("open".into()),
+                    handle: "msg_7".into(),
+                }],
+                given: 2,
+                said: 1,
+                handle: "msg_9".into(),
+            }],
+            more: false,
+            recalled: true,
+        }),
         Request::RecallDescribe(_) => {
             Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()] })
         }

@@ -12,8 +12,12 @@ METHODS = {
     "recall_search": ("recall.search", ("query", "session", "kinds", "limit")),
     "recall_expand": ("recall.expand", ("handle", "before", "after")),
     "recall_describe": ("recall.describe", ("session",)),
+    "recall_state": ("recall.state", ("session", "entity", "limit")),
 }
 """The method behind each tool, and the params that a model may reach."""
+
+OF_SESSION = ("recall_describe", "recall_state")
+"""Those that are about one session, the model's own when it names none."""
 
 
 def schemas() -> list[dict[str, Any]]:
@@ -28,7 +32,7 @@ def schemas() -> list[dict[str, Any]]:
         parameters = tool["parameters"]
         parameters["required"] = [name for name in parameters["required"] if name != "session"]
         session = parameters["properties"].get("session")
-        if tool["name"] == "recall_describe" and session is not None:
+        if tool["name"] in OF_SESSION and session is not None:
             session["description"] = "The session's id; your own session when left out."
     return tools
 
@@ -48,7 +52,7 @@ def answer(call: Callable[..., Any], name: str, arguments: Any, *, session: str 
     if strange:
         return _error(f"{name}: unknown argument {strange[0]!r}; known are {', '.join(params)}")
     arguments = {name: value for name, value in arguments.items() if value is not None}
-    if name == "recall_describe" and not arguments.get("session"):
+    if name in OF_SESSION and not arguments.get("session"):
         if session is None:
             return _error("nothing was compressed yet")
         arguments["session"] = session

@@ -11,6 +11,19 @@ RecallKind = Literal["message", "output", "memory"]
 """What a hit is in."""
 
 
+class Attribute(TypedDict):
+    """One thing that is known of an entity."""
+
+    name: str
+    """As those who said it call it."""
+    value: str
+    """Its newest value."""
+    was: str | None
+    """The value before that; null when there was none."""
+    handle: str
+    """The message that says so, for `recall.expand`."""
+
+
 class Compression(TypedDict):
     """A compression."""
 
@@ -26,6 +39,23 @@ class Compression(TypedDict):
     """Their chars."""
     summary: str
     """The summary that took their place."""
+
+
+class Entity(TypedDict):
+    """Something that a session is about."""
+
+    kind: str
+    """What it is: `order`, `file`, `test`, or how its name is written."""
+    id: str
+    """Its exact name."""
+    attributes: list[Attribute]
+    """What is known of it."""
+    given: int
+    """Calls that were given it."""
+    said: int
+    """Times that it was named otherwise."""
+    handle: str
+    """The message that named it last, for `recall.expand`."""
 
 
 class RecallDescribe(TypedDict):
@@ -86,7 +116,7 @@ class RecallSchema(TypedDict):
     """Result of `recall.schema`."""
 
     tools: list[Any]
-    """The function schemas that let a model search, expand and describe."""
+    """The function schemas that let a model search, expand, describe and ask for the state."""
 
 
 class RecallSearch(TypedDict):
@@ -94,6 +124,17 @@ class RecallSearch(TypedDict):
 
     hits: list[RecallHit]
     """The hits, best first."""
+    more: bool
+    """There are more than were asked for."""
+    recalled: bool
+    """Always true: a message with this result is not archived as new."""
+
+
+class RecallState(TypedDict):
+    """Result of `recall.state`."""
+
+    entities: list[Entity]
+    """What the session is about, what is needed most first."""
     more: bool
     """There are more than were asked for."""
     recalled: bool

@@ -1,6 +1,6 @@
-//! `recall.schema`: how a model may call the three.
+//! `recall.schema`: how a model may call the four.
 
-use herma_context::constants::{RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH};
+use herma_context::constants::{RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH, RECALL_STATE};
 use herma_protocol::Json;
 use herma_protocol::recall::SchemaResult;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::data::error::{Error, Outcome};
 
 pub(in crate::wire::handler) fn schema() -> Outcome<SchemaResult> {
-    let tools: Result<Vec<Json>, _> = [search(), expand(), describe()].iter().map(Json::from_value).collect();
+    let tools: Result<Vec<Json>, _> = [search(), expand(), describe(), state()].iter().map(Json::from_value).collect();
     Ok(SchemaResult { tools: tools.map_err(|_| Error::internal("recall.schema"))? })
 }
 
@@ -63,6 +63,24 @@ fn describe() -> Value {
         "parameters": {
             "type": "object",
             "properties": { "session": { "type": "string", "description": "The session's id." } },
+            "required": ["session"]
+        }
+    })
+}
+
+fn state() -> Value {
+    json!({
+        "name": RECALL_STATE,
+        "description": "Look up what a session is about by exact names: orders, people, files, tests and other things, each \
+            with the newest of what is known of it, what it was before, and the handle of the message that says so. \
+            Use it when you need an id, a path or a value that is not in your context any more.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "session": { "type": "string", "description": "The session's id." },
+                "entity": { "type": "string", "description": "A name, a part of one, or a kind such as file or order; all when left out." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "description": "How many; 50 when left out." }
+            },
             "required": ["session"]
         }
     })

@@ -69,6 +69,22 @@ class Recall:
         result: t.RecallDescribe = self._call("recall.describe", params, options)
         return result
 
+    def state(
+        self,
+        *,
+        session: str,
+        entity: str | None = None,
+        limit: int | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.RecallState:
+        """Gives what a session is about by exact names, with the newest of what is known.
+
+        `limit` is 1 to 500 (50).
+        """
+        params: Mapping[str, Any] = {"session": session, "entity": entity, "limit": limit}
+        result: t.RecallState = self._call("recall.state", params, options)
+        return result
+
     def schema(self, **options: Unpack[t.Options]) -> t.RecallSchema:
         """Gives the function schemas for a model."""
         params: Mapping[str, Any] = {}

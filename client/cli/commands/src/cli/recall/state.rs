@@ -1,0 +1,56 @@
+//! `herma recall --state SESSION [QUERY]`.
+
+use herma_client::protocol::recall::{Attribute, Entity, StateParams};
+
+use super::Arguments;
+use crate::cli::exit::Failure;
+use crate::cli::{Session, out};
+
+/// Chars of what is known of an entity in the table.
+const KNOWN: usize = 100;
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments, id: &str) -> Result<(), Failure> {
+    let entity = (!arguments.query.is_empty()).then(|| arguments.query.join(" "));
+    let params = StateParams { session: id.to_owned(), entity, limit: arguments.limit };
+    let result = session.connect()?.recall_state(params)?;
+    out::show(session.common, &result, |result| match result.entities.as_slice() {
+        [] => format!("nothing with an exact name is known of {id}"),
+        entities => table(entities),
+    })
+}
+
+fn table(entities: &[Entity]) -> String {
+    let cells = |entity: &Entity| {
+        let known: Vec<String> = entity.attributes.iter().map(known).collect();
+        [entity.kind.clone(), entity.id.clone(), entity.handle.clone(), out::cut(&known.join("; "), KNOWN)]
+    };
+    let rows: Vec<[String; 4]> = entities.iter().map(cells).collect();
+    out::table(["kind", "name", "last named in", "known"], &rows)
+}
+
+fn known(attribute: &Attribute) -> String {
+    let was = attribute.was.as_ref().map_or(String::new(), |was| format!(" (was {was})"));
+    format!("{} {}{was}", attribute.name, attribute.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entities_are_a_table() {
+        let attribute =
+            Attribute { name: "status".into(), value: "paid".into(), was: Some("open".into()), handle: "msg_7".into() };
+        let entity = Entity {
+            kind: "order".into(),
+            id: "A-1177".into(),
+            attributes: vec![attribute],
+            handle: "msg_9".into(),
+            ..Entity::default()
+        };
+        assert_eq!(
+            table(&[entity]),
+            "kind   name    last named in  known\norder  A-1177  msg_9          status paid (was open)\n"
+        );
+    }
+}

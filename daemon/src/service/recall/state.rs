@@ -1,0 +1,85 @@
+//! What a session is about, read from its archived messages when somebody asks: there is nothing that could be
+//! stale, or left behind when a session is removed.
+
+use herma_archive::handle::Source;
+use herma_context::Message;
+use herma_context::work::{Entity, WorkState};
+
+use super::{RecallService, SEARCHING};
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+
+/// Bytes of messages that are read, the newest ones.
+const BYTES: usize = 32 << 20;
+
+/// What is asked of a session's state.
+#[derive(Debug)]
+pub(crate) struct StateQuery {
+    pub session: String,
+    /// Only what has this name, or has it in its name or kind.
+    pub entity: Option<String>,
+    /// Entities at most.
+    pub limit: usize,
+}
+
+/// What a session is about.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    /// What is needed most first.
+    pub entities: Vec<Entity>,
+    /// There are more.
+    pub more: bool,
+    /// The message of each position.
+    ids: Vec<u64>,
+}
+
+impl Stated {
+    /// The handle of the message at a position.
+    pub(crate) fn handle(&self, position: u64) -> String {
+        let id = usize::try_from(position).ok().and_then(|at| self.ids.get(at)).copied().unwrap_or_default();
+        Source::Message { id }.handle()
+    }
+}
+
+impl RecallService {
+    /// The state of a session's work, as far as its messages are in the archive.
+    pub(crate) async fn state(&self, caller: &Caller, query: StateQuery) -> Outcome<Stated> {
+        let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.state"))?;
+        let session = self.sessions.known(caller, &query.session).await?;
+        let bodies = self.archive.newest_bodies(session, BYTES).await?;
+        blocking("recall.state", move || Ok(stated(bodies, &query))).await
+    }
+}
+
+fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
+    let parsed = bodies.into_iter().filter_map(|(id, body)| Some((id, Message::parse(body).ok()?)));
+    let (ids, messages): (Vec<u64>, Vec<Message>) = parsed.unzip();
+    let state = WorkState::read(&messages, WorkState::default());
+    let ranked = state.ranked();
+    let chosen: Vec<&Entity> = match &query.entity {
+        None => ranked,
+        Some(name) => {
+            let exact: Vec<&Entity> = ranked.iter().copied().filter(|entity| entity.id == *name).collect();
+            let wanted = name.to_lowercase();
+            let has = |text: &str| text.to_lowercase().contains(&wanted);
+            match exact.is_empty() {
+                true => ranked.into_iter().filter(|entity| has(&entity.id) || has(&entity.kind)).collect(),
+                false => exact,
+            }
+        }
+    };
+    let more = chosen.len() > query.limit;
+    Stated { entities: chosen.into_iter().take(query.limit).cloned().collect(), more, ids }
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_archive::message::STATE_HEADING;
+    use herma_context::handoff::SectionKind;
+
+    #[test]
+    fn the_archive_knows_the_section() {
+        assert_eq!(SectionKind::State.heading(), STATE_HEADING);
+    }
+}
