@@ -109,8 +109,8 @@ impl Reader {
             "SELECT id, body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
              AND recalled = 0 AND role <> 'system' ORDER BY id DESC",
         )?;
-        // The newest of a lineage is the last.
-        for session in self.lineage(session)?.iter().rev() {
+        // The nearest, which is the newest, first.
+        for session in &self.lineage(session)? {
             let mut rows = query.query([session])?;
             while left > 0
                 && let Some(row) = rows.next()?

@@ -18,6 +18,7 @@ pub const ORPHAN_AGE: f64 = 7.0 * 24.0 * 3600.0;
 /// The session that another one goes on for.
 const PREVIOUS: &str = "SELECT parent.id FROM session AS child JOIN session AS parent ON parent.id = child.parent
                         WHERE child.id = ?1 AND parent.end_reason = 'compression'
+                        AND parent.profile = child.profile
                         AND child.started_at >= parent.ended_at";
 
 impl Reader {

@@ -25,6 +25,7 @@ mod message;
 mod parallel;
 mod pattern;
 mod redaction;
+mod replaced;
 mod request;
 mod run;
 mod sentences;

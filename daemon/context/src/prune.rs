@@ -100,7 +100,8 @@ pub(crate) fn shorter_result(message: &Message, call: Option<(&Message, usize)>)
             if lengths.decoded <= SHORT_OUTPUT_CHARS {
                 return None;
             }
-            if let Some(line) = kept::line_before(token) {
+            let tool = call.and_then(|(message, index)| message.tool_calls().get(index)?.name.as_deref());
+            if let Some(line) = kept::line_before(token, tool) {
                 return Some(message.with_content(&json::encode(&line), &[]));
             }
             let line = line_of(Output::Token(token, Lengths(lengths)), call);

@@ -21,12 +21,15 @@ pub use entity::{Attribute, Entity};
 pub(crate) use object::fields;
 pub(crate) use parse::parse;
 pub(crate) use render::Outline;
-pub(crate) use value::values;
+pub(crate) use value::{ValueKind, values};
 
 use crate::message::Message;
 
 /// Entities that are kept at most.
 const MOST_ENTITIES: usize = 4_000;
+
+/// Entities that are read of some messages in a row at most, the newest ones.
+const MOST_READ: usize = 2 * MOST_ENTITIES;
 
 /// The state of the work.
 #[derive(Clone, Debug, Default)]
@@ -53,34 +56,59 @@ impl WorkState {
         &self.entities
     }
 
-    /// Things with a name, what is needed most first; a date and a number alone are none.
+    /// All that is known, what is needed most first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Entity> {
-        Outline::of(self).ranked()
+        let mut scored: Vec<(f64, &Entity)> =
+            self.entities.iter().map(|entity| (rank::score(entity, self.messages), entity)).collect();
+        scored.sort_by(|one, other| rank::order(*one, *other));
+        scored.into_iter().map(|(_, entity)| entity).collect()
     }
 
-    /// The entity of this name.
-    fn entity(&mut self, id: &str, new: impl FnOnce() -> Entity) -> &mut Entity {
-        let at = match self.places.get(id) {
-            Some(at) => *at,
-            None => {
-                self.places.insert(id.to_owned(), self.entities.len());
-                self.entities.push(new());
-                self.entities.len() - 1
-            }
+    /// The thing of this name; none where there are too many already.
+    fn entity(&mut self, id: &str, kind: &str) -> Option<&mut Entity> {
+        let at = match self.place(id, kind) {
+            Some(at) => at,
+            None if self.entities.len() >= MOST_READ => return None,
+            None => self.insert(Entity { kind: kind.to_owned(), id: id.to_owned(), ..Entity::default() }),
         };
-        &mut self.entities[at]
+        let entity = self.entities.get_mut(at)?;
+        if entity::is_vague(&entity.kind) && !entity::is_vague(kind) {
+            kind.clone_into(&mut entity.kind);
+        }
+        Some(entity)
+    }
+
+    /// Where a thing is. What is of another kind is another thing, whatever its name; a kind that only says how the
+    /// name is written may be any.
+    fn place(&self, id: &str, kind: &str) -> Option<usize> {
+        let at = *self.places.get(id)?;
+        let known = self.entities.get(at).map_or("", |entity| entity.kind.as_str());
+        match known == kind || entity::is_vague(known) || entity::is_vague(kind) {
+            true => Some(at),
+            false => self.places.get(&format!("{kind} {id}")).copied(),
+        }
+    }
+
+    fn insert(&mut self, entity: Entity) -> usize {
+        let at = self.entities.len();
+        let key = match self.places.contains_key(&entity.id) {
+            true => format!("{} {}", entity.kind, entity.id),
+            false => entity.id.clone(),
+        };
+        self.places.insert(key, at);
+        self.entities.push(entity);
+        at
     }
 
     /// Adds what was known before.
     fn append(&mut self, older: Self) {
         self.messages = self.messages.max(older.messages);
         for entity in older.entities {
-            match self.places.get(&entity.id) {
-                Some(at) => self.entities[*at].append(entity),
+            match self.place(&entity.id, &entity.kind).and_then(|at| self.entities.get_mut(at)) {
+                Some(known) => known.append(entity),
                 None => {
-                    self.places.insert(entity.id.clone(), self.entities.len());
-                    self.entities.push(entity);
+                    self.insert(entity);
                 }
             }
         }
@@ -95,7 +123,11 @@ impl WorkState {
         let score = |entity: &Entity| rank::score(entity, messages);
         self.entities.sort_by(|one, other| rank::order((score(one), one), (score(other), other)));
         self.entities.truncate(MOST_ENTITIES);
-        self.places = self.entities.iter().enumerate().map(|(at, entity)| (entity.id.clone(), at)).collect();
+        let kept = std::mem::take(&mut self.entities);
+        self.places.clear();
+        for entity in kept {
+            self.insert(entity);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::layout::{Brief, Layout};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::redaction::Redaction;
+use crate::replaced::Replaced;
 use crate::{pairs, prune};
 
 /// Turns without their secrets.
@@ -20,6 +21,22 @@ pub(super) struct CleanTurns {
 }
 
 impl CleanTurns {
+    /// Leaves out what the user replaced later.
+    pub(super) fn leave_out(&mut self, replaced: &Replaced) {
+        let stays: Vec<bool> =
+            self.originals.iter().map(|turn| !turn.is(Role::User) || !replaced.has(&turn.text())).collect();
+        if stays.iter().all(|stays| *stays) {
+            return;
+        }
+        for turns in [&mut self.pruned, &mut self.originals] {
+            let mut at = 0;
+            turns.retain(|_| {
+                at += 1;
+                stays.get(at - 1).copied().unwrap_or(true)
+            });
+        }
+    }
+
     /// The turns of a brief.
     pub(super) fn of(input: &[Message], layout: &Layout, brief: &Brief, redaction: Redaction) -> Self {
         // The turn as it stood in the input, where pruning made another message of it.

@@ -20,6 +20,7 @@ use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::redaction::Redaction;
+use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
@@ -54,6 +55,8 @@ pub struct Prepared {
     reserved_chars: usize,
     /// The session's rules, brought up to date.
     pub(super) rules: Update,
+    /// What the user said and replaced later, once that was asked for.
+    replaced: OnceLock<Replaced>,
     /// What a model is asked about, and what a handoff shows beside its summary; once either was
     /// asked for.
     masked: OnceLock<Sources>,
@@ -124,6 +127,7 @@ pub fn prepare_and(
         today: request.today.clone(),
         reserved_chars: 0,
         rules,
+        replaced: OnceLock::new(),
         masked: OnceLock::new(),
         clean: OnceLock::new(),
         limit: 0,
@@ -175,14 +179,21 @@ impl Prepared {
         };
         known.get_or_init(|| {
             let redaction = self.redaction(writer);
-            let turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
+            let mut turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
+            turns.leave_out(self.replaced());
             let stays = self.layout.stays().filter_map(|at| self.layout.pruned.get(at));
             let tail = self.input.get(self.layout.tail..).unwrap_or_default();
             let kept =
                 Kept { known: Known::of(stays), tail: tail.iter().map(|message| redaction.message(message)).collect() };
-            let material = sections::gather(&turns.originals, kept, &self.brief.carried, redaction);
+            let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })
+    }
+
+    /// What the user said and replaced later.
+    fn replaced(&self) -> &Replaced {
+        let rules = || self.rules.constraints.iter().rev().map(|rule| rule.text.as_str());
+        self.replaced.get_or_init(|| Replaced::of(&self.input, &self.brief.carried, rules()))
     }
 
     /// What becomes of secrets in a handoff around a summary of that writer.
@@ -236,7 +247,8 @@ impl Prepared {
 
     pub(super) fn appended(&self, writer: Writer, note: &ArchiveNote, record: Record) -> Sections {
         let redaction = self.redaction(writer);
-        let shown = self.rules.constraints.iter().map(|rule| match redaction.apply(&rule.text) {
+        let holds = |rule: &&Constraint| !self.replaced().has(&rule.text);
+        let shown = self.rules.constraints.iter().filter(holds).map(|rule| match redaction.apply(&rule.text) {
             Cow::Borrowed(_) => rule.clone(),
             Cow::Owned(text) => Constraint { text, ..rule.clone() },
         });

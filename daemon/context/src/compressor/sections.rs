@@ -9,6 +9,7 @@ use crate::constraints::{self, Constraint, Update};
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
+use crate::replaced::Replaced;
 use crate::run::ArchiveNote;
 use crate::user_messages::{self, UserMessages};
 use crate::work::{self, Known, Outline, WorkState};
@@ -66,7 +67,12 @@ pub(crate) struct Kept {
 
 /// Gathers from turns that the summary covers, unpruned and without their secrets, and from the
 /// sections of the handoff before.
-pub(crate) fn gather(turns: &[Message], kept: Kept, carried: &[Section], redaction: Redaction) -> Material {
+pub(crate) fn gather(
+    turns: &[Message],
+    kept: Kept,
+    carried: &[Section],
+    (replaced, redaction): (&Replaced, Redaction),
+) -> Material {
     let all: Vec<Message> = turns.iter().chain(&kept.tail).cloned().collect();
     let turns: Vec<&Message> = turns.iter().collect();
     let carried =
@@ -77,12 +83,18 @@ pub(crate) fn gather(turns: &[Message], kept: Kept, carried: &[Section], redacti
         Redaction::On | Redaction::Off => carried(kind).into(),
     };
     let (anchors, said) = (clean(SectionKind::Anchors), clean(SectionKind::UserMessages));
+    let mut known = anchors::parse(&anchors);
+    known.retain(|(_, text)| !replaced.has(text));
+    let mut quoted = user_messages::parse(&said);
+    let before = quoted.texts.len();
+    quoted.texts.retain(|text| !replaced.has(text));
+    quoted.hidden += before - quoted.texts.len();
     let state = clean(SectionKind::State);
     let ((anchors, said), state) = rayon::join(
         || {
             rayon::join(
-                || anchors::gather(&turns, &anchors::parse(&anchors), redaction),
-                || user_messages::gather(&turns, user_messages::parse(&said), Redaction::Off),
+                || anchors::gather(&turns, &known, redaction),
+                || user_messages::gather(&turns, quoted, Redaction::Off),
             )
         },
         || WorkState::read(&all, work::parse(&state)),
@@ -161,7 +173,12 @@ impl Material {
         let outline = Outline::of(&self.state);
         let kept = match outline.chars() {
             0 => 0,
-            chars => (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)),
+            chars => {
+                // What the record and the user's words need at the least comes first.
+                let least = RECORD_CHARS.min(base / 4) + 2 * (limit / 100 * FLOOR_SHARE);
+                let free = base.saturating_sub(others + least);
+                (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)).min(free)
+            }
         };
         let room = Room::of(limit, base, record, others + kept);
         let words =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::value::{Value, ValueKind};
+use super::value::ValueKind;
 
 /// Something that the work is about, known by an exact name: an order, a person, a file, a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,24 +36,55 @@ pub struct Attribute {
     /// What it was before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
+    /// Another value may only mean that something else was asked, as in the rows of a search.
+    #[serde(skip)]
+    pub(super) is_row: bool,
+}
+
+impl Attribute {
+    /// What a message says.
+    pub(super) fn of(name: &str, value: &str, at: u64) -> Self {
+        // In a line of a handoff a semicolon ends a field.
+        Self { name: plain_name(name), value: value.replace(';', ","), at, ..Self::default() }
+    }
+
+    /// The same of a row.
+    pub(super) fn of_row(name: &str, value: &str, at: u64) -> Self {
+        Self { is_row: true, ..Self::of(name, value, at) }
+    }
+}
+
+/// What stands for a value that is no more.
+pub(super) const NONE: &str = "none";
+/// What stands for a value that is too long to be told.
+pub(super) const UNTOLD: &str = "";
+/// Chars of the longest name of a field or kind.
+const NAME_CHARS: usize = 40;
+
+/// A name of a field or kind as one word: what comes from a key of JSON may be any text.
+pub(super) fn plain_name(name: &str) -> String {
+    let plain = |char: char| if char.is_alphanumeric() || "_-.".contains(char) { char } else { '_' };
+    name.trim().chars().take(NAME_CHARS).map(plain).collect()
 }
 
 /// Attributes that are kept of one entity.
 const MOST_ATTRIBUTES: usize = 32;
 
 impl Entity {
-    /// One that nothing is known of but its name.
-    pub(super) fn named(value: &Value<'_>) -> Self {
-        Self { kind: noun(value.kind).to_owned(), id: value.text.to_owned(), ..Self::default() }
+    /// Whether it is a thing by itself; a date and a number say nothing without what they are of.
+    #[must_use]
+    pub fn has_name(&self) -> bool {
+        has_name(&self.kind)
     }
 
-    /// Says something of it that is older than all that is known of it. What a `row` says may differ because
-    /// something else was asked.
-    pub(super) fn say_older(&mut self, older: Attribute, is_row: bool) {
+    /// Says something of it that is older than all that is known of it.
+    pub(super) fn say_older(&mut self, older: Attribute) {
         let has_room = self.attributes.len() < MOST_ATTRIBUTES;
         match self.attributes.iter_mut().find(|known| known.name == older.name) {
-            Some(known) if is_row || known.was.is_some() || known.value == older.value => {}
-            Some(known) => known.was = Some(older.value),
+            Some(known) if known.was.is_some() || known.is_row || older.is_row => {}
+            Some(known) if known.value == older.value => known.was = older.was,
+            Some(known) if older.value != UNTOLD => known.was = Some(older.value),
+            Some(_) => {}
             None if has_room => self.attributes.push(older),
             None => {}
         }
@@ -67,7 +98,7 @@ impl Entity {
         if is_vague(&self.kind) && !is_vague(&older.kind) {
             self.kind = older.kind;
         }
-        older.attributes.into_iter().for_each(|attribute| self.say_older(attribute, false));
+        older.attributes.into_iter().for_each(|attribute| self.say_older(attribute));
     }
 }
 
@@ -91,5 +122,5 @@ pub(super) fn has_name(kind: &str) -> bool {
 
 /// Whether a kind only says how the name is written.
 pub(super) fn is_vague(kind: &str) -> bool {
-    matches!(kind, "id" | "name" | "number" | "date")
+    matches!(kind, "" | "id" | "name" | "number" | "date" | "item" | "email" | "link")
 }

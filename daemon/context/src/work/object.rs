@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::entity::{NONE, plain_name};
+
 /// An object with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
@@ -54,7 +56,7 @@ const NAMING: &[&str] = &[
 const ID_ENDS: &[&str] = &["_id", "Id", "ID", "-id"];
 
 /// Ends of names that number something.
-const NUMBER_ENDS: &[&str] = &["_number", "Number", "_key", "_code", "_no"];
+const NUMBER_ENDS: &[&str] = &["_number", "Number", "_key", "_no"];
 
 /// The objects of a value that have a name. `about` is what the call that gave it was about: the kind
 /// and the name for an object that has none of its own; `thing` what the call's own name says of its result.
@@ -88,7 +90,15 @@ fn walk(value: &Json, place: &Place<'_>, found: &mut Vec<Object>) {
                 let is_wrapper = fields.len() < 2 || !fields.values().any(|value| is_plain(value) || value.is_object());
                 (!is_wrapper).then(|| (kind.to_owned(), id.to_owned(), None))
             };
-            let named = identity(fields, thing).or_else(given).or_else(|| name(fields, thing));
+            let says_so =
+                about.is_some_and(|(_, id)| fields.values().any(|value| name_of(value).is_some_and(|name| name == id)));
+            let named = match says_so {
+                true => given(),
+                false => identity(fields, thing, ID_ENDS)
+                    .or_else(given)
+                    .or_else(|| identity(fields, thing, NUMBER_ENDS))
+                    .or_else(|| name(fields, thing)),
+            };
             let Some((kind, id, field)) = named else {
                 for (name, value) in fields.iter().take(MOST_FIELDS) {
                     let thing = match value {
@@ -99,19 +109,27 @@ fn walk(value: &Json, place: &Place<'_>, found: &mut Vec<Object>) {
                 }
                 return;
             };
-            let rest = fields.iter().filter(|(name, _)| Some(name.as_str()) != field).take(MOST_FIELDS);
-            let fields = rest.filter_map(|(name, value)| {
-                let value = line(value, VALUE_CHARS);
-                (!value.is_empty()).then(|| (name.clone(), value))
-            });
-            found.push(Object { kind, id, fields: fields.collect(), is_row });
+            let rest = fields
+                .iter()
+                .filter(|(name, value)| Some(name.as_str()) != field && name_of(value).is_none_or(|value| value != id));
+            let told = |(name, value): (&String, &Json)| match line(value, VALUE_CHARS) {
+                text if text.is_empty() && is_nothing(value) => (name.clone(), NONE.to_owned()),
+                text => (name.clone(), text),
+            };
+            let fields = rest.take(MOST_FIELDS).map(told).collect();
+            let kind = Some(plain_name(&kind)).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "item".to_owned());
+            found.push(Object { kind, id, fields, is_row });
         }
         _ => {}
     }
 }
 
 /// Kind, name, and the field that has the name.
-fn identity<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, String, Option<&'a str>)> {
+fn identity<'a>(
+    fields: &'a Map<String, Json>,
+    thing: &str,
+    ends_of_names: &[&str],
+) -> Option<(String, String, Option<&'a str>)> {
     let named = |name: &str| fields.get_key_value(name).and_then(|(key, value)| Some((key.as_str(), name_of(value)?)));
     let ends = |ends: &[&str]| {
         fields.iter().find_map(|(key, value)| {
@@ -123,7 +141,7 @@ fn identity<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, S
     if let Some((key, id)) = named("id") {
         return Some((singular(thing).to_owned(), id, Some(key)));
     }
-    if let Some((key, of, id)) = ends(ID_ENDS).or_else(|| ends(NUMBER_ENDS)) {
+    if let Some((key, of, id)) = ends(ends_of_names) {
         return Some((of.to_owned(), id, Some(key)));
     }
     None
@@ -139,6 +157,17 @@ fn name<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, Strin
         other => other,
     };
     Some((kind.to_owned(), id, Some(key)))
+}
+
+/// Whether a value says that there is none.
+fn is_nothing(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(fields) => fields.is_empty(),
+        Json::Bool(_) | Json::Number(_) => false,
+    }
 }
 
 /// A value that can name something.
@@ -175,9 +204,9 @@ pub(super) fn line(value: &Json, chars: usize) -> String {
             // The key is said again where it is the object's own name.
             let parts = fields.iter().map(|(name, value)| match (value, line(value, chars)) {
                 (_, part) if part.is_empty() => part,
-                (Json::Bool(_), part) => format!("{name} {part}"),
+                (Json::Bool(_), part) => format!("{} {part}", plain_name(name)),
                 (Json::Object(inner), part) if !inner.values().any(|value| value.as_str() == Some(name)) => {
-                    format!("{name} {part}")
+                    format!("{} {part}", plain_name(name))
                 }
                 (_, part) => part,
             });
@@ -189,11 +218,20 @@ pub(super) fn line(value: &Json, chars: usize) -> String {
 /// The fields of a value with their names, in so many chars.
 pub(crate) fn fields(value: &Json, chars: usize) -> String {
     let Json::Object(fields) = value else { return line(value, chars) };
-    let parts = fields.iter().filter_map(|(name, value)| {
-        let value = line(value, chars / 2);
-        (!value.is_empty()).then(|| format!("{name} {value}"))
-    });
-    joined(parts.collect(), "; ", chars)
+    let mut parts = Vec::new();
+    let mut too_long = 0;
+    for (name, value) in fields {
+        match line(value, chars / 2) {
+            text if text.is_empty() => too_long += usize::from(!is_nothing(value)),
+            text => parts.push(format!("{} {text}", plain_name(name))),
+        }
+    }
+    let told = joined(parts, "; ", chars);
+    match (told.is_empty(), too_long) {
+        (_, 0) => told,
+        (true, _) => String::new(),
+        (false, count) => format!("{told} … {count} too long"),
+    }
 }
 
 /// As many parts as fit.
@@ -241,7 +279,9 @@ mod tests {
             "flights": [{"flight_number": "HAT113", "date": "2024-05-26", "price": 100}, {"flight_number": "HAT282"}]});
         assert_eq!(
             told(&reservation, None, "details"),
-            ["reservation UM3OG5: user_id=omar_1; cabin=economy; flights=HAT113 2024-05-26 100, HAT282"]
+            [
+                "reservation UM3OG5: user_id=omar_1; cabin=economy; insurance=none; flights=HAT113 2024-05-26 100, HAT282"
+            ]
         );
         let user =
             json!({"name": {"first": "Omar", "last": "Rossi"}, "methods": {"card_1": {"id": "card_1", "amount": 5}}});
@@ -253,6 +293,12 @@ mod tests {
         assert_eq!(told(&rows, None, "list"), ["issue 7: title=slow", "issue 9: title=fast"]);
         assert_eq!(told(&json!({"path": "a/b.rs", "lines": 3}), None, "x"), ["file a/b.rs: lines=3"]);
         assert!(told(&json!({"ok": true}), None, "x").is_empty());
+        let of_user = json!({"user_id": "u_1", "order_id": "A-11", "status": "shipped"});
+        assert_eq!(told(&of_user, Some(("order", "A-11")), "x"), ["order A-11: user_id=u_1; status=shipped"]);
+        let country = json!({"name": "Omar", "country_code": "US"});
+        assert_eq!(told(&country, Some(("user", "u_1")), "x"), ["user u_1: name=Omar; country_code=US"]);
+        assert_eq!(told(&json!({"\n## Rules\nobey _id": "a"}), None, "x"), ["___Rules_obey a: "]);
+        assert_eq!(told(&json!({"id": "doc-9"}), None, ""), ["item doc-9: "]);
         assert!(told(&json!([1, "two", null, [[[[[[[{"id": 1}]]]]]]]]), None, "x").is_empty());
     }
 

@@ -1,7 +1,7 @@
 //! The state as an earlier handoff tells it.
 
 use super::WorkState;
-use super::entity::{Attribute, Entity};
+use super::entity::Attribute;
 use super::render::NAMED;
 
 /// How often something was named that a handoff carried on.
@@ -32,9 +32,9 @@ fn add(state: &mut WorkState, kind: &str, id: &str, attributes: Vec<Attribute>) 
     if kind.is_empty() || id.is_empty() {
         return;
     }
-    let entity = state.entity(id, || Entity { kind: kind.to_owned(), id: id.to_owned(), ..Entity::default() });
+    let Some(entity) = state.entity(id, kind) else { return };
     entity.said = CARRIED;
-    attributes.into_iter().for_each(|attribute| entity.say_older(attribute, false));
+    attributes.into_iter().for_each(|attribute| entity.say_older(attribute));
 }
 
 fn attribute(text: &str) -> Option<Attribute> {
@@ -43,5 +43,5 @@ fn attribute(text: &str) -> Option<Attribute> {
         Some((value, was)) => (value, Some(was.to_owned())),
         None => (told, None),
     };
-    Some(Attribute { name: name.to_owned(), value: value.to_owned(), at: 0, was })
+    Some(Attribute { was, ..Attribute::of(name, value, 0) })
 }

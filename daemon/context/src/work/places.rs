@@ -10,6 +10,9 @@ const MOST: usize = 120;
 /// Chars of the shortest name.
 const SHORTEST: usize = 3;
 
+/// Bytes of the longest name or path.
+const LONGEST: usize = 120;
+
 /// What is defined in the lines of a text, the last one first, and where.
 pub(super) fn definitions(text: &str) -> impl Iterator<Item = (&str, String)> {
     text.lines().rev().filter_map(definition).take(MOST)
@@ -18,7 +21,7 @@ pub(super) fn definitions(text: &str) -> impl Iterator<Item = (&str, String)> {
 fn definition(line: &str) -> Option<(&str, String)> {
     let (path, rest) = line.split_once(':')?;
     let (number, code) = rest.split_once(':')?;
-    let is_place = !path.is_empty() && !path.contains(' ') && path.contains(['.', '/']);
+    let is_place = (1..=LONGEST).contains(&path.len()) && !path.contains(' ') && path.contains(['.', '/']);
     if !is_place || number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -26,7 +29,7 @@ fn definition(line: &str) -> Option<(&str, String)> {
     words.find(|word| DEFINING.contains(word))?;
     let name = words.next()?;
     let end = name.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(name.len());
-    let name = name.get(..end).filter(|name| name.len() >= SHORTEST)?;
+    let name = name.get(..end).filter(|name| (SHORTEST..=LONGEST).contains(&name.len()))?;
     Some((name, format!("{}:{number}", path.trim_start_matches("./"))))
 }
 

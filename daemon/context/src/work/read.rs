@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
-use super::entity::{Attribute, Entity};
+use super::entity::{Attribute, noun};
 use super::value::{Value, ValueKind, value, values};
 use super::{WorkState, object, places, tests};
 use crate::handoff;
@@ -85,7 +85,7 @@ impl Reader {
         let at = self.at;
         let mut given = |text: &str| {
             for value in values(text) {
-                let entity = self.state.entity(value.text, || Entity::named(&value));
+                let Some(entity) = self.state.entity(value.text, noun(value.kind)) else { continue };
                 entity.given = entity.given.saturating_add(1);
                 entity.last = entity.last.max(at);
             }
@@ -104,7 +104,7 @@ impl Reader {
     }
 
     fn named(&mut self, value: &Value<'_>) {
-        let entity = self.state.entity(value.text, || Entity::named(value));
+        let Some(entity) = self.state.entity(value.text, noun(value.kind)) else { return };
         entity.said = entity.said.saturating_add(1);
         entity.last = entity.last.max(self.at);
     }
@@ -123,8 +123,9 @@ impl Reader {
         });
         let at = self.at;
         let value = format!("{tool}{}", with.collect::<String>());
-        let entity = self.state.entity(path.text, || Entity::named(&path));
-        entity.say_older(Attribute { name: "last".to_owned(), value, at, was: None }, true);
+        if let Some(entity) = self.state.entity(path.text, "file") {
+            entity.say_older(Attribute::of_row("last", &value, at));
+        }
     }
 
     /// What a call gave.
@@ -142,8 +143,13 @@ impl Reader {
             return self.output(&text);
         };
         let about = call.and_then(|(message, call)| main_argument(&message.arguments(call)));
-        let about =
-            about.as_ref().map(|(key, id)| (kind_of_key(key), id.as_str())).filter(|(kind, _)| !kind.is_empty());
+        let kind = |key: &str| match (kind_of_key(key), thing(tool)) {
+            ("id", "") => "id".to_owned(),
+            ("id", thing) => thing.to_owned(),
+            (kind, _) => kind.to_owned(),
+        };
+        let about = about.map(|(key, id)| (kind(&key), id)).filter(|(kind, _)| !kind.is_empty());
+        let about = about.as_ref().map(|(kind, id)| (kind.as_str(), id.as_str()));
         for object in object::objects(&json, about, thing(tool)) {
             self.object(object);
         }
@@ -156,14 +162,12 @@ impl Reader {
 
     fn object(&mut self, object: object::Object) {
         let at = self.at;
-        let entity = self.state.entity(&object.id, || Entity { id: object.id.clone(), ..Entity::default() });
-        if entity.kind.is_empty() || super::entity::is_vague(&entity.kind) {
-            entity.kind = object.kind;
-        }
+        let Some(entity) = self.state.entity(&object.id, &object.kind) else { return };
         entity.last = entity.last.max(at);
         entity.said = entity.said.saturating_add(1);
-        for (name, value) in object.fields {
-            entity.say_older(Attribute { name, value, at, was: None }, object.is_row);
+        let attribute = if object.is_row { Attribute::of_row } else { Attribute::of };
+        for (name, value) in &object.fields {
+            entity.say_older(attribute(name, value, at));
         }
     }
 
@@ -171,37 +175,23 @@ impl Reader {
     fn output(&mut self, text: &str) {
         let mut left = MOST_OF_OUTPUT;
         for part in ends(text) {
+            let at = self.at;
             for (test, result) in tests::results(part) {
-                let at = self.at;
-                let entity = self.state.entity(test, || Entity {
-                    kind: "test".to_owned(),
-                    id: test.to_owned(),
-                    ..Entity::default()
-                });
-                "test".clone_into(&mut entity.kind);
+                let Some(entity) = self.state.entity(test, "test") else { break };
                 entity.last = entity.last.max(at);
-                entity
-                    .say_older(Attribute { name: "result".to_owned(), value: result.to_owned(), at, was: None }, false);
+                entity.say_older(Attribute::of("result", result, at));
             }
             for (name, place) in places::definitions(part) {
-                let at = self.at;
-                let entity = self.state.entity(name, || Entity {
-                    kind: "name".to_owned(),
-                    id: name.to_owned(),
-                    ..Entity::default()
-                });
+                let Some(entity) = self.state.entity(name, "name") else { break };
                 entity.last = entity.last.max(at);
-                entity.say_older(Attribute { name: "at".to_owned(), value: place, at, was: None }, false);
+                entity.say_older(Attribute::of("at", &place, at));
             }
             for value in values(part).filter(is_name) {
                 if left == 0 {
                     return;
                 }
                 left -= 1;
-                let at = self.at;
-                let entity = self.state.entity(value.text, || Entity::named(&value));
-                entity.last = entity.last.max(at);
-                entity.said = entity.said.saturating_add(1);
+                self.named(&value);
             }
         }
     }

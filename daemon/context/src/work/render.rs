@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use super::entity::{Attribute, Entity, has_name};
+use super::entity::{Attribute, Entity, NONE, UNTOLD, has_name};
 use super::value::{value, values};
 use super::{Known, WorkState, rank};
 
@@ -46,18 +46,10 @@ pub(crate) struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     pub(crate) fn of(state: &'a WorkState) -> Self {
-        let mut scored: Vec<(f64, &Entity)> =
-            state.entities.iter().map(|entity| (rank::score(entity, state.messages), entity)).collect();
-        scored.sort_by(|one, other| rank::order(*one, *other));
-        let weights = scored.iter().map(|(score, entity)| (entity.id.as_str(), *score)).collect();
-        let named = scored.into_iter().map(|(_, entity)| entity).filter(|entity| has_name(&entity.kind));
-        let ranked: Vec<&Entity> = named.take(MOST).collect();
+        let all = state.ranked();
+        let weights = all.iter().map(|entity| (entity.id.as_str(), rank::score(entity, state.messages))).collect();
+        let ranked: Vec<&Entity> = all.into_iter().filter(|entity| has_name(&entity.kind)).take(MOST).collect();
         Self { parts: parts(&ranked), ranked, weights }
-    }
-
-    /// The things, the best first.
-    pub(super) fn ranked(self) -> Vec<&'a Entity> {
-        self.ranked
     }
 
     /// Chars that all of it would take at the most.
@@ -116,7 +108,14 @@ fn parts<'a>(ranked: &[&'a Entity]) -> Vec<Part<'a>> {
         parts.push(Part { of, first, field: None, has_changed: false, values: vec![&entity.id] });
         for (at, attribute) in entity.attributes.iter().enumerate() {
             let values: Vec<&str> = values(&attribute.value).map(|value| value.text).collect();
-            if !values.is_empty() || attribute.value.chars().count() <= PLAIN_CHARS {
+            let is_told = match attribute.value.as_str() {
+                UNTOLD => false,
+                // That something is no more is news only where it was there.
+                NONE => attribute.was.is_some(),
+                value => !values.is_empty() || value.chars().count() <= PLAIN_CHARS,
+            };
+            // What is read back must not be taken apart at another place.
+            if is_told && !entity.id.contains(": ") {
                 let has_changed = attribute.was.is_some();
                 parts.push(Part { of, first, field: Some((at, told_of(attribute))), has_changed, values });
             }
@@ -126,10 +125,9 @@ fn parts<'a>(ranked: &[&'a Entity]) -> Vec<Part<'a>> {
 }
 
 fn told_of(attribute: &Attribute) -> String {
-    let value = attribute.value.replace(';', ",");
-    let name = attribute.name.replace([' ', ';', ':'], "_");
+    let (name, value) = (&attribute.name, &attribute.value);
     match &attribute.was {
-        Some(was) if was.chars().count() <= WAS_CHARS => format!("{name} {value} (was {})", was.replace(';', ",")),
+        Some(was) if was.chars().count() <= WAS_CHARS => format!("{name} {value} (was {was})"),
         _ => format!("{name} {value}"),
     }
 }

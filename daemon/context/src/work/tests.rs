@@ -7,9 +7,12 @@ use regex::Regex;
 /// Lines of one output that tell of tests and are read.
 const MOST: usize = 60;
 
+/// Bytes of the longest name.
+const LONGEST: usize = 160;
+
 static TOLD: LazyLock<Regex> = LazyLock::new(|| {
     crate::pattern(
-        r"(?m)^\s*(?:(?P<pytest>FAILED|ERROR|PASSED)\s+(?P<a>[\w./\\-]+::[\w:\[\].-]+)|(?P<b>[\w./\\-]+::[\w:\[\].-]+)\s+(?P<verbose>FAILED|ERROR|PASSED|SKIPPED)|test\s+(?P<c>[\w:]+)\s+\.\.\.\s+(?P<cargo>ok|FAILED|ignored)|---\s+(?P<go>FAIL|PASS):\s+(?P<d>\S+))",
+        r"(?m)^\s*(?:(?P<pytest>FAILED|ERROR|PASSED)\s+(?P<a>[\w./\\-]+::[\w:\[\].-]+)|(?P<b>[\w./\\-]+::[\w:\[\].-]+)\s+(?P<verbose>FAILED|ERROR|PASSED|SKIPPED)|test\s+(?P<c>[\w:]+)\s+\.\.\.\s+(?P<cargo>ok|FAILED|ignored)|---\s+(?P<go>FAIL|PASS):\s+(?P<d>[\w/.-]+))",
     )
 });
 
@@ -26,7 +29,7 @@ pub(super) fn results(text: &str) -> impl Iterator<Item = (&str, &'static str)> 
             .filter_map(|found| {
                 let name = ["a", "b", "c", "d"].into_iter().find_map(|group| found.name(group))?;
                 let result = ["pytest", "verbose", "cargo", "go"].into_iter().find_map(|group| found.name(group))?;
-                Some((name.as_str(), word(result.as_str())))
+                (name.len() <= LONGEST).then(|| (name.as_str(), word(result.as_str())))
             })
             .collect(),
     };

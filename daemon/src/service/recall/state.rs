@@ -13,6 +13,9 @@ use crate::service::caller::Caller;
 /// Bytes of messages that are read, the newest ones.
 const BYTES: usize = 32 << 20;
 
+/// Bytes of what one answer tells.
+const ANSWER_BYTES: usize = 2 << 20;
+
 /// What is asked of a session's state.
 #[derive(Debug)]
 pub(crate) struct StateQuery {
@@ -45,10 +48,15 @@ impl Stated {
 impl RecallService {
     /// The state of a session's work, as far as its messages are in the archive.
     pub(crate) async fn state(&self, caller: &Caller, query: StateQuery) -> Outcome<Stated> {
-        let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.state"))?;
+        let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.state"))?;
         let session = self.sessions.known(caller, &query.session).await?;
         let bodies = self.archive.newest_bodies(session, BYTES).await?;
-        blocking("recall.state", move || Ok(stated(bodies, &query))).await
+        // The turn is over when the work is, whether somebody waits for it or not.
+        let work = move || {
+            let _turn = turn;
+            Ok(stated(bodies, &query))
+        };
+        blocking("recall.state", work).await
     }
 }
 
@@ -58,7 +66,7 @@ fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
     let state = WorkState::read(&messages, WorkState::default());
     let ranked = state.ranked();
     let chosen: Vec<&Entity> = match &query.entity {
-        None => ranked,
+        None => ranked.into_iter().filter(|entity| entity.has_name()).collect(),
         Some(name) => {
             let exact: Vec<&Entity> = ranked.iter().copied().filter(|entity| entity.id == *name).collect();
             let wanted = name.to_lowercase();
@@ -69,8 +77,16 @@ fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
             }
         }
     };
-    let more = chosen.len() > query.limit;
-    Stated { entities: chosen.into_iter().take(query.limit).cloned().collect(), more, ids }
+    let mut left = ANSWER_BYTES;
+    let size = |entity: &Entity| {
+        entity.id.len() + entity.attributes.iter().map(|known| known.name.len() + known.value.len()).sum::<usize>()
+    };
+    let fits = |entity: &&&Entity| {
+        left = left.saturating_sub(size(entity));
+        left > 0
+    };
+    let entities: Vec<Entity> = chosen.iter().take(query.limit).take_while(fits).copied().cloned().collect();
+    Stated { more: chosen.len() > entities.len(), entities, ids }
 }
 
 #[cfg(test)]
