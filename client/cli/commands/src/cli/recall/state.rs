@@ -13,10 +13,17 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments, id: &str) -> Res
     let entity = (!arguments.query.is_empty()).then(|| arguments.query.join(" "));
     let params = StateParams { session: id.to_owned(), entity, limit: arguments.limit };
     let result = session.connect()?.recall_state(params)?;
-    out::show(session.common, &result, |result| match result.entities.as_slice() {
-        [] => format!("nothing with an exact name is known of {id}"),
-        entities => table(entities),
-    })
+    if session.common.json {
+        out::json(&result)?;
+    } else if result.entities.is_empty() {
+        out::note(session.common, &format!("nothing of that name is known of {id}"));
+    } else {
+        out::text(&table(&result.entities))?;
+        if result.more {
+            out::note(session.common, "there are more; raise --limit, or name one");
+        }
+    }
+    if result.entities.is_empty() { Err(Failure::No) } else { Ok(()) }
 }
 
 fn table(entities: &[Entity]) -> String {
