@@ -197,3 +197,18 @@ fn only_forgotten_continuations_are_orphans() {
     assert_eq!(orphan.messages, 1);
     assert_eq!(archive.end_orphans(now).unwrap(), 0);
 }
+
+#[test]
+fn another_profiles_session_is_no_part_of_a_lineage() {
+    let (_folder, mut archive) = archive();
+    sessions(&archive, &[("theirs", None, 1.0, Some((5.0, "compression"))), ("own", Some("theirs"), 6.0, None)]);
+    let row =
+        SessionRow { profile: "other".into(), parent: Some("theirs".into()), started_at: 6.0, ..session("strange") };
+    archive.create_session(&row).unwrap();
+    let secret = said("user", "the key is in the drawer");
+    archive.append("theirs", 0, 0, &[&secret], 2.0).unwrap();
+    assert_eq!(archive.reader().lineage("own").unwrap(), ["own", "theirs"]);
+    assert_eq!(archive.reader().lineage("strange").unwrap(), ["strange"]);
+    assert!(archive.reader().newest_bodies("strange", 1_000).unwrap().is_empty());
+    assert_eq!(archive.reader().newest_bodies("own", 1_000).unwrap().len(), 1);
+}
