@@ -59,10 +59,15 @@ impl WorkState {
     /// All that is known, what is needed most first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Entity> {
+        self.scored().into_iter().map(|(_, entity)| entity).collect()
+    }
+
+    /// The same with what each is worth.
+    fn scored(&self) -> Vec<(f64, &Entity)> {
         let mut scored: Vec<(f64, &Entity)> =
             self.entities.iter().map(|entity| (rank::score(entity, self.messages), entity)).collect();
         scored.sort_by(|one, other| rank::order(*one, *other));
-        scored.into_iter().map(|(_, entity)| entity).collect()
+        scored
     }
 
     /// The thing of this name; none where there are too many already.

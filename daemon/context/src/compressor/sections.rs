@@ -196,7 +196,7 @@ impl Material {
         let left = (kept + room.both).saturating_sub(used);
         let state = outline.render(minus_heading(left, SectionKind::State), &[&self.stays, &known]);
         let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
-        sections.push(SectionKind::State, state.text);
+        sections.push(SectionKind::State, state);
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);
         sections.push(SectionKind::Constraints, rules.text);

@@ -8,7 +8,7 @@ fn state(messages: &[Message]) -> WorkState {
 fn told(state: &WorkState, chars: usize, elsewhere: &str) -> String {
     let mut known = Known::default();
     known.add(elsewhere);
-    Outline::of(state).render(chars, &[&known]).text
+    Outline::of(state).render(chars, &[&known])
 }
 
 /// A booking that was looked at, changed, and looked at again.

@@ -1,31 +1,26 @@
 //! What the state of the work is made of.
 
-use serde::{Deserialize, Serialize};
-
 use super::value::ValueKind;
 
 /// Something that the work is about, known by an exact name: an order, a person, a file, a command.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entity {
     /// What it is, in the words of those who named it: `reservation`, `file`, `command`.
     pub kind: String,
     /// Its exact name.
     pub id: String,
     /// What is known of it, in the order in which it was said; the newest value of each.
-    #[serde(default)]
     pub attributes: Vec<Attribute>,
     /// The position of the message that last named it.
     pub last: u64,
     /// How often a call was given it.
-    #[serde(default)]
     pub given: u32,
     /// How often people, the model or results named it otherwise.
-    #[serde(default)]
     pub said: u32,
 }
 
 /// One thing that is known of an entity.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribute {
     /// As those who said it call it.
     pub name: String,
@@ -34,10 +29,8 @@ pub struct Attribute {
     /// The position of the message that says so.
     pub at: u64,
     /// What it was before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Another value may only mean that something else was asked, as in the rows of a search.
-    #[serde(skip)]
     pub(super) is_row: bool,
 }
 

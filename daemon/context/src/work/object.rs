@@ -171,7 +171,7 @@ fn is_nothing(value: &Json) -> bool {
 }
 
 /// A value that can name something.
-fn name_of(value: &Json) -> Option<String> {
+pub(super) fn name_of(value: &Json) -> Option<String> {
     match value {
         Json::String(text) => {
             let text = text.trim();

@@ -66,9 +66,10 @@ impl Reader {
             _ if handoff::is_only_handoff(message) => {}
             Role::Assistant => {
                 for call in message.tool_calls() {
-                    let arguments = message.arguments(call);
-                    self.given(&arguments);
-                    self.done(call.name.as_deref().unwrap_or(""), &arguments);
+                    let text = message.arguments(call);
+                    let arguments = parsed(&text);
+                    self.given(&text, arguments.as_ref());
+                    self.done(call.name.as_deref().unwrap_or(""), arguments.as_ref());
                 }
                 self.said(&message.text());
             }
@@ -77,11 +78,7 @@ impl Reader {
     }
 
     /// What a call was given; the names of arguments are nobody's.
-    fn given(&mut self, arguments: &str) {
-        let parsed = match arguments.len() <= ARGUMENT_BYTES {
-            true => serde_json::from_str::<Json>(arguments).ok(),
-            false => None,
-        };
+    fn given(&mut self, text: &str, arguments: Option<&Json>) {
         let at = self.at;
         let mut given = |text: &str| {
             for value in values(text) {
@@ -90,9 +87,9 @@ impl Reader {
                 entity.last = entity.last.max(at);
             }
         };
-        match parsed {
-            Some(json) => leaves(&json, &mut given),
-            None => ends(arguments).into_iter().for_each(given),
+        match arguments {
+            Some(arguments) => leaves(arguments, &mut given),
+            None => ends(text).into_iter().for_each(given),
         }
     }
 
@@ -110,14 +107,14 @@ impl Reader {
     }
 
     /// What a call did to the file that it names, and with what.
-    fn done(&mut self, tool: &str, arguments: &str) {
-        let Some((key, place)) = main_argument(arguments) else { return };
-        let Some(path) = value(&place).filter(|value| kind_of_key(&key) == "file" && value.kind == ValueKind::Path)
+    fn done(&mut self, tool: &str, arguments: Option<&Json>) {
+        let Some((key, place)) = arguments.and_then(main_argument) else { return };
+        let Some(path) = value(&place).filter(|value| kind_of_key(key) == "file" && value.kind == ValueKind::Path)
         else {
             return;
         };
-        let given: Option<serde_json::Map<String, Json>> = serde_json::from_str(arguments).ok();
-        let with = given.iter().flatten().filter(|(name, _)| **name != key).filter_map(|(name, value)| {
+        let given = arguments.and_then(Json::as_object).into_iter().flatten();
+        let with = given.filter(|(name, _)| *name != key).filter_map(|(name, value)| {
             let value = object::line(value, SHORT_ARGUMENT);
             (!value.is_empty()).then(|| format!(" {name} {value}"))
         });
@@ -136,19 +133,18 @@ impl Reader {
         let text = message.text();
         let call = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
         let tool = call.and_then(|(_, call)| call.name.as_deref()).unwrap_or("");
-        let parsed = (text.starts_with(['{', '[']) && text.len() <= TEXT_BYTES)
+        let json = (text.starts_with(['{', '[']) && text.len() <= TEXT_BYTES)
             .then(|| serde_json::from_str::<Json>(&text).ok())
             .flatten();
-        let Some(json) = parsed else {
-            return self.output(&text);
-        };
-        let about = call.and_then(|(message, call)| main_argument(&message.arguments(call)));
+        let Some(json) = json else { return self.output(&text) };
+        let arguments = call.and_then(|(message, call)| parsed(&message.arguments(call)));
+        let about = arguments.as_ref().and_then(main_argument);
         let kind = |key: &str| match (kind_of_key(key), thing(tool)) {
             ("id", "") => "id".to_owned(),
             ("id", thing) => thing.to_owned(),
             (kind, _) => kind.to_owned(),
         };
-        let about = about.map(|(key, id)| (kind(&key), id)).filter(|(kind, _)| !kind.is_empty());
+        let about = about.map(|(key, id)| (kind(key), id)).filter(|(kind, _)| !kind.is_empty());
         let about = about.as_ref().map(|(kind, id)| (kind.as_str(), id.as_str()));
         for object in object::objects(&json, about, thing(tool)) {
             self.object(object);
@@ -224,21 +220,14 @@ fn ends(text: &str) -> Vec<&str> {
 }
 
 /// The argument that says what a call is about: the first that has the name of an id or a place.
-fn main_argument(arguments: &str) -> Option<(String, String)> {
-    if arguments.len() > ARGUMENT_BYTES {
-        return None;
-    }
-    let Ok(Json::Object(fields)) = serde_json::from_str(arguments) else { return None };
-    fields.into_iter().find_map(|(key, value)| {
-        let named = !kind_of_key(&key).is_empty();
-        match value {
-            Json::String(text) if named && !text.is_empty() && text.len() <= 120 && !text.contains('\n') => {
-                Some((key, text))
-            }
-            Json::Number(number) if named => Some((key, number.to_string())),
-            _ => None,
-        }
-    })
+fn main_argument(arguments: &Json) -> Option<(&str, String)> {
+    let mut named = arguments.as_object()?.iter().filter(|(key, _)| !kind_of_key(key).is_empty());
+    named.find_map(|(key, value)| Some((key.as_str(), object::name_of(value)?)))
+}
+
+/// Arguments that are JSON, and not too long.
+fn parsed(arguments: &str) -> Option<Json> {
+    (arguments.len() <= ARGUMENT_BYTES).then(|| serde_json::from_str(arguments).ok()).flatten()
 }
 
 /// What a call is about whose argument has this name; nothing if it says nothing of that.

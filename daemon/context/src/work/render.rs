@@ -9,16 +9,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::entity::{Attribute, Entity, NONE, UNTOLD, has_name};
 use super::value::{value, values};
-use super::{Known, WorkState, rank};
-
-/// The state within its budget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rendered {
-    /// A line for each that something is told of, and one for those that are only named.
-    pub(crate) text: String,
-    /// How many that are.
-    pub(crate) count: usize,
-}
+use super::{Known, WorkState};
 
 /// What stands before what is only named.
 pub(super) const NAMED: &str = "Also named: ";
@@ -26,10 +17,10 @@ pub(super) const NAMED: &str = "Also named: ";
 const WAS_CHARS: usize = 40;
 /// What a field is worth that has nothing exact in it.
 const PLAIN: f64 = 0.02;
-/// What it is worth to say that a field has another value now.
-const CHANGED: f64 = 0.5;
 /// Chars of such a field that is shown.
 const PLAIN_CHARS: usize = 60;
+/// What it is worth to say that a field has another value now.
+const CHANGED: f64 = 0.5;
 /// What an exact value is worth that is not counted by itself.
 const UNKNOWN: f64 = 0.1;
 /// Things that are looked at.
@@ -46,9 +37,10 @@ pub(crate) struct Outline<'a> {
 
 impl<'a> Outline<'a> {
     pub(crate) fn of(state: &'a WorkState) -> Self {
-        let all = state.ranked();
-        let weights = all.iter().map(|entity| (entity.id.as_str(), rank::score(entity, state.messages))).collect();
-        let ranked: Vec<&Entity> = all.into_iter().filter(|entity| has_name(&entity.kind)).take(MOST).collect();
+        let scored = state.scored();
+        let weights = scored.iter().map(|(score, entity)| (entity.id.as_str(), *score)).collect();
+        let all = scored.into_iter().map(|(_, entity)| entity);
+        let ranked: Vec<&Entity> = all.filter(|entity| has_name(&entity.kind)).take(MOST).collect();
         Self { parts: parts(&ranked), ranked, weights }
     }
 
@@ -60,7 +52,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Takes the best that fits and does not stand elsewhere already.
-    pub(crate) fn render(&self, chars: usize, elsewhere: &[&Known]) -> Rendered {
+    pub(crate) fn render(&self, chars: usize, elsewhere: &[&Known]) -> String {
         let mut choice = Choice {
             outline: self,
             left: chars.saturating_sub(NAMED.len()),
@@ -218,14 +210,13 @@ impl<'a> Choice<'a> {
         }
     }
 
-    fn text(self) -> Rendered {
+    fn text(self) -> String {
         let mut lines = Vec::new();
         let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-        let mut count = 0;
         for (told, entity) in self.told.into_iter().zip(&self.outline.ranked) {
             match told {
-                Told::Not => continue,
-                Told::Named if self.in_fields.contains(entity.id.as_str()) => continue,
+                Told::Not => {}
+                Told::Named if self.in_fields.contains(entity.id.as_str()) => {}
                 Told::Line(mut fields) => {
                     fields.sort_by_key(|(at, _)| *at);
                     let fields: Vec<String> = fields.into_iter().map(|(_, text)| text).collect();
@@ -236,13 +227,12 @@ impl<'a> Choice<'a> {
                     None => kinds.push((&entity.kind, vec![&entity.id])),
                 },
             }
-            count += 1;
         }
         if !kinds.is_empty() {
             let named: Vec<String> = kinds.iter().map(|(kind, ids)| format!("{kind}: {}", ids.join(", "))).collect();
             lines.push(format!("{NAMED}{}", named.join("; ")));
         }
-        Rendered { text: lines.join("\n"), count }
+        lines.join("\n")
     }
 }
 
