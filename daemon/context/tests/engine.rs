@@ -477,3 +477,22 @@ fn a_short_span_keeps_its_exact_references() {
     }
     assert!(done.numbers.anchors >= facts.len());
 }
+
+#[test]
+fn what_the_user_replaced_is_left_to_the_archive_and_counted() {
+    let mut list = chat(30);
+    list[5] = say("user", "Report all times in UTC.");
+    list[7] = say("user", "The travel budget is $700.");
+    list[21] = say("user", "From now on, report all times in Pacific time.");
+    list[23] = say("user", "The project budget is $900 now.");
+    let list = messages(&list);
+    let prepared =
+        prepare(&list, &settings(12_000, 3, 5), &EngineState::default(), &CompressRequest::default()).ok().unwrap();
+    let body = prepared.extractive_summary(None);
+    let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
+    let note = ArchiveNote { handle: "cmp_x_1".into(), messages: prepared.dropped() };
+    let handoff = prepared.finish(summary, note).handoff;
+    assert!(!handoff.contains("UTC") && handoff.contains("report all times in Pacific time"), "{handoff}");
+    assert!(handoff.contains("$700") && handoff.contains("$900"), "{handoff}");
+    assert!(handoff.contains("(and 1 more user message"), "{handoff}");
+}

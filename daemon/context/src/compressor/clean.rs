@@ -21,12 +21,12 @@ pub(super) struct CleanTurns {
 }
 
 impl CleanTurns {
-    /// Leaves out what the user replaced later.
-    pub(super) fn leave_out(&mut self, replaced: &Replaced) {
+    /// Leaves out what the user replaced later; says how many messages that were.
+    pub(super) fn leave_out(&mut self, replaced: &Replaced) -> usize {
         let stays: Vec<bool> =
             self.originals.iter().map(|turn| !turn.is(Role::User) || !replaced.has(&turn.text())).collect();
         if stays.iter().all(|stays| *stays) {
-            return;
+            return 0;
         }
         for turns in [&mut self.pruned, &mut self.originals] {
             let mut at = 0;
@@ -35,6 +35,7 @@ impl CleanTurns {
                 stays.get(at - 1).copied().unwrap_or(true)
             });
         }
+        stays.into_iter().filter(|stays| !stays).count()
     }
 
     /// The turns of a brief.

@@ -180,11 +180,14 @@ impl Prepared {
         known.get_or_init(|| {
             let redaction = self.redaction(writer);
             let mut turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
-            turns.leave_out(self.replaced());
+            let left_out = turns.leave_out(self.replaced());
             let stays = self.layout.stays().filter_map(|at| self.layout.pruned.get(at));
             let tail = self.input.get(self.layout.tail..).unwrap_or_default();
-            let kept =
-                Kept { known: Known::of(stays), tail: tail.iter().map(|message| redaction.message(message)).collect() };
+            let kept = Kept {
+                known: Known::of(stays),
+                left_out,
+                tail: tail.iter().map(|message| redaction.message(message)).collect(),
+            };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })

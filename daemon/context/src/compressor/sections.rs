@@ -61,6 +61,8 @@ pub(crate) struct Material {
 pub(crate) struct Kept {
     /// The exact values in it, as it stays.
     pub(crate) known: Known,
+    /// Messages of the user that were replaced by later ones.
+    pub(crate) left_out: usize,
     /// The tail as it was, without secrets: pruning may have shortened it.
     pub(crate) tail: Vec<Message>,
 }
@@ -88,7 +90,7 @@ pub(crate) fn gather(
     let mut quoted = user_messages::parse(&said);
     let before = quoted.texts.len();
     quoted.texts.retain(|text| !replaced.has(text));
-    quoted.hidden += before - quoted.texts.len();
+    quoted.hidden += kept.left_out + before - quoted.texts.len();
     let state = clean(SectionKind::State);
     let ((anchors, said), state) = rayon::join(
         || {
