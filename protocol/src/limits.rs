@@ -62,6 +62,9 @@ pub const TURN_RESULTS: usize = 1000;
 /// are `invalid_params`.
 pub const NAME: usize = 1024;
 
+/// Chars of a path that is only shown. Longer ones are `invalid_params`.
+pub const PATH: usize = 4096;
+
 /// Chars of an idempotency key. Longer ones are `invalid_params`.
 pub const IDEMPOTENCY_KEY: usize = 256;
 

@@ -158,6 +158,8 @@ macro_rules! for_each_method {
             ConstraintRemove constraint_remove "constraint.remove" write session constraint::RemoveParams => constraint::RemoveResult;
             /// Makes recorded conversations fit a number of tokens; nothing is kept.
             TrajectoryCompress trajectory_compress "trajectory.compress" read none trajectory::CompressParams => trajectory::CompressResult;
+            /// Keeps what another program kept of a conversation, as a closed session; times are Unix seconds.
+            SessionImport session_import "session.import" write session session::import::ImportParams => session::import::ImportResult;
         }
     };
 }

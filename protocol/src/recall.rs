@@ -58,6 +58,10 @@ pub struct Hit {
     pub kind: Kind,
     /// The session; null when none is known.
     pub session: Option<String>,
+    /// Which agent's session; null when that is not known.
+    pub agent: Option<String>,
+    /// The file of another program that the session was imported from.
+    pub source: Option<String>,
     /// Who said it.
     pub role: Option<String>,
     /// When, in Unix seconds.

@@ -1,6 +1,7 @@
 //! Params and results of the session methods.
 
 pub mod chain;
+pub mod import;
 pub mod lock;
 pub mod transcript;
 pub mod usage;

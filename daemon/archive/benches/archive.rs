@@ -157,6 +157,8 @@ fn row(id: &str) -> SessionRow {
         started_at: 1.8e9,
         ended_at: None,
         end_reason: None,
+        source: None,
+        cwd: None,
     }
 }
 

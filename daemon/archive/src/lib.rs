@@ -14,6 +14,7 @@ pub mod engine;
 mod error;
 pub mod handle;
 mod hash;
+pub mod import;
 pub mod index;
 mod language;
 mod lenient;

@@ -133,9 +133,9 @@ impl Counted {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             row: session::from_row(row)?,
-            messages: row.get(15)?,
-            tool_calls: row.get(16)?,
-            last_active: row.get(17)?,
+            messages: row.get(17)?,
+            tool_calls: row.get(18)?,
+            last_active: row.get(19)?,
         })
     }
 }

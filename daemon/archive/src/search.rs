@@ -114,6 +114,10 @@ pub struct Hit {
     pub session: Option<String>,
     /// The profile.
     pub profile: String,
+    /// Which agent the session was opened with.
+    pub agent: Option<String>,
+    /// The file of another program that the session was read from.
+    pub origin: Option<String>,
     /// A message's role.
     pub role: Option<String>,
     /// When, in Unix seconds.

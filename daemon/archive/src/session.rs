@@ -30,6 +30,10 @@ pub struct SessionRow {
     pub ended_at: Option<f64>,
     /// Why it was closed.
     pub end_reason: Option<String>,
+    /// The file of another program that it was read from.
+    pub source: Option<String>,
+    /// The folder that the agent worked in.
+    pub cwd: Option<String>,
 }
 
 /// The frozen blocks of a session.
@@ -48,7 +52,7 @@ pub struct SnapshotRow {
 }
 
 pub(crate) const COLUMNS: &str = "id, profile, agent, parent, title, generation, settings, memory_block, user_block, sha256, \
-     memory_revision, user_revision, started_at, ended_at, end_reason";
+     memory_revision, user_revision, started_at, ended_at, end_reason, source, cwd";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -69,6 +73,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         started_at: row.get(12)?,
         ended_at: row.get(13)?,
         end_reason: row.get(14)?,
+        source: row.get(15)?,
+        cwd: row.get(16)?,
     })
 }
 
@@ -216,7 +222,7 @@ impl Archive {
 }
 
 pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
-    let query = format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+    let query = format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
     connection.prepare_cached(&query)?.execute(params![
         row.id,
         row.profile,
@@ -232,7 +238,9 @@ pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), Ar
         row.snapshot.user_revision,
         row.started_at,
         row.ended_at,
-        row.end_reason
+        row.end_reason,
+        row.source,
+        row.cwd
     ])?;
     Ok(())
 }

@@ -61,6 +61,8 @@ pub(crate) fn session(id: &str) -> SessionRow {
         started_at: 1.5,
         ended_at: None,
         end_reason: None,
+        source: None,
+        cwd: None,
     }
 }
 

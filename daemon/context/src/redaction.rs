@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use herma_guard::{RedactOptions, Shown};
 use regex::Regex;
 
+use crate::message::Message;
+
 /// What stands for a secret of which nothing may stay.
 const REMOVED: &str = "[REDACTED]";
 
@@ -37,6 +39,12 @@ impl From<&crate::Settings> for Redaction {
 }
 
 impl Redaction {
+    /// A message as JSON text with the secrets of its text and of its calls' arguments masked or removed.
+    #[must_use]
+    pub fn json(self, message: String) -> String {
+        self.message(&Message::of_json(message)).raw().to_owned()
+    }
+
     /// The same for a text that no model wrote: secrets are removed, where they are not let pass.
     pub(crate) fn without_model(self) -> Self {
         match self {

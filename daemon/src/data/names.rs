@@ -6,9 +6,18 @@ use super::error::{Error, Outcome};
 
 /// Checks a name of at most [`limits::NAME`] chars without control characters.
 pub(crate) fn check(param: &str, name: &str) -> Outcome<()> {
+    check_up_to(limits::NAME, param, name)
+}
+
+/// Checks a path that is only shown, of at most [`limits::PATH`] chars without control characters.
+pub(crate) fn check_path(param: &str, path: &str) -> Outcome<()> {
+    check_up_to(limits::PATH, param, path)
+}
+
+fn check_up_to(most: usize, param: &str, name: &str) -> Outcome<()> {
     let chars = name.chars().count();
-    if chars > limits::NAME {
-        return Err(Error::param(param, format!("{chars} chars; at most {} are allowed", limits::NAME)));
+    if chars > most {
+        return Err(Error::param(param, format!("{chars} chars; at most {most} are allowed")));
     }
     if name.chars().any(char::is_control) {
         return Err(Error::param(param, "control characters are not allowed"));

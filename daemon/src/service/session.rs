@@ -79,6 +79,8 @@ impl Session {
             started_at: unix_now(),
             ended_at: None,
             end_reason: None,
+            source: None,
+            cwd: None,
         };
         (row, Some(self.record().row()))
     }

@@ -1,5 +1,6 @@
 //! Sessions: opening, freezing, closing, what is said of them, and what is kept of them.
 
+mod import;
 mod lineage;
 mod removal;
 mod transcript;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use herma_archive::session::SessionRow;
 
+pub(crate) use self::import::Importing;
 use super::caller::Caller;
 use super::compression::CompressionService;
 use super::session::{Session, SessionTable, check_profile};
@@ -200,11 +202,22 @@ impl SessionService {
                     if kept.0.end_reason.as_deref() == Some(CRASH) {
                         self.archive.post_reopened(kept.0.id.clone());
                     }
+                    let kept = (self.frozen(kept.0).await?, kept.1);
                     self.table.insert(Session::kept(kept))
                 }
             },
         };
         self.used(caller, session).map(Some)
+    }
+
+    /// An imported session was never opened, and gets its snapshot when it first is.
+    async fn frozen(&self, row: SessionRow) -> Outcome<SessionRow> {
+        if !row.snapshot.sha256.is_empty() {
+            return Ok(row);
+        }
+        let snapshot = freeze(&self.stores, &row.profile).await?;
+        self.archive.save_snapshot(row.id.clone(), snapshot.clone(), drop).await?;
+        Ok(SessionRow { snapshot, ..row })
     }
 
     /// A session of the caller's profile, noted as used.
@@ -240,6 +253,8 @@ impl SessionService {
             started_at: unix_now(),
             ended_at: None,
             end_reason: None,
+            source: None,
+            cwd: None,
         };
         if !self.archive.is_in_use() {
             self.archive.check_readable()?;

@@ -105,6 +105,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::ProfileCreate(params) => profile::create(services, &params).map(Reply::ProfileCreate),
         Request::ProfileList(_) => profile::list(services).map(Reply::ProfileList),
         Request::SessionAppend(params) => session::append(services, caller, params).await.map(Reply::SessionAppend),
+        Request::SessionImport(params) => session::import(services, caller, params).await.map(Reply::SessionImport),
         Request::SessionList(params) => session::list(services, caller, params).await.map(Reply::SessionList),
         Request::SessionShow(params) => session::show(services, caller, params).await.map(Reply::SessionShow),
         Request::SessionTip(params) => session::tip(services, params).await.map(Reply::SessionTip),

@@ -44,6 +44,8 @@ pub struct Row {
     pub last_active: f64,
     /// The folder that the agent worked in, when that is known.
     pub cwd: Option<String>,
+    /// The file of another program that it was imported from.
+    pub source: Option<String>,
 }
 
 /// Params of `session.show`.

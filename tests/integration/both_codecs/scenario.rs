@@ -278,6 +278,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("profile.list", json!({}));
         }
         Method::SessionAppend => sessions::append(talk),
+        Method::SessionImport => sessions::import(talk),
         Method::SessionList => sessions::list(talk),
         Method::SessionShow => sessions::show(talk),
         Method::SessionTip => sessions::tip(talk),

@@ -145,6 +145,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
             }),
         ),
         Method::SessionAppend => sessions::append(),
+        Method::SessionImport => sessions::import(),
         Method::SessionList => sessions::list(),
         Method::SessionShow => sessions::show(),
         Method::SessionTip => sessions::tip(),

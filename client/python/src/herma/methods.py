@@ -73,5 +73,6 @@ EFFECTS: dict[str, Effect] = {
     "constraint.list": Effect.READ,
     "constraint.remove": Effect.WRITE,
     "trajectory.compress": Effect.READ,
+    "session.import": Effect.WRITE,
 }
 """By the name on the wire."""

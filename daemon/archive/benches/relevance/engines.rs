@@ -133,6 +133,8 @@ fn row(session: &str) -> SessionRow {
         started_at: 1.0,
         ended_at: None,
         end_reason: None,
+        source: None,
+        cwd: None,
     }
 }
 

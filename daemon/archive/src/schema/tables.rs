@@ -179,3 +179,8 @@ pub(super) const STEMS: &str = "
     DELETE FROM output_part;
     DELETE FROM output;
     UPDATE meta SET value = 0 WHERE name = 'indexed';";
+
+/// From version 6 to 7: where a session was read from, and the folder that its agent worked in.
+pub(super) const IMPORTS: &str = "
+    ALTER TABLE session ADD COLUMN source TEXT;
+    ALTER TABLE session ADD COLUMN cwd TEXT;";

@@ -29,7 +29,7 @@ fn kind_of(connection: &Connection, id: i64) -> Result<Option<i64>, ArchiveError
 
 fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
     let mut query = connection.prepare_cached(
-        "SELECT message.id, session_key.id, session.profile, role, message.time, body
+        "SELECT message.id, session_key.id, session.profile, role, message.time, body, session.agent, session.source
          FROM message JOIN session_key ON session_key.key = message.session
          JOIN session ON session.id = session_key.id WHERE message.id = ?1",
     )?;
@@ -39,6 +39,8 @@ fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveE
             source: Source::Message { id: row.get(0)? },
             session: row.get(1)?,
             profile: row.get(2)?,
+            agent: row.get(6)?,
+            origin: row.get(7)?,
             role: (!role.is_empty()).then_some(role),
             time: row.get(4)?,
             score: 0.0,
@@ -59,6 +61,8 @@ fn output_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             source: Source::Output { handle: row.get(0)?, line: row.get(1)?, start: row.get(2)?, chars: row.get(3)? },
             session: row.get(4)?,
             profile: row.get(5)?,
+            agent: None,
+            origin: None,
             role: None,
             time: row.get(6)?,
             score: 0.0,
@@ -76,6 +80,8 @@ fn memory_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             source: Source::Memory { id: row.get(0)? },
             session: row.get(1)?,
             profile: row.get(2)?,
+            agent: None,
+            origin: None,
             role: None,
             time: row.get(3)?,
             score: 0.0,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use herma_archive::import::{Import, Imported};
+use herma_archive::session::SessionRow;
 use herma_archive::transcript::{self, Appended, TranscriptId};
 use herma_archive::{Archive, ArchiveError};
 use tokio::sync::oneshot;
@@ -17,6 +19,20 @@ impl ArchiveHandle {
         let epoch = self.shared.epoch();
         let found = self.read(move |reader| reader.identified_transcript(&session)).await?;
         Ok(found.map(|(id, texts)| (KnownTranscript { epoch, id }, texts)))
+    }
+
+    /// Adds messages, each with its time, to an imported session.
+    pub(crate) async fn import(
+        &self,
+        session: SessionRow,
+        position: u64,
+        messages: Vec<(f64, String)>,
+    ) -> Outcome<Imported> {
+        self.write(move |archive| {
+            let messages: Vec<(f64, &str)> = messages.iter().map(|(time, text)| (*time, text.as_str())).collect();
+            archive.import(&Import { session: &session, position, messages: &messages })
+        })
+        .await
     }
 
     /// Appends JSON texts to a session. `no_session` is run when it was removed meanwhile.

@@ -78,6 +78,8 @@ fn hit(place: Place) -> Hit {
             PlaceKind::Memory => Kind::Memory,
         },
         session: hit.session,
+        agent: hit.agent,
+        source: hit.origin,
         role: hit.role,
         time: hit.time,
         snippet: snippet.text,

@@ -44,6 +44,23 @@ pub(super) fn append(talk: &mut Talk) {
     talk.ask("session.append", at(0, 3, &json!([7, "no message"])));
 }
 
+pub(super) fn import(talk: &mut Talk) {
+    let messages = said(&[("user", "eins"), ("assistant", "the key is sk-ant-api03-0123456789abcdef0123456789 ☕")]);
+    let at = |position: u64, times: Value| json!({ "session": "x:1", "agent": "x", "source": "/f", "cwd": "/w", "title": "t", "model": "m", "position": position, "messages": messages, "times": times, "redact": true });
+    talk.ask("session.import", at(1, json!(null)));
+    talk.ask("session.import", at(0, json!([1.5, null])));
+    talk.ask("session.import", at(1, json!([1.5, null])));
+    talk.ask("session.import", at(4, json!([1.5, 2.5])));
+    talk.ask("session.import", at(0, json!([1.5])));
+    talk.ask("session.import", json!({ "session": "", "position": 0, "messages": [] }));
+    talk.ask("session.import", json!({ "session": "x:1", "position": 0, "messages": [], "source": "a\nb" }));
+    talk.ask("session.show", json!({ "session": "x:1" }));
+    talk.ask("session.open", json!({ "session": "x:1" }));
+    talk.ask("session.import", at(3, json!([1.5, 2.5])));
+    talk.ask("session.open", json!({ "session": "live" }));
+    talk.ask("session.import", json!({ "session": "live", "position": 0, "messages": [] }));
+}
+
 pub(super) fn list(talk: &mut Talk) {
     talk.ask("session.list", json!({}));
     family(talk);

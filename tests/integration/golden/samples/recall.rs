@@ -17,6 +17,8 @@ pub(super) fn search() -> (Request, Reply) {
         handle: "msg_0123456789ab_300".into(),
         kind: recall::Kind::Message,
         session: Some("s-1".into()),
+        agent: Some("claude-code".into()),
+        source: Some("/home/me/.claude/projects/herma/1.jsonl".into()),
         role: Some("user".into()),
         time: 1_789_999_999.75,
         snippet: "…the blue socket in Zürich…".into(),

@@ -1,6 +1,6 @@
 //! Samples of what there is of sessions: chains, transcripts, locks, usage.
 
-use herma_protocol::session::{chain, lock, transcript, usage};
+use herma_protocol::session::{chain, import, lock, transcript, usage};
 use herma_protocol::{Reply, Request};
 
 use super::message;
@@ -38,6 +38,7 @@ fn row() -> chain::Row {
         preview: "Please mend the søcket".into(),
         last_active: 1_790_000_899.75,
         cwd: Some("/home/me/herma".into()),
+        source: Some("/home/me/.claude/projects/herma/1.jsonl".into()),
     }
 }
 
@@ -49,6 +50,23 @@ pub(super) fn append() -> (Request, Reply) {
         messages: vec![message(), message()],
     };
     (Request::SessionAppend(params), Reply::SessionAppend(transcript::AppendResult { position: 302 }))
+}
+
+pub(super) fn import() -> (Request, Reply) {
+    let params = import::ImportParams {
+        session: "claude-code:1".into(),
+        agent: Some("claude-code".into()),
+        source: Some("/home/me/.claude/projects/herma/1.jsonl".into()),
+        cwd: Some("/home/me/herma".into()),
+        parent: Some("claude-code:0".into()),
+        title: Some("Mend the søcket".into()),
+        model: Some("m".into()),
+        position: 300,
+        messages: vec![message(), message()],
+        times: Some(vec![Some(1_790_000_000.25), Some(1_790_000_001.5)]),
+        redact: Some(true),
+    };
+    (Request::SessionImport(params), Reply::SessionImport(import::ImportResult { position: 302 }))
 }
 
 pub(super) fn list() -> (Request, Reply) {

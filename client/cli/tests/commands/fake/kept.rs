@@ -9,6 +9,7 @@ use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row
 use herma_client::protocol::output::{ReadParams, ReadResult};
 use herma_client::protocol::recall::{self, Compression, Hit, Item, Kind};
 use herma_client::protocol::session::chain::{self, NextTitleResult, SessionId};
+use herma_client::protocol::session::import::ImportResult;
 use herma_client::protocol::session::lock::{LockHolderResult, LockResult};
 use herma_client::protocol::session::transcript::{AppendResult, RemoveResult};
 use herma_client::protocol::session::usage::{Totals, UsageResult, UsageRow};
@@ -50,6 +51,10 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::SessionAppend(params) => {
             let count = u64::try_from(params.messages.len()).unwrap();
             Reply::SessionAppend(AppendResult { position: params.position + count })
+        }
+        Request::SessionImport(params) => {
+            let count = u64::try_from(params.messages.len()).unwrap();
+            Reply::SessionImport(ImportResult { position: params.position + count })
         }
         Request::SessionLock(params) => Reply::SessionLock(LockResult { ok: params.holder == "me" }),
         Request::SessionUnlock(params) => Reply::SessionUnlock(LockResult { ok: params.holder == "me" }),
@@ -185,6 +190,8 @@ fn recalled(query: &str) -> recall::SearchResult {
         handle: "msg_1".into(),
         kind: Kind::Message,
         session: Some("s".into()),
+        agent: None,
+        source: None,
         role: Some("user".into()),
         time: 0.0,
         snippet: "the heron nests".into(),

@@ -85,6 +85,10 @@ class RecallHit(TypedDict):
     """What it is in."""
     session: str | None
     """The session; null when none is known."""
+    agent: str | None
+    """Which agent's session; null when that is not known."""
+    source: str | None
+    """The file of another program that the session was imported from."""
     role: str | None
     """Who said it."""
     time: float

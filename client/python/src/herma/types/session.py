@@ -34,6 +34,13 @@ class SessionId(TypedDict):
     """The session's id."""
 
 
+class SessionImport(TypedDict):
+    """Result of `session.import`."""
+
+    position: int
+    """Position of the next message."""
+
+
 class SessionList(TypedDict):
     """Result of `session.list`."""
 
@@ -125,6 +132,8 @@ class SessionRow(TypedDict):
     """When it last did something, in Unix seconds."""
     cwd: str | None
     """The folder that the agent worked in, when that is known."""
+    source: str | None
+    """The file of another program that it was imported from."""
 
 
 class SessionUsage(TypedDict):

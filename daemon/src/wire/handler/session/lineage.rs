@@ -75,6 +75,7 @@ fn row(shown: Shown) -> Row {
         lineage_root,
         preview,
         last_active,
-        cwd: None,
+        cwd: row.cwd,
+        source: row.source,
     }
 }

@@ -1,11 +1,13 @@
-//! `session.append` and `session.remove`.
+//! `session.append`, `session.import` and `session.remove`.
 
 use herma_protocol::Json;
+use herma_protocol::session::import::{ImportParams, ImportResult};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 
 use crate::data::error::Outcome;
 use crate::data::numbers::wide;
 use crate::service::caller::Caller;
+use crate::service::sessions::Importing;
 use crate::wire::services::Services;
 
 pub(in crate::wire::handler) async fn append(
@@ -17,6 +19,18 @@ pub(in crate::wire::handler) async fn append(
     let messages: Vec<String> = messages.into_iter().map(Json::into_text).collect();
     let position = services.sessions.append(caller, &session, generation, position, messages).await?;
     Ok(AppendResult { position })
+}
+
+pub(in crate::wire::handler) async fn import(
+    services: &Services,
+    caller: &Caller,
+    params: ImportParams,
+) -> Outcome<ImportResult> {
+    let ImportParams { session, agent, source, cwd, parent, title, model, position, messages, times, redact } = params;
+    let of = Importing { session, agent, source, cwd, parent, title, model, redact: redact.unwrap_or(false) };
+    let messages = messages.into_iter().map(Json::into_text).collect();
+    let position = services.sessions.import(caller, of, position, messages, times.unwrap_or_default()).await?;
+    Ok(ImportResult { position })
 }
 
 pub(in crate::wire::handler) async fn remove(

@@ -32,6 +32,7 @@ fn fields(row: &Row) -> String {
         ("model", &row.model),
         ("parent", &row.parent),
         ("folder", &row.cwd),
+        ("imported from", &row.source),
     ];
     fields.extend(named.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
     if row.lineage_root != row.session {

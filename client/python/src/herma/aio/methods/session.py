@@ -193,3 +193,39 @@ class Session:
         params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
         result: t.SessionUsage = await self._call("session.usage", params, options)
         return result
+
+    async def import(
+        self,
+        *,
+        session: str,
+        position: int,
+        messages: List[Any],
+        agent: str | None = None,
+        source: str | None = None,
+        cwd: str | None = None,
+        parent: str | None = None,
+        title: str | None = None,
+        model: str | None = None,
+        times: List[float | None] | None = None,
+        redact: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.SessionImport:
+        """Keeps what another program kept of a conversation, as a closed session.
+
+        Times are Unix seconds.
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "agent": agent,
+            "source": source,
+            "cwd": cwd,
+            "parent": parent,
+            "title": title,
+            "model": model,
+            "position": position,
+            "messages": messages,
+            "times": times,
+            "redact": redact,
+        }
+        result: t.SessionImport = await self._call("session.import", params, options)
+        return result

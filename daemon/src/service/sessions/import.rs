@@ -1,0 +1,147 @@
+//! What other programs kept of conversations.
+
+use herma_archive::import::{IMPORTED, Imported};
+use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_context::Redaction;
+
+use super::{SessionService, check_id};
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::profiles::DEFAULT_PROFILE;
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::settings::SessionSettings;
+
+/// The session of another program.
+#[derive(Debug)]
+pub(crate) struct Importing {
+    /// Its id here.
+    pub session: String,
+    /// The program.
+    pub agent: Option<String>,
+    /// Its file.
+    pub source: Option<String>,
+    /// The folder that the agent worked in.
+    pub cwd: Option<String>,
+    /// The session that it came out of.
+    pub parent: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The model that it was said to.
+    pub model: Option<String>,
+    /// Whether secrets are masked.
+    pub redact: bool,
+}
+
+impl Importing {
+    fn check(&self) -> Outcome<()> {
+        check_id(&self.session)?;
+        let Self { agent, parent, title, model, .. } = self;
+        names::check_all(&[
+            ("agent", agent.as_ref()),
+            ("parent", parent.as_ref()),
+            ("title", title.as_ref()),
+            ("model", model.as_ref()),
+        ])?;
+        for (param, path) in [("source", &self.source), ("cwd", &self.cwd)] {
+            path.as_ref().map_or(Ok(()), |path| names::check_path(param, path))?;
+        }
+        Ok(())
+    }
+
+    /// A session that ended now, of which nothing is frozen.
+    fn row(self, profile: &str, started_at: f64, now: f64) -> SessionRow {
+        let settings = SessionSettings { model: self.model, ..SessionSettings::default() };
+        SessionRow {
+            id: self.session,
+            profile: profile.to_owned(),
+            agent: self.agent,
+            parent: self.parent,
+            title: self.title,
+            generation: 0,
+            settings: Some(settings.text()),
+            snapshot: SnapshotRow::default(),
+            started_at,
+            ended_at: Some(now),
+            end_reason: Some(IMPORTED.to_owned()),
+            source: self.source,
+            cwd: self.cwd,
+        }
+    }
+}
+
+impl SessionService {
+    /// Keeps messages of another program's session, as JSON texts; answers the position of the next one.
+    pub(crate) async fn import(
+        &self,
+        caller: &Caller,
+        of: Importing,
+        position: u64,
+        messages: Vec<String>,
+        times: Vec<Option<f64>>,
+    ) -> Outcome<u64> {
+        of.check()?;
+        if !times.is_empty() && times.len() != messages.len() {
+            let words = format!("{} for {} messages; there must be one for each", times.len(), messages.len());
+            return Err(Error::param("times", words));
+        }
+        if caller.profile() != DEFAULT_PROFILE {
+            self.profiles.create(caller.profile())?;
+        }
+        let now = unix_now();
+        let messages = match of.redact {
+            true => blocking("session.import", move || Ok(masked(messages))).await?,
+            false => messages,
+        };
+        let messages: Vec<(f64, String)> = at_times(&times, now, messages.len()).into_iter().zip(messages).collect();
+        let started_at = messages.first().map_or(now, |(time, _)| *time);
+        let id = of.session.clone();
+        let row = of.row(caller.profile(), started_at, now);
+        match self.archive.import(row, position, messages).await? {
+            Imported::Next(position) => Ok(position),
+            Imported::Gap(next) => {
+                let words = format!("session {id:?} goes on at position {next}");
+                Err(Error::StalePosition { words, generation: 0, position: next })
+            }
+            Imported::Taken => {
+                Err(Error::Conflict(format!("session {id:?} is an agent's own; nothing can be imported into it")))
+            }
+            Imported::Elsewhere(profile) => {
+                Err(Error::Conflict(format!("session {id:?} belongs to the profile {profile:?}")))
+            }
+        }
+    }
+}
+
+fn masked(messages: Vec<String>) -> Vec<String> {
+    messages.into_iter().map(|text| Redaction::On.json(text)).collect()
+}
+
+/// A time for each message: its own, else that of the one before, else that of the first that has one, else now.
+fn at_times(times: &[Option<f64>], now: f64, messages: usize) -> Vec<f64> {
+    let first = times.iter().flatten().next().copied().unwrap_or(now);
+    let each = (0..messages).map(|at| times.get(at).copied().flatten());
+    each.scan(first, |last, time| {
+        *last = time.unwrap_or(*last);
+        Some(*last)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_a_time_has_that_of_the_one_before() {
+        for (times, expect) in [
+            (&[][..], [9.0, 9.0, 9.0]),
+            (&[None, None, None], [9.0, 9.0, 9.0]),
+            (&[None, Some(2.0), None], [2.0, 2.0, 2.0]),
+            (&[Some(1.0), None, Some(3.0)], [1.0, 1.0, 3.0]),
+        ] {
+            assert_eq!(at_times(times, 9.0, 3), expect, "{times:?}");
+        }
+    }
+}
