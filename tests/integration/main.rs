@@ -27,6 +27,7 @@ mod faults;
 mod golden;
 mod growth;
 mod history;
+mod imports;
 mod interrupted;
 mod life;
 mod log_lines;

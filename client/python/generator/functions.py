@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def function(method: s.Method, wait: str) -> list[str]:
     sent = ", ".join(f'"{param.name}": {param.name}' for param in method.params)
     star = ["*"] if params else []
     signature = ["self", *star, *params, f"**options: Unpack[t.{options}]"]
-    own = method.name.rpartition(".")[2]
+    own = called(method.name.rpartition(".")[2])
     return [
         *call_lines(f"    {kind} {own}", signature, f" -> {result}:"),
         *docstring(method.doc, "        "),
@@ -55,6 +56,11 @@ def function(method: s.Method, wait: str) -> list[str]:
         "        return result",
         "",
     ]
+
+
+def called(name: str) -> str:
+    """A name that is a word of the language has a line behind it, as PEP 8 says."""
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def optional(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def table():
 
 def function(client, name):
     space, _, own = name.rpartition(".")
+    own += "_" if keyword.iskeyword(own) else ""
     return getattr(getattr(client, space) if space else client, own)
 
 

@@ -222,7 +222,8 @@ impl Archive {
 }
 
 pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
-    let query = format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
+    let query =
+        format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
     connection.prepare_cached(&query)?.execute(params![
         row.id,
         row.profile,

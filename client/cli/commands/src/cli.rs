@@ -10,6 +10,8 @@ mod doctor;
 mod exit;
 mod guard;
 mod hermes;
+mod import;
+mod lines;
 mod memory;
 mod moment;
 mod orphans;
@@ -18,6 +20,7 @@ mod output;
 mod owner;
 mod parse;
 mod profile;
+mod progress;
 mod recall;
 mod service;
 mod session;
@@ -121,6 +124,8 @@ enum Command {
     Output(output::Command),
     /// Find again what left a conversation, was spilled, or was remembered
     Recall(recall::Arguments),
+    /// Take in what other programs keep of conversations, so that recall finds it
+    Import(import::Arguments),
     /// Show what calls of models used, in tokens
     Usage(usage::Arguments),
     /// Estimate tokens; understand providers' errors; see what a session has configured
@@ -263,6 +268,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Watch(_) => watch::run(&session),
         Command::Output(command) => output::run(&session, command),
         Command::Recall(arguments) => recall::run(&session, arguments),
+        Command::Import(arguments) => import::run(&session, arguments),
         Command::Usage(arguments) => usage::run(&session, arguments),
         Command::Context(command) => context::run(&session, command),
         Command::Compress(arguments) => compress::run(&session, arguments),

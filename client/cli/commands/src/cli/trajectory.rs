@@ -5,7 +5,6 @@ mod files;
 mod line;
 mod pipeline;
 mod place;
-mod progress;
 mod report;
 mod run;
 mod tokens;

@@ -44,11 +44,7 @@ fn told(hits: &[Hit], mark: Mark) -> Marked {
         };
         let session = hit.session.as_deref().unwrap_or("-");
         let role = hit.role.as_deref().unwrap_or("-");
-        text.push(&format!("{}  {kind}  {session}  {role}  {}", hit.handle, out::local_time(hit.time)));
-        if let Some(source) = &hit.source {
-            text.push(&format!("  {source}"));
-        }
-        text.push("\n    ");
+        text.push(&format!("{}  {kind}  {session}  {role}  {}\n    ", hit.handle, out::local_time(hit.time)));
         // Char for char, so that the hit stays where it is.
         text.push_found(&hit.snippet.replace(['\n', '\r', '\t'], " "), hit.start, hit.end);
         text.push("\n");

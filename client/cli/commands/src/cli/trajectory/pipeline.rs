@@ -13,8 +13,8 @@ use super::files::Files;
 use super::line::{Done, Manner, Worker};
 use super::place::Mark;
 use super::window::Window;
-use crate::cli::Session;
 use crate::cli::exit::Failure;
+use crate::cli::{Session, lines};
 
 /// Bytes of a line. A longer one could not be sent, and stays as it is.
 const LINE: u64 = limits::FRAME as u64;
@@ -142,21 +142,6 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
     }
 }
 
-/// Passes over the rest of a line of which `last` was read; how many bytes that was.
-fn skip_line(source: &mut impl BufRead, last: Option<&u8>) -> std::io::Result<u64> {
-    let mut skipped = 0;
-    let mut is_over = last == Some(&b'\n');
-    while !is_over {
-        let part = source.fill_buf()?;
-        let newline = part.iter().position(|byte| *byte == b'\n');
-        let used = newline.map_or(part.len(), |at| at + 1);
-        is_over = newline.is_some() || part.is_empty();
-        source.consume(used);
-        skipped += used as u64;
-    }
-    Ok(skipped)
-}
-
 /// Gives the lines out.
 fn read(
     files: &Files,
@@ -183,7 +168,7 @@ fn read(
             end += read as u64;
             let is_taken = sample.is_none_or(|sample| sample.takes(file, number));
             if read as u64 > LINE {
-                end += skip_line(&mut source, text.last()).map_err(failed)?;
+                end += lines::skip_line(&mut source, text.last()).map_err(failed)?;
                 let work = Work::Long { file, number, start, end, is_taken };
                 if !window.enter(0) || give.send(Job { sequence: *sequence, work }).is_err() {
                     return Ok(());

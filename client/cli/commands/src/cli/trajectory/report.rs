@@ -6,8 +6,8 @@ use herma_client::protocol::trajectory::metrics::Aggregate;
 use serde::Serialize;
 
 use super::place::Sums;
-use super::progress;
 use crate::cli::out;
+use crate::cli::progress;
 
 /// Problems that are told to programs; the aggregate counts all of them.
 pub(super) const PROBLEMS: usize = 100;

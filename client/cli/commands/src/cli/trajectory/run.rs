@@ -14,10 +14,10 @@ use super::files::Files;
 use super::line::{Done, Manner};
 use super::pipeline::{self, Item, Next, Sample};
 use super::place::{Mark, Place, Sums};
-use super::progress::Progress;
 use super::report::{self, PROBLEMS, Planned, Problem, Report};
 use super::tokens::Counter;
 use crate::cli::exit::Failure;
+use crate::cli::progress::Progress;
 use crate::cli::{Common, Session, out};
 
 /// Problems that are told as they happen.
@@ -178,7 +178,7 @@ struct Taker<'a> {
 impl<'a> Taker<'a> {
     fn new(common: &'a Common, files: &'a Files, place: Option<Place>, mark: Mark) -> Self {
         let from = files.size_before(mark.file) + mark.input;
-        let progress = Progress::new(!common.json, from, files.size());
+        let progress = Progress::new(!common.json, from, files.size(), "lines");
         Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), told: 0 }
     }
 

@@ -194,7 +194,7 @@ class Session:
         result: t.SessionUsage = await self._call("session.usage", params, options)
         return result
 
-    async def import(
+    async def import_(
         self,
         *,
         session: str,

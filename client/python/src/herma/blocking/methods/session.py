@@ -189,7 +189,7 @@ class Session:
         result: t.SessionUsage = self._call("session.usage", params, options)
         return result
 
-    def import(
+    def import_(
         self,
         *,
         session: str,

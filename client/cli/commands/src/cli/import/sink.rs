@@ -1,0 +1,389 @@
+//! Gives what was read to the daemon.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use herma_client::protocol::session::chain::ShowParams;
+use herma_client::protocol::session::import::ImportParams;
+use herma_client::protocol::{ErrorKind, Json, RpcError, limits};
+use herma_client::{Client, ClientError};
+use herma_transcripts::{Said, Transcript};
+use sha2::{Digest, Sha256};
+
+use super::record::{Known, Record};
+use super::report::Report;
+use super::{Arguments, Rule};
+use crate::cli::exit::Failure;
+use crate::cli::{Common, Session};
+
+/// Messages in one request at most.
+const MESSAGES: usize = 500;
+
+/// Bytes of messages in one request, unless one alone has more.
+const BYTES: usize = 4 << 20;
+
+/// Bytes of a message that is kept; of a longer one only that there was one.
+const LARGEST: usize = limits::FRAME / 4;
+
+/// Chars of a hash that are compared.
+const HASH: usize = 16;
+
+/// How often a daemon that has too much to do is asked again, and the pause between two times.
+const ASKED: u32 = 40;
+/// See [`ASKED`].
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The reason why a session that was imported ended.
+const IMPORTED: &str = "imported";
+
+/// What became of messages that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// They are kept, or need not be.
+    Well,
+    /// They don't go on where the session ended: the file is to be read from its beginning.
+    ReadAgain,
+}
+
+/// Where messages go.
+pub(super) struct Sink<'a> {
+    session: &'a Session<'a>,
+    arguments: &'a Arguments,
+    /// A connection for each profile.
+    clients: HashMap<Option<String>, Client>,
+    pub(super) record: Record,
+    pub(super) report: Report,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(
+        session: &'a Session<'a>,
+        arguments: &'a Arguments,
+        record: Record,
+        report: Report,
+    ) -> Result<Self, Failure> {
+        let mut sink = Self { session, arguments, clients: HashMap::new(), record, report };
+        sink.client(session.common.profile.as_ref())?;
+        Ok(sink)
+    }
+
+    pub(super) const fn common(&self) -> &'a Common {
+        self.session.common
+    }
+
+    pub(super) const fn is_watching(&self) -> bool {
+        self.arguments.watch
+    }
+
+    /// What is known of a session; where nothing is, the daemon is asked whether it has it.
+    pub(super) fn known(&mut self, id: &str) -> Result<Known, Failure> {
+        if let Some(known) = self.record.session(id) {
+            return Ok(known.clone());
+        }
+        let mut known = self.ask(id, id)?;
+        let mut version = 1;
+        // Of a session that was rewritten the newest one counts.
+        while known.messages > 0 && version < 100 {
+            let next = self.ask(id, &name(id, version))?;
+            if next.messages == 0 {
+                break;
+            }
+            known = Known { rewritten: version, ..next };
+            version += 1;
+        }
+        self.record.know(id, known.clone());
+        Ok(known)
+    }
+
+    /// Notes up to which row of a database a session was read.
+    pub(super) fn read_to(&mut self, id: &str, row: i64) -> Result<(), Failure> {
+        let known = self.known(id)?;
+        self.record.know(id, Known { row, ..known });
+        Ok(())
+    }
+
+    /// Whether an agent itself keeps the session in herma, by its own name.
+    pub(super) fn is_live(&mut self, own: &str) -> Result<bool, Failure> {
+        let params = ShowParams { session: own.to_owned() };
+        match self.client(None)?.session_show(params) {
+            Ok(row) => Ok(row.end_reason.as_deref() != Some(IMPORTED)),
+            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn ask(&mut self, id: &str, session: &str) -> Result<Known, Failure> {
+        let params = ShowParams { session: self.named(session) };
+        match self.client(None)?.session_show(params) {
+            Ok(row) => {
+                let live = row.end_reason.as_deref() != Some(IMPORTED);
+                let profile = Some(row.profile);
+                Ok(Known { messages: row.messages, live, profile, title: row.title, ..Known::default() })
+            }
+            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(Known::default()),
+            Err(ClientError::Rpc(error)) => Err(Failure::File(format!("{id}: {}", error.message))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes the messages of a session that was read from a file, if there are many, or `all` of them.
+    pub(super) fn take(&mut self, path: &Path, transcript: &mut Transcript, all: bool) -> Result<Taken, Failure> {
+        if !all && transcript.waiting() < BYTES {
+            return Ok(Taken::Well);
+        }
+        let (first, said) = transcript.take();
+        let mut known = self.known(&transcript.id)?;
+        if known.removed {
+            self.report.removed(&transcript.id);
+        } else if known.live {
+            self.report.live(&transcript.id);
+        }
+        if known.removed || known.live {
+            return Ok(Taken::Well);
+        }
+        if rewrote(&known, first, &said) {
+            let rewritten = known.rewritten.saturating_add(1);
+            let known = Known { rewritten, profile: known.profile, ..Known::default() };
+            self.record.know(&transcript.id, known);
+            return Ok(Taken::ReadAgain);
+        }
+        let passed = usize::try_from(known.messages.saturating_sub(first)).unwrap_or(usize::MAX);
+        let new = said.get(passed..).unwrap_or_default();
+        let is_renamed = known.messages > 0 && transcript.title.is_some() && transcript.title != known.title;
+        if new.is_empty() && !is_renamed {
+            return Ok(Taken::Well);
+        }
+        if known.messages == 0 && known.profile.is_none() {
+            known.profile = self.profile(transcript.cwd.as_deref());
+        }
+        let (is_new, before) = (known.messages == 0, known.messages);
+        let taken = self.send(path, transcript, new, &mut known)?;
+        self.report.session(&transcript.id, is_new, known.messages - before);
+        self.record.know(&transcript.id, known);
+        Ok(taken)
+    }
+
+    /// Sends messages that follow what is known, and notes that they are.
+    fn send(
+        &mut self,
+        path: &Path,
+        transcript: &Transcript,
+        new: &[Said],
+        known: &mut Known,
+    ) -> Result<Taken, Failure> {
+        let mut rest = new;
+        loop {
+            let count = batch(rest);
+            let (part, after) = rest.split_at(count);
+            let params = self.params(path, transcript, part, known);
+            match self.import(params, known.profile.clone()) {
+                Ok(()) => {}
+                Err(ClientError::Rpc(error)) => return self.refused(&transcript.id, path, error, known),
+                Err(error) => return Err(error.into()),
+            }
+            known.messages = known.messages.saturating_add(part.len() as u64);
+            if let Some(last) = part.last() {
+                known.last = hash(&last.message);
+            }
+            known.title.clone_from(&transcript.title);
+            rest = after;
+            if rest.is_empty() {
+                return Ok(Taken::Well);
+            }
+        }
+    }
+
+    fn params(&self, path: &Path, transcript: &Transcript, part: &[Said], known: &Known) -> ImportParams {
+        let named = |id: &str| self.named(id);
+        let message = |said: &Said| match said.message.len() <= LARGEST {
+            true => Json::parse(said.message.clone()).ok(),
+            false => None,
+        };
+        let none = || Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok();
+        ImportParams {
+            session: named(&name(&transcript.id, known.rewritten)),
+            agent: Some(self.arguments.program.name().to_owned()),
+            source: Some(shown(&path.display().to_string(), limits::PATH)),
+            cwd: transcript.cwd.as_deref().map(|cwd| shown(cwd, limits::PATH)),
+            parent: transcript.parent.as_deref().map(named),
+            title: transcript.title.as_deref().map(|title| shown(title, limits::NAME)),
+            model: transcript.model.as_deref().map(|model| shown(model, limits::NAME)),
+            position: known.messages,
+            messages: part.iter().filter_map(|said| message(said).or_else(none)).collect(),
+            times: Some(part.iter().map(|said| said.time).collect()),
+            redact: Some(self.arguments.redact),
+        }
+    }
+
+    fn import(&mut self, params: ImportParams, profile: Option<String>) -> Result<(), ClientError> {
+        if self.arguments.dry_run {
+            return Ok(());
+        }
+        for _ in 1..ASKED {
+            match self.client(profile.as_ref())?.session_import(params.clone()) {
+                Err(ClientError::Rpc(error)) if matches!(error.kind, ErrorKind::Busy | ErrorKind::Unavailable) => {
+                    std::thread::sleep(PAUSE);
+                }
+                answer => return answer.map(drop),
+            }
+        }
+        self.client(profile.as_ref())?.session_import(params).map(drop)
+    }
+
+    /// What follows from a refusal.
+    fn refused(&mut self, id: &str, path: &Path, error: RpcError, known: &mut Known) -> Result<Taken, Failure> {
+        let details = error.details.as_ref().and_then(|details| serde_json::from_str(details.get()).ok());
+        let position = details.as_ref().and_then(|details: &serde_json::Value| details.get("position")?.as_u64());
+        match (error.kind, position) {
+            // Nothing is there of what was: it was removed.
+            (ErrorKind::Conflict, Some(0)) => {
+                known.removed = true;
+                self.report.removed(id);
+                Ok(Taken::Well)
+            }
+            // An older archive was put back.
+            (ErrorKind::Conflict, Some(position)) => {
+                (known.messages, known.last) = (position, String::new());
+                Ok(Taken::ReadAgain)
+            }
+            (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
+            _ => {
+                self.report.problem(format!("{}: session {id}: {}", path.display(), error.message));
+                Ok(Taken::Well)
+            }
+        }
+    }
+
+    fn client(&mut self, profile: Option<&String>) -> Result<&mut Client, ClientError> {
+        let profile = profile.or(self.session.common.profile.as_ref());
+        if !self.clients.contains_key(&profile.cloned()) {
+            let client = self.session.connect()?.with_profile(profile.cloned());
+            self.clients.insert(profile.cloned(), client);
+        }
+        self.clients.get_mut(&profile.cloned()).ok_or(ClientError::NoHome)
+    }
+
+    /// Forgets the connections, so that new ones are made.
+    pub(super) fn disconnect(&mut self) {
+        self.clients.clear();
+    }
+
+    /// The profile of a folder: of the rules that hold for it the one with the longest folder.
+    fn profile(&self, cwd: Option<&str>) -> Option<String> {
+        profile(&self.arguments.profile_for, cwd?)
+    }
+
+    fn named(&self, id: &str) -> String {
+        shown(&format!("{}:{id}", self.arguments.program.name()), limits::NAME)
+    }
+}
+
+fn is_unknown(error: &RpcError) -> bool {
+    error.kind == ErrorKind::NotFound
+}
+
+/// A session's name after it was rewritten so often.
+fn name(id: &str, rewritten: u32) -> String {
+    if rewritten == 0 { id.to_owned() } else { format!("{id}~{}", rewritten.saturating_add(1)) }
+}
+
+/// Whether what was read has another message in the place of the last one that is known.
+fn rewrote(known: &Known, first: u64, said: &[Said]) -> bool {
+    let Some(last) = known.messages.checked_sub(1).filter(|_| !known.last.is_empty()) else { return false };
+    let at = last.checked_sub(first).and_then(|at| usize::try_from(at).ok());
+    at.and_then(|at| said.get(at)).is_some_and(|said| hash(&said.message) != known.last)
+}
+
+fn profile(rules: &[Rule], cwd: &str) -> Option<String> {
+    let holds = |rule: &&Rule| Path::new(cwd).starts_with(&rule.folder);
+    let longest = |rule: &&Rule| PathBuf::from(&rule.folder).components().count();
+    rules.iter().filter(holds).max_by_key(longest).map(|rule| rule.profile.clone())
+}
+
+/// How many of the first messages go into a request.
+fn batch(said: &[Said]) -> usize {
+    let mut bytes = 0;
+    let fits = said.iter().take(MESSAGES).take_while(|said| {
+        let is_first = bytes == 0;
+        bytes += said.message.len().clamp(1, LARGEST);
+        is_first || bytes <= BYTES
+    });
+    fits.count()
+}
+
+fn hash(message: &str) -> String {
+    let mut hash = base16ct::lower::encode_string(&Sha256::digest(message.as_bytes()));
+    hash.truncate(HASH);
+    hash
+}
+
+/// A text of a file as a name: without controls, and not too long; of a longer one the hash stands at the end.
+fn shown(text: &str, most: usize) -> String {
+    let clean: String = text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
+    if clean.chars().count() <= most {
+        return clean;
+    }
+    let head: String = clean.chars().take(most - HASH - 1).collect();
+    format!("{head}~{}", hash(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        Said { time: None, message: text.into() }
+    }
+
+    #[test]
+    fn another_last_message_is_seen_where_it_stands() {
+        let known = |messages, last: &str| Known { messages, last: hash(last), ..Known::default() };
+        let list = ["a", "b", "c"].map(said);
+        for (known, first, expect) in [
+            (known(2, "b"), 0, false),
+            (known(2, "x"), 0, true),
+            (known(2, "a"), 1, false),
+            (known(2, "x"), 1, true),
+            (known(9, "x"), 0, false),
+            (known(1, "x"), 1, false),
+            (Known::default(), 0, false),
+            (Known { messages: 2, ..Known::default() }, 0, false),
+        ] {
+            assert_eq!(rewrote(&known, first, &list), expect, "{known:?} {first}");
+        }
+    }
+
+    #[test]
+    fn the_longest_folder_decides() {
+        let rule = |folder: &str, profile: &str| Rule { folder: folder.into(), profile: profile.into() };
+        let rules = [rule("/w", "work"), rule("/w/secret", "other"), rule("/home", "home")];
+        for (cwd, expect) in [
+            ("/w", Some("work")),
+            ("/w/a/b", Some("work")),
+            ("/w/secret/x", Some("other")),
+            ("/wide", None),
+            ("", None),
+        ] {
+            assert_eq!(profile(&rules, cwd).as_deref(), expect, "{cwd}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_at_least_one_message_and_not_too_many() {
+        let large = said(&"x".repeat(BYTES));
+        assert_eq!(batch(&[]), 0);
+        assert_eq!(batch(&[large.clone(), large.clone()]), 1);
+        assert_eq!(batch(&[said("a"), large]), 1);
+        assert_eq!(batch(&vec![said("a"); 2 * MESSAGES]), MESSAGES);
+    }
+
+    #[test]
+    fn names_have_no_controls_and_an_end() {
+        assert_eq!(shown("a\nb", 9), "a\u{fffd}b");
+        let long = shown(&"é".repeat(5000), limits::NAME);
+        assert_eq!(long.chars().count(), limits::NAME);
+        assert_ne!(long, shown(&"é".repeat(5001), limits::NAME));
+        assert_eq!((name("a", 0), name("a", 1)), ("a".to_owned(), "a~2".to_owned()));
+    }
+}

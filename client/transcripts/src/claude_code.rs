@@ -1,0 +1,177 @@
+//! Transcripts of Claude Code: a file of JSON lines for each session, to which records are added.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::parts::{self, string};
+use crate::tally::NO_JSON;
+use crate::{Said, Tally, Transcript, time};
+
+/// How words begin that the program puts into the mouth of its user.
+const COMMANDS: [&str; 3] = ["<command-", "<local-command-", "<system-reminder>"];
+
+/// What the user said while the model worked.
+const QUEUED: &str = "queued_command";
+
+/// Of the name of a model that stands for none.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// Reads the records of one file. What agents did that the session started are sessions of their own.
+#[derive(Debug)]
+pub struct Reader {
+    /// The file's name without its ending.
+    name: String,
+    sessions: Vec<Transcript>,
+    /// Names of tools by the ids of their calls.
+    tools: HashMap<String, String>,
+    tally: Tally,
+}
+
+impl Reader {
+    /// For a file of that name; its ending is left out.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let name = name.to_owned();
+        Self { name, sessions: Vec::new(), tools: HashMap::new(), tally: Tally::default() }
+    }
+
+    /// Reads a line.
+    pub fn line(&mut self, line: &str) {
+        let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };
+        match string(&record, "type") {
+            Some("user" | "assistant") if flag(&record, "isMeta") => self.tally.add("meta"),
+            Some("user" | "assistant") if flag(&record, "isCompactSummary") => self.tally.add("summary"),
+            Some("user" | "assistant") if flag(&record, "isApiErrorMessage") => self.tally.add("API error"),
+            Some("user") => self.user(&record),
+            Some("assistant") => self.assistant(&record),
+            Some("attachment") if record.pointer("/attachment/type").and_then(Value::as_str) == Some(QUEUED) => {
+                self.queued(&record);
+            }
+            Some(kind) => {
+                self.title(kind, &record);
+                self.tally.add(kind);
+            }
+            None => self.tally.add("record without a type"),
+        }
+    }
+
+    /// The sessions that were read of.
+    pub fn sessions(&mut self) -> &mut Vec<Transcript> {
+        &mut self.sessions
+    }
+
+    /// What was left out since the last call.
+    pub fn left_out(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    fn user(&mut self, record: &Value) {
+        let content = record.get("message").and_then(|message| message.get("content")).unwrap_or(&Value::Null);
+        let mut messages = Vec::new();
+        let mut text = String::new();
+        for part in each(content) {
+            if string(part, "type") == Some("tool_result") {
+                let id = string(part, "tool_use_id").unwrap_or_default();
+                let answer = parts::text(part.get("content").unwrap_or(&Value::Null), &mut self.tally);
+                messages.push(parts::result(id, self.tools.get(id).map(String::as_str), &answer));
+            } else {
+                parts::push(&mut text, &parts::text(part, &mut self.tally));
+            }
+        }
+        if COMMANDS.iter().any(|command| text.starts_with(command)) {
+            self.tally.add("command");
+        } else if !text.is_empty() {
+            messages.push(parts::message("user", &text));
+        }
+        self.push(record, messages);
+    }
+
+    fn queued(&mut self, record: &Value) {
+        let text = parts::text(record.pointer("/attachment/prompt").unwrap_or(&Value::Null), &mut self.tally);
+        let message = (!text.is_empty()).then(|| parts::message("user", &text));
+        self.push(record, message.into_iter().collect());
+    }
+
+    fn assistant(&mut self, record: &Value) {
+        let message = record.get("message").unwrap_or(&Value::Null);
+        if string(message, "model") == Some(SYNTHETIC) {
+            return self.tally.add("API error");
+        }
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        for part in each(message.get("content").unwrap_or(&Value::Null)) {
+            match string(part, "type") {
+                Some("tool_use" | "server_tool_use") => {
+                    let (id, name) = (string(part, "id").unwrap_or_default(), string(part, "name").unwrap_or_default());
+                    calls.push(parts::call(id, name, part.get("input").unwrap_or(&Value::Null)));
+                    self.tools.insert(id.to_owned(), name.to_owned());
+                }
+                Some(thought @ ("thinking" | "redacted_thinking")) => self.tally.add(thought),
+                _ => parts::push(&mut text, &parts::text(part, &mut self.tally)),
+            }
+        }
+        self.push(record, parts::assistant(&text, calls).into_iter().collect());
+        if let Some(model) = string(message, "model") {
+            self.session(record).model = Some(model.to_owned());
+        }
+    }
+
+    fn push(&mut self, record: &Value, messages: Vec<String>) {
+        let time = record.get("timestamp").and_then(time::read);
+        let session = self.session(record);
+        messages.into_iter().for_each(|message| session.push(Said { time, message }));
+    }
+
+    /// The session that a record belongs to.
+    fn session(&mut self, record: &Value) -> &mut Transcript {
+        let (id, parent) = self.place(record);
+        let at = self.sessions.iter().position(|session| session.id == id).unwrap_or_else(|| {
+            self.sessions.push(Transcript { parent, ..Transcript::new(id) });
+            self.sessions.len() - 1
+        });
+        let session = &mut self.sessions[at];
+        if session.cwd.is_none() {
+            session.cwd = string(record, "cwd").map(str::to_owned);
+        }
+        session
+    }
+
+    /// Its session's id, and that of the one which that came out of.
+    fn place(&self, record: &Value) -> (String, Option<String>) {
+        if !flag(record, "isSidechain") {
+            return (self.name.clone(), None);
+        }
+        let parent = string(record, "sessionId").unwrap_or(&self.name);
+        let agent = string(record, "agentId").unwrap_or("sidechain");
+        (format!("{parent}/{agent}"), Some(parent.to_owned()))
+    }
+
+    /// A record may say what the session is called.
+    fn title(&mut self, kind: &str, record: &Value) {
+        let title = match kind {
+            "summary" => string(record, "summary"),
+            "ai-title" => string(record, "aiTitle").or_else(|| string(record, "title")),
+            "custom-title" => string(record, "customTitle").or_else(|| string(record, "title")),
+            _ => None,
+        };
+        let Some(title) = title.map(str::to_owned) else { return };
+        if let Some(session) = self.sessions.iter_mut().find(|session| session.parent.is_none()) {
+            session.title = Some(title);
+        }
+    }
+}
+
+fn flag(record: &Value, field: &str) -> bool {
+    record.get(field).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// The parts of content; content that is none is one part.
+fn each(content: &Value) -> &[Value] {
+    match content {
+        Value::Array(parts) => parts,
+        other => std::slice::from_ref(other),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// The messages of each session, by its name.
+fn read(name: &str, records: &[Value]) -> (Vec<(String, Vec<Value>)>, Reader) {
+    let mut reader = Reader::new(name);
+    records.iter().for_each(|record| reader.line(&record.to_string()));
+    let told = |session: &mut Transcript| {
+        let messages = session.take().1.into_iter();
+        (session.id.clone(), messages.map(|said| serde_json::from_str(&said.message).unwrap()).collect())
+    };
+    (reader.sessions().iter_mut().map(told).collect(), reader)
+}
+
+fn record(kind: &str, content: &Value) -> Value {
+    json!({ "type": kind, "cwd": "/w", "timestamp": "2026-02-03T04:05:06.500Z", "sessionId": "s",
+            "message": { "role": kind, "model": "m-1", "content": content } })
+}
+
+#[test]
+fn words_calls_and_results_are_messages() {
+    let records = [
+        record("user", &json!("mend it")),
+        record("assistant", &json!([{ "type": "thinking", "thinking": "hm" }])),
+        record("assistant", &json!([{ "type": "text", "text": "I look." }])),
+        record("assistant", &json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls" } }])),
+        record(
+            "user",
+            &json!([{ "type": "tool_result", "tool_use_id": "t1", "content": [{ "type": "text", "text": "a b" }] }]),
+        ),
+        json!({ "type": "summary", "summary": "Mending" }),
+        json!({ "type": "attachment", "attachment": { "type": "queued_command", "prompt": "and then?" } }),
+        json!({ "type": "attachment", "attachment": {} }),
+    ];
+    let (sessions, mut reader) = read("s", &records);
+    let call =
+        json!({ "id": "t1", "type": "function", "function": { "name": "Bash", "arguments": "{\"command\":\"ls\"}" } });
+    let expect = vec![
+        json!({ "role": "user", "content": "mend it" }),
+        json!({ "role": "assistant", "content": "I look." }),
+        json!({ "role": "assistant", "content": null, "tool_calls": [call] }),
+        json!({ "role": "tool", "tool_call_id": "t1", "name": "Bash", "content": "a b" }),
+        json!({ "role": "user", "content": "and then?" }),
+    ];
+    assert_eq!(sessions, [("s".to_owned(), expect)]);
+    let session = &reader.sessions()[0];
+    let told = [&session.title, &session.model, &session.cwd].map(Option::as_deref);
+    assert_eq!(told, [Some("Mending"), Some("m-1"), Some("/w")]);
+    let tally = reader.left_out();
+    assert_eq!(tally.iter().collect::<Vec<_>>(), [("attachment", 1), ("summary", 1), ("thinking", 1)]);
+}
+
+#[test]
+fn what_nobody_said_is_left_out() {
+    let flagged = |flag: &str| {
+        let mut record = record("user", &json!("x"));
+        record[flag] = true.into();
+        record
+    };
+    for (record, kind) in [
+        (flagged("isMeta"), "meta"),
+        (flagged("isCompactSummary"), "summary"),
+        (flagged("isApiErrorMessage"), "API error"),
+        (record("user", &json!("<command-name>/clear</command-name>")), "command"),
+        (json!({ "type": "assistant", "message": { "model": "<synthetic>", "content": "No" } }), "API error"),
+        (json!({ "kind": 7 }), "record without a type"),
+        (json!("text"), "record without a type"),
+    ] {
+        let (sessions, mut reader) = read("s", std::slice::from_ref(&record));
+        assert!(sessions.iter().all(|(_, messages)| messages.is_empty()), "{record}");
+        assert_eq!(reader.left_out().iter().collect::<Vec<_>>(), [(kind, 1)], "{record}");
+    }
+}
+
+#[test]
+fn what_a_subagent_did_is_a_session_of_its_own() {
+    let aside = |agent: Option<&str>| {
+        let mut record = record("user", &json!("look aside"));
+        record["isSidechain"] = true.into();
+        record["agentId"] = agent.into();
+        record
+    };
+    let records = [record("user", &json!("mend it")), aside(Some("a1")), aside(None), aside(Some("a1"))];
+    let (sessions, mut reader) = read("s", &records);
+    let counts: Vec<_> = sessions.iter().map(|(id, messages)| (id.as_str(), messages.len())).collect();
+    assert_eq!(counts, [("s", 1), ("s/a1", 2), ("s/sidechain", 1)]);
+    assert_eq!(reader.sessions()[1].parent.as_deref(), Some("s"));
+}
+
+#[test]
+fn messages_are_taken_once_and_know_their_places() {
+    let mut reader = Reader::new("s");
+    reader.line(&record("user", &json!("a")).to_string());
+    let places = |reader: &mut Reader| reader.sessions()[0].take();
+    assert_eq!(places(&mut reader).0, 0);
+    reader.line(&record("user", &json!("b")).to_string());
+    reader.line("{\"type\":\"user\", cut");
+    let (first, said) = places(&mut reader);
+    assert_eq!((first, said.len(), said[0].time), (1, 1, Some(1_770_091_506.5)));
+    assert_eq!(places(&mut reader), (2, vec![]));
+}
+
+proptest! {
+    /// Records of any shape are read or counted.
+    #[test]
+    fn no_record_is_too_odd(kind in "user|assistant|summary|x", content in any_json(), flag in any_json()) {
+        let record = json!({ "type": kind, "isSidechain": flag, "timestamp": content, "cwd": flag,
+            "message": { "content": [content, { "type": "tool_use", "id": flag, "name": content, "input": flag }] } });
+        let (sessions, _) = read("s", &[record, content, flag]);
+        for (_, messages) in sessions {
+            prop_assert!(messages.iter().all(|message| message["role"].is_string()));
+        }
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf =
+        prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), "[a-z\u{0}é]{0,4}".prop_map(Value::from)];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            ("type|text|content|tool_use_id|x", inner).prop_map(|(key, value)| json!({ key: value })),
+        ]
+    })
+}

@@ -1,0 +1,159 @@
+//! Transcripts of Codex: a file of JSON lines for each session, which it calls a rollout.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::parts::{self, string};
+use crate::tally::NO_JSON;
+use crate::{Said, Tally, Transcript, time};
+
+/// How texts begin that the program puts into the mouth of its user.
+const CONTEXT: [&str; 6] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions instructions>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "# AGENTS.md instructions",
+];
+
+/// Chars of an id at the end of a rollout's name.
+const ID: usize = 36;
+
+/// Reads the records of one file.
+#[derive(Debug)]
+pub struct Reader {
+    sessions: Vec<Transcript>,
+    /// Names of tools by the ids of their calls.
+    tools: HashMap<String, String>,
+    tally: Tally,
+    is_named: bool,
+}
+
+impl Reader {
+    /// For a file of that name; its ending is left out.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let id = name.len().checked_sub(ID).and_then(|at| name.get(at..)).unwrap_or(name);
+        let sessions = vec![Transcript::new(id)];
+        Self { sessions, tools: HashMap::new(), tally: Tally::default(), is_named: false }
+    }
+
+    /// Reads a line.
+    pub fn line(&mut self, line: &str) {
+        let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };
+        let time = record.get("timestamp").and_then(time::read);
+        let kind = string(&record, "type");
+        let Some(payload) = record.get("payload") else {
+            // Rollouts of 2025 have no envelope.
+            return match kind {
+                None if record.get("id").is_some() => self.meta(&record),
+                _ => self.item(&record, time),
+            };
+        };
+        match kind {
+            Some("session_meta") => self.meta(payload),
+            Some("turn_context") => self.context(payload),
+            Some("response_item") => self.item(payload, time),
+            Some(kind) => self.tally.add(kind),
+            None => self.tally.add("record without a type"),
+        }
+    }
+
+    /// The session, as a list of one.
+    pub fn sessions(&mut self) -> &mut Vec<Transcript> {
+        &mut self.sessions
+    }
+
+    /// What was left out since the last call.
+    pub fn left_out(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    /// A session that another one was made from begins with the record of that one too.
+    fn meta(&mut self, meta: &Value) {
+        let is_first = !std::mem::replace(&mut self.is_named, true);
+        let Some(session) = self.sessions.first_mut().filter(|_| is_first) else { return };
+        if let Some(id) = string(meta, "id") {
+            session.id = id.to_owned();
+        }
+        session.cwd = string(meta, "cwd").map(str::to_owned);
+        let spawned = meta.pointer("/source/subagent/thread_spawn/parent_thread_id").and_then(Value::as_str);
+        session.parent = string(meta, "forked_from_id").or(spawned).map(str::to_owned);
+    }
+
+    fn context(&mut self, context: &Value) {
+        let Some(session) = self.sessions.first_mut() else { return };
+        if let Some(model) = string(context, "model") {
+            session.model = Some(model.to_owned());
+        }
+        if session.cwd.is_none() {
+            session.cwd = string(context, "cwd").map(str::to_owned);
+        }
+    }
+
+    fn item(&mut self, item: &Value, time: Option<f64>) {
+        let field = |name| string(item, name).unwrap_or_default();
+        let message = match string(item, "type") {
+            Some("message") => self.message(item),
+            Some("function_call") => self.call(item, &self.tool(item), item.get("arguments")),
+            Some("custom_tool_call") => self.call(item, &self.tool(item), item.get("input")),
+            Some("local_shell_call") => self.call(item, "local_shell", item.get("action")),
+            Some("function_call_output" | "custom_tool_call_output" | "local_shell_call_output") => {
+                let id = field("call_id");
+                let text = self.output(item.get("output").unwrap_or(&Value::Null));
+                Some(parts::result(id, self.tools.get(id).map(String::as_str), &text))
+            }
+            kind => {
+                self.tally.add(kind.unwrap_or("record without a type"));
+                None
+            }
+        };
+        if let (Some(message), Some(session)) = (message, self.sessions.first_mut()) {
+            session.push(Said { time, message });
+        }
+    }
+
+    fn message(&mut self, item: &Value) -> Option<String> {
+        let text = parts::text(item.get("content").unwrap_or(&Value::Null), &mut self.tally);
+        match string(item, "role") {
+            Some("user") if CONTEXT.iter().any(|context| text.trim_start().starts_with(context)) => {
+                self.tally.add("context of the client");
+                None
+            }
+            Some("user") => (!text.is_empty()).then(|| parts::message("user", &text)),
+            Some("assistant") => parts::assistant(&text, Vec::new()),
+            role => {
+                self.tally.add(&format!("{} message", role.unwrap_or("nobody's")));
+                None
+            }
+        }
+    }
+
+    /// The name of a tool, with that of the server that it belongs to.
+    fn tool(&self, item: &Value) -> String {
+        let name = string(item, "name").unwrap_or_default();
+        string(item, "namespace").map_or_else(|| name.to_owned(), |server| format!("{server}__{name}"))
+    }
+
+    fn call(&mut self, item: &Value, name: &str, arguments: Option<&Value>) -> Option<String> {
+        let id = string(item, "call_id").or_else(|| string(item, "id")).unwrap_or_default();
+        self.tools.insert(id.to_owned(), name.to_owned());
+        parts::assistant("", vec![parts::call(id, name, arguments.unwrap_or(&Value::Null))])
+    }
+
+    /// The text of an output. Older ones are JSON in a text: the output, and how the program ended.
+    fn output(&mut self, output: &Value) -> String {
+        let text = parts::text(output, &mut self.tally);
+        let Ok(Value::Object(fields)) = serde_json::from_str(&text) else { return text };
+        let Some(Value::String(inner)) = fields.get("output") else { return text };
+        match fields.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64) {
+            Some(code) if code != 0 => format!("{inner}\n[exit code {code}]"),
+            _ => inner.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+use serde_json::json;
+
+use super::*;
+
+const NAME: &str = "rollout-2026-02-03T04-05-06-0198f9d2-0000-7000-8000-000000000001";
+
+fn read(records: &[Value]) -> (Transcript, Vec<Value>, Tally) {
+    let mut reader = Reader::new(NAME);
+    records.iter().for_each(|record| reader.line(&record.to_string()));
+    let tally = reader.left_out();
+    let mut session = reader.sessions().remove(0);
+    let messages = session.take().1.into_iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
+    (session, messages, tally)
+}
+
+fn item(payload: &Value) -> Value {
+    json!({ "timestamp": "2026-02-03T04:05:06.500Z", "type": "response_item", "payload": payload })
+}
+
+#[test]
+fn words_calls_and_outputs_are_messages() {
+    let said = |role: &str, kind: &str, text: &str| {
+        item(&json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] }))
+    };
+    let old = json!({ "output": "no such file\n", "metadata": { "exit_code": 2 } }).to_string();
+    let (session, messages, tally) = read(&[
+        json!({ "type": "session_meta", "payload": { "id": "c1", "cwd": "/w", "forked_from_id": "c0" } }),
+        json!({ "type": "session_meta", "payload": { "id": "c0", "cwd": "/elsewhere" } }),
+        json!({ "type": "turn_context", "payload": { "model": "m-1", "cwd": "/w" } }),
+        said("developer", "input_text", "be kind"),
+        said("user", "input_text", "<environment_context>…"),
+        said("user", "input_text", "mend it"),
+        said("assistant", "output_text", "I look."),
+        item(&json!({ "type": "reasoning", "summary": [] })),
+        item(
+            &json!({ "type": "function_call", "namespace": "mcp__herma", "name": "recall", "arguments": "{\"q\":1}", "call_id": "1" }),
+        ),
+        item(&json!({ "type": "function_call_output", "call_id": "1", "output": old })),
+        item(&json!({ "type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "2" })),
+        item(
+            &json!({ "type": "custom_tool_call_output", "call_id": "2", "output": [{ "type": "input_text", "text": "done" }] }),
+        ),
+        item(&json!({ "type": "local_shell_call", "action": { "command": ["ls"] }, "call_id": "3" })),
+        json!({ "type": "event_msg", "payload": { "type": "token_count" } }),
+    ]);
+    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("c1", Some("c0")));
+    assert_eq!((session.cwd.as_deref(), session.model.as_deref()), (Some("/w"), Some("m-1")));
+    let call = |id: &str, name: &str, arguments: &str| {
+        let function = json!({ "name": name, "arguments": arguments });
+        json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": id, "type": "function", "function": function }] })
+    };
+    let expect = [
+        json!({ "role": "user", "content": "mend it" }),
+        json!({ "role": "assistant", "content": "I look." }),
+        call("1", "mcp__herma__recall", "{\"q\":1}"),
+        json!({ "role": "tool", "tool_call_id": "1", "name": "mcp__herma__recall", "content": "no such file\n\n[exit code 2]" }),
+        call("2", "apply_patch", "*** Begin"),
+        json!({ "role": "tool", "tool_call_id": "2", "name": "apply_patch", "content": "done" }),
+        call("3", "local_shell", "{\"command\":[\"ls\"]}"),
+    ];
+    assert_eq!(messages, expect);
+    let counted = [("context of the client", 1), ("developer message", 1), ("event_msg", 1), ("reasoning", 1)];
+    assert_eq!(tally.iter().collect::<Vec<_>>(), counted);
+}
+
+#[test]
+fn older_files_without_an_envelope_are_read() {
+    let (session, messages, _) = read(&[
+        json!({ "id": "c1", "timestamp": "2025-05-01T00:00:00Z", "instructions": null }),
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "mend it" }] }),
+        json!({ "record_type": "state" }),
+    ]);
+    assert_eq!((session.id.as_str(), messages.len()), ("c1", 1));
+}
+
+#[test]
+fn a_file_without_a_beginning_is_known_by_its_name() {
+    let (session, _, tally) = read(&[json!(7), json!({ "type": 7, "payload": 7 })]);
+    assert_eq!(session.id, "0198f9d2-0000-7000-8000-000000000001");
+    assert_eq!(tally.iter().collect::<Vec<_>>(), [("record without a type", 2)]);
+    assert_eq!(Reader::new("é").sessions()[0].id, "é");
+}

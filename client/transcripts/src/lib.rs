@@ -1,0 +1,75 @@
+//! Reads what other programs keep of conversations, and says it in herma's form: messages as chat completions
+//! have them, with times, by session.
+//!
+//! No file is opened here. A reader of lines ([`claude_code::Reader`], [`codex::Reader`]) is given one after the
+//! other; [`chatgpt::read`] gets a whole conversation, [`hermes::message`] a row. What was read is the same however
+//! often it is read, so that a message is known by its place. What is no part of the conversation is left out, and
+//! counted in a [`Tally`] by what it was; nothing that stands in a file makes a reader fail.
+
+pub mod chatgpt;
+pub mod claude_code;
+pub mod codex;
+pub mod hermes;
+mod parts;
+mod tally;
+mod time;
+
+pub use tally::Tally;
+
+/// A session as another program keeps it, as far as it was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transcript {
+    /// That program's own name for it.
+    pub id: String,
+    /// The session that it came out of, by that program's name.
+    pub parent: Option<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The model that it was said to last.
+    pub model: Option<String>,
+    /// The folder that the agent worked in.
+    pub cwd: Option<String>,
+    /// Messages of it that were taken before.
+    taken: u64,
+    said: Vec<Said>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// When, in Unix seconds, where that is known.
+    pub time: Option<f64>,
+    /// The message, as JSON text.
+    pub message: String,
+}
+
+impl Transcript {
+    /// One of which nothing was read.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..Self::default() }
+    }
+
+    /// Adds a message.
+    pub fn push(&mut self, said: Said) {
+        self.said.push(said);
+    }
+
+    /// Says that the session has so many messages before those that were read.
+    pub const fn begin_at(&mut self, messages: u64) {
+        self.taken = messages;
+    }
+
+    /// Bytes of the messages that nobody took yet.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.said.iter().map(|said| said.message.len()).sum()
+    }
+
+    /// The messages that were read since the last call, and the place of the first of them in the session, from 0.
+    pub fn take(&mut self) -> (u64, Vec<Said>) {
+        let (first, said) = (self.taken, std::mem::take(&mut self.said));
+        self.taken = first.saturating_add(u64::try_from(said.len()).unwrap_or(u64::MAX));
+        (first, said)
+    }
+}

@@ -1,0 +1,146 @@
+//! Messages in herma's form, and what content is made of.
+
+use serde_json::{Map, Value, json};
+
+use crate::Tally;
+
+/// How deep content may lie in content.
+const DEPTH: usize = 4;
+
+/// A JSON text as a value; half a character that programs in JavaScript write counts as one that is not known.
+pub(crate) fn json(text: &str) -> Option<Value> {
+    let whole = |_| herma_json::replace_lone_surrogates(text).and_then(|(text, _)| serde_json::from_str(&text).ok());
+    serde_json::from_str(text).map_or_else(whole, Some)
+}
+
+/// A message of a role with nothing but a text.
+pub(crate) fn message(role: &str, text: &str) -> String {
+    json!({ "role": role, "content": text }).to_string()
+}
+
+/// A message of the assistant; none if it says nothing and calls nothing.
+pub(crate) fn assistant(text: &str, calls: Vec<Value>) -> Option<String> {
+    if text.is_empty() && calls.is_empty() {
+        return None;
+    }
+    let mut message = Map::new();
+    message.insert("role".into(), "assistant".into());
+    message.insert("content".into(), if text.is_empty() { Value::Null } else { text.into() });
+    if !calls.is_empty() {
+        message.insert("tool_calls".into(), calls.into());
+    }
+    Some(Value::Object(message).to_string())
+}
+
+/// A call; arguments that are no text become their JSON text.
+pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
+    let arguments = match arguments {
+        Value::String(text) => text.clone(),
+        Value::Null => "{}".to_owned(),
+        other => other.to_string(),
+    };
+    json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
+}
+
+/// What a tool answered; the name of the tool where it is known.
+pub(crate) fn result(id: &str, name: Option<&str>, text: &str) -> String {
+    let mut message = json!({ "role": "tool", "tool_call_id": id, "content": text });
+    if let (Some(name), Value::Object(fields)) = (name, &mut message) {
+        fields.insert("name".into(), name.into());
+    }
+    message.to_string()
+}
+
+/// The text of content: of a string, or of parts, each on a line of its own. An image or a file is named, and
+/// counted; what else has no text is counted.
+pub(crate) fn text(content: &Value, tally: &mut Tally) -> String {
+    let mut text = String::new();
+    add(content, DEPTH, &mut text, tally);
+    text
+}
+
+/// Adds a part to a text, behind a line end.
+pub(crate) fn push(text: &mut String, part: &str) {
+    if part.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(part);
+}
+
+fn add(content: &Value, depth: usize, text: &mut String, tally: &mut Tally) {
+    match content {
+        Value::String(part) => push(text, part),
+        Value::Array(parts) if depth > 0 => parts.iter().for_each(|part| add(part, depth - 1, text, tally)),
+        Value::Object(part) => match part.get("text").or_else(|| part.get("content")) {
+            Some(Value::String(part)) => push(text, part),
+            Some(parts @ Value::Array(_)) => add(parts, depth.saturating_sub(1), text, tally),
+            _ => other(part, text, tally),
+        },
+        Value::Null => {}
+        _ => tally.add("content without text"),
+    }
+}
+
+/// A part without a text.
+fn other(part: &Map<String, Value>, text: &mut String, tally: &mut Tally) {
+    let kind = part.get("type").or_else(|| part.get("content_type")).and_then(Value::as_str).unwrap_or("content");
+    let what = ["image", "audio", "video", "document", "file"].into_iter().find(|what| kind.contains(what));
+    match what {
+        Some(what) => {
+            push(text, &format!("[{what}]"));
+            tally.add(what);
+        }
+        None => tally.add(kind),
+    }
+}
+
+/// A field that is a string.
+pub(crate) fn string<'a>(record: &'a Value, field: &str) -> Option<&'a str> {
+    record.get(field).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_of_any_shape_has_a_text_or_is_counted() {
+        for (content, expect, counted) in [
+            (json!("a"), "a", vec![]),
+            (json!(["a", {"type": "text", "text": "b"}, {"type": "input_text", "text": "c"}]), "a\nb\nc", vec![]),
+            (json!([{"type": "tool_result", "content": [{"text": "b"}]}]), "b", vec![]),
+            (json!([{"type": "image", "source": {"data": "…"}}, "a"]), "[image]\na", vec![("image", 1)]),
+            (json!([{"content_type": "image_asset_pointer"}]), "[image]", vec![("image", 1)]),
+            (json!([{"type": "thinking", "thinking": "t"}, 7]), "", vec![("content without text", 1), ("thinking", 1)]),
+            (json!(null), "", vec![]),
+            (json!([[[[["deep"]]]]]), "", vec![("content without text", 1)]),
+        ] {
+            let mut tally = Tally::default();
+            assert_eq!(text(&content, &mut tally), expect, "{content}");
+            assert_eq!(tally.iter().collect::<Vec<_>>(), counted, "{content}");
+        }
+    }
+
+    #[test]
+    fn half_a_character_hides_no_record() {
+        assert_eq!(json(r#"{"a":"x\ud83d"}"#), Some(json!({ "a": "x\u{fffd}" })));
+        assert_eq!(json(r#"{"a":"x"#), None);
+    }
+
+    #[test]
+    fn messages_have_the_form_of_chat_completions() {
+        assert_eq!(assistant("", vec![]), None);
+        let calls =
+            vec![call("1", "ls", &json!({ "path": "/" })), call("2", "raw", &json!("x")), call("", "n", &Value::Null)];
+        let message: Value = serde_json::from_str(&assistant("", calls).unwrap()).unwrap();
+        assert_eq!(message["content"], Value::Null);
+        assert_eq!(message["tool_calls"][0]["function"], json!({ "name": "ls", "arguments": "{\"path\":\"/\"}" }));
+        assert_eq!(message["tool_calls"][1]["function"]["arguments"], "x");
+        assert_eq!(message["tool_calls"][2]["function"]["arguments"], "{}");
+        let message: Value = serde_json::from_str(&result("1", Some("ls"), "a")).unwrap();
+        assert_eq!(message, json!({ "role": "tool", "tool_call_id": "1", "name": "ls", "content": "a" }));
+    }
+}

@@ -1,0 +1,61 @@
+//! What was left out.
+
+use std::collections::BTreeMap;
+
+/// Kinds that are told apart; a file with more of them is no transcript, and the rest is counted as one.
+const KINDS: usize = 60;
+
+/// Chars of the name of a kind.
+const NAME: usize = 40;
+
+/// The kind of a line that could not be read.
+pub(crate) const NO_JSON: &str = "line that is no JSON";
+
+/// How often something was left out, by what it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    counts: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    /// Counts one of that kind; the name may come from a file.
+    pub fn add(&mut self, kind: &str) {
+        self.add_many(kind, 1);
+    }
+
+    fn add_many(&mut self, kind: &str, count: u64) {
+        let kind: String = kind.chars().filter(|char| !char.is_control()).take(NAME).collect();
+        let is_room = self.counts.len() < KINDS || self.counts.contains_key(&kind);
+        let counted = self.counts.entry(if is_room { kind } else { "other".to_owned() }).or_default();
+        *counted = counted.saturating_add(count);
+    }
+
+    /// Adds what another one counted.
+    pub fn add_all(&mut self, other: &Self) {
+        other.counts.iter().for_each(|(kind, count)| self.add_many(kind, *count));
+    }
+
+    /// The kinds, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counts.iter().map(|(kind, count)| (kind.as_str(), *count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_counted_and_bounded() {
+        let mut tally = Tally::default();
+        for number in 0..100 {
+            tally.add(&format!("kind {:02}\n{}", number % 70, "x".repeat(100)));
+        }
+        assert_eq!(tally.iter().map(|(_, count)| count).sum::<u64>(), 100);
+        assert_eq!(tally.iter().count(), KINDS + 1);
+        assert!(tally.iter().all(|(kind, _)| kind.chars().count() <= NAME && !kind.contains('\n')));
+        let mut both = tally.clone();
+        both.add_all(&tally);
+        assert_eq!(both.iter().map(|(_, count)| count).sum::<u64>(), 200);
+    }
+}
