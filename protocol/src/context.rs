@@ -5,6 +5,7 @@ pub mod check;
 mod compress;
 pub mod manual;
 pub mod provider_error;
+pub mod tools;
 pub mod usage;
 
 use serde::{Deserialize, Serialize};

@@ -160,6 +160,8 @@ macro_rules! for_each_method {
             TrajectoryCompress trajectory_compress "trajectory.compress" read none trajectory::CompressParams => trajectory::CompressResult;
             /// Keeps what another program kept of a conversation, as a closed session; times are Unix seconds.
             SessionImport session_import "session.import" write session session::import::ImportParams => session::import::ImportResult;
+            /// Chooses tools by their use, under a budget of tokens. Says how often each was called and what it costs.
+            ContextTools context_tools "context.tools" read session context::tools::ToolsParams => context::tools::ToolsResult;
         }
     };
 }

@@ -56,6 +56,7 @@ mod spill_faults;
 mod spill_many;
 mod spill_names;
 mod threat_model;
+mod tools;
 mod top;
 mod trajectories;
 mod transcript;

@@ -30,6 +30,17 @@ pub struct ArchivedMessage {
     pub recalled: bool,
 }
 
+/// A message of the assistant, with when it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// How many compressions took place since it left the list; 0 for one that is in it.
+    pub generations: u64,
+    /// Whether it was said since the last of them.
+    pub is_since: bool,
+    /// The JSON text, byte for byte.
+    pub body: String,
+}
+
 /// A memory text as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArchivedMemory {
@@ -121,6 +132,44 @@ impl Reader {
             }
         }
         found.sort_unstable_by_key(|(id, _)| *id);
+        Ok(found)
+    }
+
+    /// The newest messages of the assistant in a session, and in those that it goes on for, as many as have so many
+    /// bytes; oldest first.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn spoken(&self, session: &str, bytes: usize) -> Result<Vec<Spoken>, ArchiveError> {
+        let mut state = self.connection.prepare_cached(
+            "SELECT session.generation,
+                    (SELECT max(time) FROM compression WHERE compression.session = session.id),
+                    CASE WHEN parent.end_reason = 'compression' THEN session.started_at END
+             FROM session LEFT JOIN session AS parent ON parent.id = session.parent WHERE session.id = ?1",
+        )?;
+        let mut query = self.connection.prepare_cached(
+            "SELECT generation, time, body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
+             AND role = 'assistant' ORDER BY id DESC",
+        )?;
+        let (mut found, mut left, mut behind) = (Vec::new(), bytes, 0);
+        for (at, id) in self.lineage(session)?.iter().enumerate() {
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let state: Option<(u64, Option<f64>, Option<f64>)> = state.query_row([id], read).optional()?;
+            let Some((generation, compressed, went_on)) = state else { break };
+            let began = compressed.or(went_on);
+            let mut rows = query.query([id])?;
+            while left > 0
+                && let Some(row) = rows.next()?
+            {
+                let (of, time): (u64, f64) = (row.get(0)?, row.get(1)?);
+                let body: String = row.get(2)?;
+                left = left.saturating_sub(body.len());
+                let is_since = at == 0 && began.is_none_or(|began| time >= began);
+                found.push(Spoken { generations: behind + generation.saturating_sub(of), is_since, body });
+            }
+            behind += generation + 1;
+        }
+        found.reverse();
         Ok(found)
     }
 

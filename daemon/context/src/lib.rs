@@ -59,6 +59,7 @@ pub mod rehydrate;
 pub mod savings;
 pub mod serialize;
 pub mod tokens;
+pub mod tools;
 pub mod trajectory;
 pub mod usage;
 pub mod user_messages;

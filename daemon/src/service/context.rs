@@ -3,6 +3,7 @@
 
 mod check;
 mod errors;
+mod tools;
 mod usage;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use herma_context::breaker::State as BreakerState;
 use herma_context::engine::{Engine, EngineState, Plan, PlanRequest};
 
 pub(crate) use self::check::Weight;
+pub(crate) use self::tools::ToolsQuery;
 pub(crate) use self::usage::Reported;
 use super::caller::Caller;
 use super::compression::{CompressionService, due, parse};

@@ -137,6 +137,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         }
         Request::ContextCacheControl(params) => context::cache_control(params).await.map(Reply::ContextCacheControl),
         Request::ContextManual(params) => context::manual(params).await.map(Reply::ContextManual),
+        Request::ContextTools(params) => context::tools(services, caller, params).await.map(Reply::ContextTools),
         Request::ContextCheck(params) => context::check(services, caller, params).await.map(Reply::ContextCheck),
         Request::ContextReset(params) => context::reset(services, caller, params).await.map(Reply::ContextReset),
         Request::ContextResume(params) => context::resume(services, caller, params).await.map(Reply::ContextResume),

@@ -299,6 +299,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::RecallDescribe => recall::describe(talk),
         Method::RecallState => recall::state(talk),
         Method::RecallSchema => recall::schema(talk),
+        Method::ContextTools => contexts::tools(talk),
         Method::ContextCheck => contexts::check(talk),
         Method::ContextReset => contexts::reset(talk),
         Method::ContextResume => contexts::resume(talk),

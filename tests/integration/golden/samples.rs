@@ -166,6 +166,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::RecallDescribe => recall::describe(),
         Method::RecallState => recall::state(),
         Method::RecallSchema => recall::schema(),
+        Method::ContextTools => contexts::tools(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),
         Method::ContextResume => contexts::resume(),

@@ -74,5 +74,6 @@ EFFECTS: dict[str, Effect] = {
     "constraint.remove": Effect.WRITE,
     "trajectory.compress": Effect.READ,
     "session.import": Effect.WRITE,
+    "context.tools": Effect.READ,
 }
 """By the name on the wire."""

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use herma_archive::Reader;
-use herma_archive::browse::{ArchivedMemory, ArchivedMessage};
+use herma_archive::browse::{ArchivedMemory, ArchivedMessage, Spoken};
 use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
 use herma_archive::search::{Found, Kinds, Search};
@@ -149,6 +149,11 @@ impl ArchiveHandle {
     /// The newest messages of a session, oldest first.
     pub(crate) async fn newest_bodies(&self, session: String, bytes: usize) -> Outcome<Vec<(u64, String)>> {
         self.read(move |reader| reader.newest_bodies(&session, bytes)).await
+    }
+
+    /// The newest messages of the assistant in a session, as many as have so many bytes.
+    pub(crate) async fn spoken(&self, session: String, bytes: usize) -> Outcome<Vec<Spoken>> {
+        self.read(move |reader| reader.spoken(&session, bytes)).await
     }
 
     /// A text out of a store's history.

@@ -10,6 +10,7 @@ mod provider_error;
 pub(in crate::wire) mod report;
 mod settings;
 mod status;
+mod tools;
 mod usage;
 
 use herma_context::engine::{Focus, Plan, PlanRequest, Today};
@@ -27,6 +28,7 @@ pub(super) use check::{check, reset};
 pub(super) use compress::{compress, resume};
 pub(super) use manual::manual;
 pub(super) use provider_error::classify_error;
+pub(super) use tools::tools;
 pub(super) use usage::record_usage;
 
 use crate::data::clock;

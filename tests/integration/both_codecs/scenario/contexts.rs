@@ -4,6 +4,28 @@ use serde_json::json;
 
 use super::{Talk, conversation};
 
+pub(super) fn tools(talk: &mut Talk) {
+    let tool = |name: &str| {
+        let function =
+            json!({ "name": name, "description": "Does ☕. ".repeat(300), "parameters": { "type": "object" } });
+        json!({ "type": "function", "function": function })
+    };
+    let tools = json!([tool("a"), tool("b"), tool("c"), tool("d")]);
+    let call = |name: &str, arguments: &str| {
+        let call = json!({ "id": "1", "function": { "name": name, "arguments": arguments } });
+        json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+    };
+    let messages = json!([call("b", "{}"), call("open_tools", "{\"names\": [\"d\"]}"), call("b", "{}")]);
+    talk.ask("context.tools", json!({ "session": "s", "tools": tools }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": messages }));
+    talk.ask("context.tools", json!({ "session": "s", "tools": tools, "budget": 2000 }));
+    talk.ask("context.tools", json!({ "session": "s", "tools": tools, "budget": 2000, "open": ["c"] }));
+    talk.ask("context.tools", json!({ "session": "s", "tools": [] }));
+    talk.ask("context.tools", json!({ "session": "s", "tools": [7, "x", {}], "budget": 0 }));
+    talk.ask("context.tools", json!({ "session": "s", "tools": [tool("open_tools")] }));
+    talk.ask("context.tools", json!({ "session": "", "tools": [] }));
+}
+
 pub(super) fn check(talk: &mut Talk) {
     talk.ask("context.check", json!({ "session": "s" }));
     talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));

@@ -111,6 +111,30 @@ pub(super) fn compact_ahead() -> (Request, Reply) {
     (Request::ContextCompactAhead(params), Reply::ContextCompactAhead(result))
 }
 
+pub(super) fn tools() -> (Request, Reply) {
+    let tool =
+        || json(r#"{"type":"function","function":{"name":"grep","description":"Finds lines.","parameters":{}}}"#);
+    let params = context::tools::ToolsParams {
+        session: "s-1".into(),
+        tools: vec![tool(), tool()],
+        budget: Some(4_000),
+        open: Some(vec!["grep".into()]),
+    };
+    let tool_use = |state| context::tools::ToolUse { name: Some("grep".into()), tokens: 60, calls: 7, state };
+    let result = context::tools::ToolsResult {
+        list: vec![tool()],
+        tools: vec![
+            tool_use(context::tools::ToolState::Kept),
+            tool_use(context::tools::ToolState::Opened),
+            tool_use(context::tools::ToolState::Stub),
+        ],
+        tokens_before: 9_000,
+        tokens_after: 3_900,
+        opener: Some("open_tools".into()),
+    };
+    (Request::ContextTools(params), Reply::ContextTools(result))
+}
+
 pub(super) fn check() -> (Request, Reply) {
     let params = CheckParams {
         session: "s-1".into(),

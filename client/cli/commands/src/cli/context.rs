@@ -3,6 +3,7 @@
 mod cache_control;
 mod check;
 mod classify;
+mod tools;
 mod usage;
 
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ pub(super) enum Command {
     CacheControl(cache_control::Arguments),
     /// Ask whether a session should be compressed now
     Check(check::Arguments),
+    /// Show which tools a session used and what their schemas cost; choose what is sent
+    Tools(tools::Arguments),
     /// Tell what a call of a model used
     Usage(usage::Arguments),
     /// Show the settings and the state of a session's engine
@@ -63,6 +66,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Classify(arguments) => classify::run(session, arguments),
         Command::CacheControl(arguments) => cache_control::run(session, arguments),
         Command::Check(arguments) => check::run(session, arguments),
+        Command::Tools(arguments) => tools::run(session, arguments),
         Command::Usage(arguments) => usage::run(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;

@@ -3,6 +3,7 @@
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
+use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
 use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
 use herma_client::protocol::output::search::{Match, SearchResult as Found};
 use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
@@ -33,6 +34,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             Reply::ContextCacheControl(CacheControlResult { messages: params.messages })
         }
         Request::ContextCheck(params) => Reply::ContextCheck(checked(params.tokens.unwrap_or(90_000))),
+        Request::ContextTools(params) => Reply::ContextTools(chosen(params)),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {
             let sessions = vec![session(); usize::try_from(params.limit.unwrap().min(2)).unwrap()];
@@ -182,6 +184,19 @@ fn session() -> chain::Row {
         started_at: 1_790_000_000.25,
         lineage_root: "s".into(),
         ..chain::Row::default()
+    }
+}
+
+/// Keeps the first tool.
+fn chosen(params: ToolsParams) -> ToolsResult {
+    let state = |at| if at == 0 { ToolState::Kept } else { ToolState::Stub };
+    let row = |at| ToolUse { name: Some(format!("tool_{at}")), tokens: 1200, calls: 3, state: state(at) };
+    ToolsResult {
+        tools: (0..params.tools.len()).map(row).collect(),
+        list: params.tools,
+        tokens_before: 2400,
+        tokens_after: 1300,
+        opener: Some("open_tools".into()),
     }
 }
 

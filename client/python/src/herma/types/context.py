@@ -48,6 +48,9 @@ ReplyForm = Literal["messages", "edits"]
 TextOrOff = Union[str, Literal[False]]
 """A text, or `false` to switch off what happens when the param is absent."""
 
+ToolState = Literal["kept", "opened", "stub"]
+"""What becomes of a tool."""
+
 
 class Archived(TypedDict):
     """Where what left the list is kept."""
@@ -369,6 +372,23 @@ class ContextStatus(TypedDict):
     """Seconds until it is."""
 
 
+class ContextTools(TypedDict):
+    """Result of `context.tools`."""
+
+    list: list[Any]
+    """What is to be sent: those that are kept, as they were given and in their order, then the tool
+    that opens others, then those that were opened.
+    """
+    tools: list[ToolUse]
+    """Each tool that was given."""
+    tokens_before: int
+    """What all of them cost, in tokens."""
+    tokens_after: int
+    """What the list costs, in tokens; more than the budget where what is needed does."""
+    opener: str | None
+    """The name of the tool that opens others; null where none is left out."""
+
+
 class Edits(TypedDict):
     """How to make the new list of the old one.
 
@@ -565,3 +585,16 @@ class SummaryRequest(TypedDict):
     """Chat messages to send."""
     max_tokens: int
     """Most tokens of the answer."""
+
+
+class ToolUse(TypedDict):
+    """A tool by its use."""
+
+    name: str | None
+    """Its name; null for a schema of an unknown form."""
+    tokens: int
+    """What its schema costs, in tokens, by estimate."""
+    calls: int
+    """Calls of it in the session's archived messages."""
+    state: ToolState
+    """What becomes of it."""

@@ -288,3 +288,25 @@ class Context:
         }
         result: t.ContextManual = await self._call("context.manual", params, options)
         return result
+
+    async def tools(
+        self,
+        *,
+        session: str,
+        tools: List[Any],
+        budget: int | None = None,
+        open: List[str] | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.ContextTools:
+        """Chooses tools by their use, under a budget of tokens.
+
+        Says how often each was called and what it costs.
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "tools": tools,
+            "budget": budget,
+            "open": open,
+        }
+        result: t.ContextTools = await self._call("context.tools", params, options)
+        return result

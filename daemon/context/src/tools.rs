@@ -1,0 +1,165 @@
+//! Which tools a conversation needs: what was used, what each schema costs, and a part of them under a budget.
+//!
+//! The part that is chosen is the same as long as a generation lasts, for it stands before everything else in a
+//! prompt, and a prompt cache holds as far as nothing before changes: what counts is what was used before the
+//! generation began. The other tools have a line each in the description of one more tool, which gives their schemas.
+//! What was opened that way since, or called without, follows at the end.
+
+mod schema;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+pub use schema::{OPEN_TOOLS, Tool};
+
+use crate::Message;
+
+/// Generations whose tools are never left out, the current one included.
+const RECENT: u64 = 3;
+
+/// What was used, by the messages of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Uses {
+    calls: HashMap<String, u64>,
+    /// Calls before the current generation began.
+    before: HashMap<String, u64>,
+    /// Tools of the last generations, before the current one began.
+    recent: HashSet<String>,
+    /// Tools that were opened or called since, in that order.
+    since: Vec<String>,
+}
+
+/// When a message was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Age {
+    /// How many compressions took place since it left the list; 0 for one that is in it.
+    pub generations: u64,
+    /// Whether it was said since the last of them.
+    pub is_since: bool,
+}
+
+impl Uses {
+    /// Adds a message; the oldest come first.
+    pub fn add(&mut self, message: &Message, age: Age) {
+        for call in message.tool_calls() {
+            let Some(name) = &call.name else { continue };
+            if name == OPEN_TOOLS {
+                if age.is_since {
+                    self.open(&names(&message.arguments(call)));
+                }
+                continue;
+            }
+            *self.calls.entry(name.clone()).or_default() += 1;
+            if age.is_since {
+                self.open(std::slice::from_ref(name));
+                continue;
+            }
+            *self.before.entry(name.clone()).or_default() += 1;
+            if age.generations < RECENT {
+                self.recent.insert(name.clone());
+            }
+        }
+    }
+
+    /// Adds tools that the caller wants to have open.
+    pub fn open(&mut self, names: &[String]) {
+        for name in names {
+            if !self.since.contains(name) {
+                self.since.push(name.clone());
+            }
+        }
+    }
+
+    /// Calls of a tool.
+    pub fn calls(&self, name: &str) -> u64 {
+        self.calls.get(name).copied().unwrap_or(0)
+    }
+}
+
+/// The tools that a call of [`OPEN_TOOLS`] names.
+fn names(arguments: &str) -> Vec<String> {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let names = arguments.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// What becomes of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Its schema is in the list, in its place.
+    Kept,
+    /// Its schema is at the end of the list, for it was opened or called since the generation began.
+    Opened,
+    /// It has a line.
+    Stub,
+}
+
+/// What is sent beside a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// What becomes of each tool, in the order in which they were given.
+    pub states: Vec<State>,
+    /// The list as JSON texts: those that are kept in their order, the tool that opens the others, those that were
+    /// opened.
+    pub list: Vec<String>,
+    /// What the list costs in tokens, by estimate.
+    pub tokens: u64,
+}
+
+/// Chooses the tools under a budget of tokens; without one, or where all fit, all are kept. Those that
+/// were used in the last generations are kept whatever they cost; then those that were used most, then the
+/// first ones. The list may cost more than the budget then.
+pub fn choose(tools: &[Tool], uses: &Uses, budget: Option<u64>) -> Chosen {
+    let all: u64 = tools.iter().map(|tool| tool.tokens).sum();
+    if budget.is_none_or(|budget| all <= budget) {
+        let list = tools.iter().map(|tool| tool.raw.clone()).collect();
+        return Chosen { states: vec![State::Kept; tools.len()], list, tokens: all };
+    }
+    let kept = kept(tools, uses, budget.unwrap_or(u64::MAX));
+    let opened: Vec<usize> = uses
+        .since
+        .iter()
+        .filter_map(|name| tools.iter().position(|tool| tool.name.as_ref() == Some(name)))
+        .filter(|at| !kept.contains(at))
+        .collect();
+    let stubs: Vec<&Tool> = (0..tools.len()).filter(|at| !kept.contains(at)).map(|at| &tools[at]).collect();
+    let state = |at| match (kept.contains(&at), opened.contains(&at)) {
+        (true, _) => State::Kept,
+        (false, true) => State::Opened,
+        (false, false) => State::Stub,
+    };
+    let mut list: Vec<String> =
+        (0..tools.len()).filter(|at| kept.contains(at)).map(|at| tools[at].raw.clone()).collect();
+    // Those that were opened keep their line, so that nothing before them changes.
+    list.extend(schema::opener(tools, &stubs));
+    list.extend(opened.iter().map(|at| tools[*at].raw.clone()));
+    let tokens = list.iter().map(|tool| crate::tokens::own_estimate_text(tool)).sum();
+    Chosen { states: (0..tools.len()).map(state).collect(), list, tokens }
+}
+
+/// Which tools stand in the list in their places.
+fn kept(tools: &[Tool], uses: &Uses, budget: u64) -> HashSet<usize> {
+    let is = |tool: &Tool, set: &HashSet<String>| tool.name.as_ref().is_some_and(|name| set.contains(name));
+    // A tool without a name can't be opened, and so not left out.
+    let is_needed = |at: &usize| tools[*at].name.is_none() || is(&tools[*at], &uses.recent);
+    let (mut kept, mut rest): (HashSet<usize>, Vec<usize>) = {
+        let (needed, rest): (Vec<usize>, Vec<usize>) = (0..tools.len()).partition(is_needed);
+        (needed.into_iter().collect(), rest)
+    };
+    let before = |at: usize| tools[at].name.as_ref().and_then(|name| uses.before.get(name)).copied().unwrap_or(0);
+    rest.sort_by_key(|at| std::cmp::Reverse(before(*at)));
+    let lines: u64 = rest.iter().map(|at| tools[*at].line_tokens).sum();
+    let mut spent = kept.iter().map(|at| tools[*at].tokens).sum::<u64>() + lines + schema::OPENER_TOKENS;
+    for at in rest {
+        let more = tools[at].tokens.saturating_sub(tools[at].line_tokens);
+        if spent + more <= budget {
+            spent += more;
+            kept.insert(at);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Which tools a session's next prompts need.
+
+use herma_context::Message;
+use herma_context::tools::{self, Age, Chosen, Tool, Uses};
+
+use super::ContextService;
+use crate::data::error::Outcome;
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+
+/// Bytes of messages that are read for what was called, the newest ones.
+const BYTES: usize = 32 << 20;
+
+/// What is asked of a session's tools.
+#[derive(Debug)]
+pub(crate) struct ToolsQuery {
+    pub session: String,
+    /// The schemas as they were given.
+    pub tools: Vec<String>,
+    /// Tokens that the list may cost.
+    pub budget: Option<u64>,
+    /// Tools that are wanted though no archived message says so yet.
+    pub open: Vec<String>,
+}
+
+/// The tools with what was used, and what is to be sent.
+#[derive(Debug)]
+pub(crate) struct ToolsAnswer {
+    /// As they were given.
+    pub tools: Vec<Tool>,
+    /// Calls of each.
+    pub calls: Vec<u64>,
+    pub chosen: Chosen,
+}
+
+impl ContextService {
+    /// Chooses tools by what the session's archived messages called; one that nobody knows called nothing.
+    pub(crate) async fn tools(&self, caller: &Caller, query: ToolsQuery) -> Outcome<ToolsAnswer> {
+        let session = self.sessions.ensure(caller, &query.session).await?;
+        let spoken = match self.archive.is_in_use() {
+            true => self.archive.spoken(session.id.clone(), BYTES).await?,
+            false => Vec::new(),
+        };
+        blocking("context.tools", move || {
+            let mut uses = Uses::default();
+            for one in spoken {
+                let age = Age { generations: one.generations, is_since: one.is_since };
+                uses.add(&Message::of_json(one.body), age);
+            }
+            uses.open(&query.open);
+            let tools: Vec<Tool> = query.tools.into_iter().map(Tool::read).collect();
+            let calls = tools.iter().map(|tool| tool.name.as_deref().map_or(0, |name| uses.calls(name))).collect();
+            let chosen = tools::choose(&tools, &uses, query.budget);
+            Ok(ToolsAnswer { tools, calls, chosen })
+        })
+        .await
+    }
+}
