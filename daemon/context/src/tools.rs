@@ -107,16 +107,18 @@ pub struct Chosen {
     pub tokens: u64,
 }
 
-/// Chooses the tools under a budget of tokens; without one, or where all fit, all are kept. Those that
+/// Chooses the tools under a budget of tokens; without one, or where all fit, or lines would cost more than the
+/// schemas, all are kept. Those that
 /// were used in the last generations are kept whatever they cost; then those that were used most, then the
 /// first ones. The list may cost more than the budget then.
 pub fn choose(tools: &[Tool], uses: &Uses, budget: Option<u64>) -> Chosen {
     let all: u64 = tools.iter().map(|tool| tool.tokens).sum();
-    if budget.is_none_or(|budget| all <= budget) {
+    let whole = || {
         let list = tools.iter().map(|tool| tool.raw.clone()).collect();
-        return Chosen { states: vec![State::Kept; tools.len()], list, tokens: all };
-    }
-    let kept = kept(tools, uses, budget.unwrap_or(u64::MAX));
+        Chosen { states: vec![State::Kept; tools.len()], list, tokens: all }
+    };
+    let Some(budget) = budget.filter(|budget| all > *budget) else { return whole() };
+    let kept = kept(tools, uses, budget);
     let opened: Vec<usize> = uses
         .since
         .iter()
@@ -129,12 +131,18 @@ pub fn choose(tools: &[Tool], uses: &Uses, budget: Option<u64>) -> Chosen {
         (false, true) => State::Opened,
         (false, false) => State::Stub,
     };
+    let opener = schema::opener(tools, &stubs);
+    let cost = |tool: &String| crate::tokens::own_estimate_text(tool);
+    let saved: u64 = stubs.iter().map(|tool| tool.tokens).sum();
+    if opener.as_ref().is_none_or(|opener| cost(opener) >= saved) {
+        return whole();
+    }
     let mut list: Vec<String> =
         (0..tools.len()).filter(|at| kept.contains(at)).map(|at| tools[at].raw.clone()).collect();
     // Those that were opened keep their line, so that nothing before them changes.
-    list.extend(schema::opener(tools, &stubs));
+    list.extend(opener);
     list.extend(opened.iter().map(|at| tools[*at].raw.clone()));
-    let tokens = list.iter().map(|tool| crate::tokens::own_estimate_text(tool)).sum();
+    let tokens = list.iter().map(cost).sum();
     Chosen { states: (0..tools.len()).map(state).collect(), list, tokens }
 }
 
