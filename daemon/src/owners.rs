@@ -4,6 +4,7 @@
 pub(crate) mod archive;
 pub(crate) mod blocking;
 pub(crate) mod commit_token;
+pub(crate) mod embedder;
 pub(crate) mod events;
 pub(crate) mod store;
 pub(crate) mod stores;

@@ -22,6 +22,7 @@ mod clock;
 mod compression;
 mod constraints;
 mod crash;
+mod embedder;
 mod events;
 mod faults;
 mod golden;

@@ -22,6 +22,7 @@ pub mod list;
 pub mod lock;
 pub mod message;
 mod open;
+mod packed;
 mod query;
 pub mod remove;
 pub mod removed;
@@ -34,6 +35,7 @@ mod terms;
 pub mod token;
 pub mod transcript;
 pub mod usage;
+pub mod vector;
 pub mod window;
 
 #[cfg(test)]

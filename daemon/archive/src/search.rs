@@ -6,6 +6,7 @@
 mod candidates;
 mod filter;
 mod hit;
+mod near;
 mod pending;
 mod rank;
 mod resolve;
@@ -17,6 +18,7 @@ use rusqlite::Connection;
 
 use self::candidates::Shelf;
 use self::filter::Filter;
+pub(crate) use self::hit::of as hit_of;
 use self::pending::Pending;
 use self::rank::{Candidate, Ranking};
 use self::resolve::{Index, Resolved, sequence};
@@ -58,6 +60,8 @@ pub struct Search<'a> {
     pub limit: usize,
     /// Hits in one output at most: a long one would leave no room for anything else.
     pub of_one_output: usize,
+    /// What an embedder made of the query: documents whose vectors are like it are found too.
+    pub vector: Option<&'a [f32]>,
 }
 
 /// Hits in one output where nobody said how many.
@@ -68,7 +72,7 @@ impl<'a> Search<'a> {
     #[must_use]
     pub const fn everywhere(query: &'a str, limit: usize) -> Self {
         let (session, profile, kinds, since, until) = (None, None, Kinds::ALL, None, None);
-        Self { query, session, profile, kinds, since, until, limit, of_one_output: OF_ONE_OUTPUT }
+        Self { query, session, profile, kinds, since, until, limit, of_one_output: OF_ONE_OUTPUT, vector: None }
     }
 }
 
@@ -153,11 +157,17 @@ impl Reader {
         let documents = usize::try_from(all).unwrap_or(0);
         let index = Index { connection: &view, documents, pending: &pending.words, languages: &query.languages };
         let resolved = Resolved::of(&index, &query, search.limit)?;
+        let is_quoted = required.is_some();
         let found = match required {
             Some(quoted) => filter.best(&view, &quoted, least)?,
             None => first_rank(&view, &filter, &resolved.parts, least)?,
         };
         let ranked = rank(&view, (&query, &resolved), &found, pending)?;
+        let mut ranked: Vec<(i64, f64)> = ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
+        // What is quoted must occur.
+        if let Some(vector) = search.vector.filter(|_| !is_quoted) {
+            ranked = near::fused(&ranked, &near::nearest(&view, search, sessions.as_deref(), vector)?);
+        }
         let (hits, more) = best(&view, search, &ranked)?;
         Ok(Found { hits, more, instead: resolved.instead })
     }
@@ -259,14 +269,10 @@ fn rank(
 
 /// What the best of them are, without more of one output than are wanted, and of parts of an output that
 /// follow each other only the better one; and whether there are more.
-fn best(
-    connection: &Connection,
-    search: &Search<'_>,
-    ranked: &[(Candidate, f64)],
-) -> Result<(Vec<Hit>, bool), ArchiveError> {
+fn best(connection: &Connection, search: &Search<'_>, ranked: &[(i64, f64)]) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
-    for (candidate, score) in ranked {
-        let hit = hit::hit(connection, candidate.id, *score)?;
+    for (id, score) in ranked {
+        let hit = Hit { score: *score, ..hit_of(connection, *id)? };
         if let Source::Output { handle, start, chars, .. } = &hit.source {
             let of_it = hits.iter().filter_map(|hit| match &hit.source {
                 Source::Output { handle: other, start, chars, .. } if other == handle => Some((*start, *chars)),

@@ -10,6 +10,7 @@ mod limits;
 mod log;
 mod memory;
 mod output;
+mod recall;
 mod show;
 mod summarizer;
 mod template;
@@ -30,6 +31,7 @@ pub use self::limits::LimitsConfig;
 pub use self::log::{LogConfig, LogFormat};
 pub use self::memory::{MemoryConfig, ProfileConfig};
 pub use self::output::OutputConfig;
+pub use self::recall::{EmbedderKind, EmbeddingCommandConfig, EmbeddingEndpointConfig, RecallConfig};
 pub use self::show::{Setting, Source, as_file, settings};
 pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 pub use self::template::template;
@@ -57,6 +59,8 @@ pub struct Config {
     pub context: ContextConfig,
     /// What writes summaries.
     pub summarizer: SummarizerConfig,
+    /// What a search finds beside words.
+    pub recall: RecallConfig,
     /// The limits of the wire.
     pub limits: LimitsConfig,
     /// The log.
@@ -65,14 +69,16 @@ pub struct Config {
 
 impl Section for Config {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let Self { home: _, socket: _, memory, guard, output, archive, context, summarizer, limits, log } = self;
-        let sections: [(_, &mut dyn Section); 8] = [
+        let Self { home: _, socket: _, memory, guard, output, archive, context, summarizer, recall, limits, log } =
+            self;
+        let sections: [(_, &mut dyn Section); 9] = [
             ("memory", memory),
             ("guard", guard),
             ("output", output),
             ("archive", archive),
             ("context", context),
             ("summarizer", summarizer),
+            ("recall", recall),
             ("limits", limits),
             ("log", log),
         ];
@@ -125,9 +131,11 @@ impl Config {
             words: redact(words.trim_end(), RedactOptions::default()).text.into_owned(),
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| content(error.to_string()))?;
-        key::read(&mut self, &Value::Table(table)).and_then(|()| self.summarizer.check()).map_err(|mistake| {
-            content(format!("line {}: `{}` {}", line(text, &mistake.path), mistake.key(), mistake.words))
-        })?;
+        key::read(&mut self, &Value::Table(table))
+            .and_then(|()| self.summarizer.check().and_then(|()| self.recall.check()))
+            .map_err(|mistake| {
+                content(format!("line {}: `{}` {}", line(text, &mistake.path), mistake.key(), mistake.words))
+            })?;
         Ok(self)
     }
 
@@ -276,7 +284,7 @@ mod tests {
             ("guard = true", "line 1: `guard` must be a table; it is true"),
             (
                 "\n[lgo]\n",
-                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, limits, log",
+                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, recall, limits, log",
             ),
             (
                 "[summarizer.openai]\nmodel = \"m\"",

@@ -7,9 +7,9 @@
 //! module but the header of a request.
 
 mod anthropic;
-mod command;
-mod endpoint;
-mod masker;
+pub(in crate::owners) mod command;
+pub(in crate::owners) mod endpoint;
+pub(in crate::owners) mod masker;
 mod openai;
 mod reply;
 mod retry_after;
@@ -79,7 +79,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn new(kind: FailureKind, text: impl Into<String>) -> Self {
+    pub(in crate::owners) fn new(kind: FailureKind, text: impl Into<String>) -> Self {
         Self { status: None, kind, retry_after_s: None, text: text.into(), model: String::new() }
     }
 

@@ -4,6 +4,7 @@ mod expand;
 mod state;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use herma_archive::handle::Source;
 use herma_archive::removed::Compression;
@@ -41,6 +42,19 @@ pub(crate) struct RecallService {
     pub outputs: Arc<SpilledOutputs>,
     pub indexer: Arc<RecallIndexer>,
     pub policy: Arc<Policy>,
+    /// How long a search waits for the vector of its query.
+    pub wait: Duration,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The best first.
+    pub places: Vec<Place>,
+    /// There are more.
+    pub more: bool,
+    /// What somebody should know of the search.
+    pub notice: Option<String>,
 }
 
 /// A place that was found.
@@ -68,8 +82,10 @@ pub(crate) enum PlaceKind {
 }
 
 impl RecallService {
-    /// The best places, and whether there are more.
-    pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<(Vec<Place>, bool)> {
+    /// The best places.
+    pub(crate) async fn search(&self, mut query: RecallQuery) -> Outcome<Places> {
+        let (vector, notice) = self.vector(&query.words).await;
+        query.vector = vector;
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
         let words = query.words.clone();
@@ -77,9 +93,18 @@ impl RecallService {
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         blocking("recall.search", move || {
             let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit));
-            Ok((places.collect(), more))
+            Ok(Places { places: places.collect(), more, notice })
         })
         .await
+    }
+
+    /// What an embedder makes of a query, where one is configured; else, where it fails, what is to be said of that.
+    async fn vector(&self, words: &str) -> (Option<Vec<f32>>, Option<String>) {
+        let Some(embedding) = &self.indexer.embedding else { return (None, None) };
+        match embedding.of_query(words, self.wait).await {
+            Ok(vector) => (Some(vector), None),
+            Err(why) => (None, Some(format!("the embedder failed, so words decided alone: {why}"))),
+        }
     }
 
     /// The compressions of a session.

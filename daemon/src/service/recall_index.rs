@@ -6,6 +6,7 @@
 
 mod changes;
 mod outputs;
+mod vectors;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use herma_spill::catalog::State as Fate;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 
+pub(crate) use self::vectors::Embedding;
 use crate::data::error::Outcome;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
@@ -117,6 +119,8 @@ pub(crate) struct RecallIndexer {
     pub outputs: Arc<Outputs>,
     pub stores: Arc<Stores>,
     pub policy: Arc<Policy>,
+    /// What makes vectors, where that is configured.
+    pub embedding: Option<Embedding>,
 }
 
 impl RecallIndexer {
@@ -124,7 +128,7 @@ impl RecallIndexer {
     pub(crate) async fn work(&self, events: &Events, mut queue: IndexQueue) {
         let changes = events.subscribe();
         self.notes.look_again();
-        tokio::join!(file_outputs(self, &mut queue), changes::file_changes(self, changes));
+        tokio::join!(file_outputs(self, &mut queue), changes::file_changes(self, changes), vectors::embed_new(self));
     }
 
     /// What is searched must be in the index first: messages, unless the search reads them as they

@@ -25,7 +25,7 @@ use crate::service::context::ContextService;
 use crate::service::memory::MemoryService;
 use crate::service::outputs::OutputService;
 use crate::service::recall::RecallService;
-use crate::service::recall_index::{IndexNotes, IndexQueue, RecallIndexer};
+use crate::service::recall_index::{Embedding, IndexNotes, IndexQueue, RecallIndexer};
 use crate::service::retention::RetentionService;
 use crate::service::session::SessionTable;
 use crate::service::session_locks::SessionLocks;
@@ -118,6 +118,7 @@ impl Services {
             outputs: kept,
             stores: Arc::clone(&stores),
             policy: Arc::clone(&policy),
+            embedding: Embedding::configured(&config.recall, config.guard.redact),
         });
         let services = Self {
             started,
@@ -160,6 +161,7 @@ impl Services {
                 outputs: spilled,
                 indexer: Arc::clone(&indexer),
                 policy: Arc::clone(&policy),
+                wait: config.recall.wait,
             },
             context: ContextService {
                 defaults,

@@ -184,3 +184,16 @@ pub(super) const STEMS: &str = "
 pub(super) const IMPORTS: &str = "
     ALTER TABLE session ADD COLUMN source TEXT;
     ALTER TABLE session ADD COLUMN cwd TEXT;";
+
+/// From version 7 to 8: vectors beside the words of documents, and which embedder made them. They go with their
+/// documents.
+pub(super) const VECTORS: &str = "
+    CREATE TABLE vector (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+    CREATE TABLE vector_space (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        embedder TEXT NOT NULL,
+        dimensions INTEGER
+    ) STRICT;
+    CREATE TRIGGER vector_goes AFTER DELETE ON document BEGIN
+        DELETE FROM vector WHERE id = OLD.id;
+    END;";

@@ -10,8 +10,8 @@ use crate::{ArchiveError, text_of};
 const OUTPUT: i64 = Kind::Output as i64;
 const MEMORY: i64 = Kind::Memory as i64;
 
-/// The document with its score.
-pub(super) fn hit(connection: &Connection, id: i64, score: f64) -> Result<Hit, ArchiveError> {
+/// The document, with no score yet.
+pub(crate) fn of(connection: &Connection, id: i64) -> Result<Hit, ArchiveError> {
     let found = match kind_of(connection, id)? {
         Some(OUTPUT) => output_hit(connection, id)?,
         Some(MEMORY) => memory_hit(connection, id)?,
@@ -19,7 +19,7 @@ pub(super) fn hit(connection: &Connection, id: i64, score: f64) -> Result<Hit, A
     };
     let missing =
         || ArchiveError::Damaged { words: format!("the text index has a document {id} that is nowhere else") };
-    found.map(|hit| Hit { score, ..hit }).ok_or_else(missing)
+    found.ok_or_else(missing)
 }
 
 fn kind_of(connection: &Connection, id: i64) -> Result<Option<i64>, ArchiveError> {

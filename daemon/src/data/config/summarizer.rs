@@ -139,7 +139,7 @@ impl EndpointConfig {
 }
 
 #[expect(clippy::expect_used, reason = "only for the URLs of this file, which the tests read")]
-fn url(text: &'static str) -> Url {
+pub(super) fn url(text: &'static str) -> Url {
     Url::parse(text).expect("a URL")
 }
 
@@ -173,7 +173,7 @@ fn chain() -> Format<Vec<Kind>> {
 }
 
 /// A URL that paths can be appended to. Mistakes don't repeat it, for it may hold a key.
-fn base_url() -> Format<Url> {
+pub(super) fn base_url() -> Format<Url> {
     const FORM: &str = "a URL like \"http://127.0.0.1:11434/v1\"";
     let read = |said: &Value| {
         let url = said.as_str().and_then(|text| Url::parse(text.trim()).ok());
@@ -203,7 +203,7 @@ fn model() -> Format<ModelChoice> {
 }
 
 /// The name of an environment variable. Mistakes don't repeat it, for it may be the key.
-fn variable() -> Format<String> {
+pub(super) fn variable() -> Format<String> {
     const FORM: &str = "the name of an environment variable, never the key itself";
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let is_name =
@@ -216,7 +216,7 @@ fn variable() -> Format<String> {
 }
 
 /// A program and its arguments. These may be keys: they are never shown, nor repeated.
-fn arguments() -> Format<Vec<String>> {
+pub(super) fn arguments() -> Format<Vec<String>> {
     const RANGE: &str = "a program and its arguments, like [\"llm\", \"-m\", \"some-model\"]";
     let argument = |said: &Value| said.as_str().filter(|text| !text.contains('\0')).map(str::to_owned);
     let read = move |said: &Value| {

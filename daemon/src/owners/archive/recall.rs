@@ -6,7 +6,8 @@ use herma_archive::Reader;
 use herma_archive::browse::{ArchivedMemory, ArchivedMessage, Spoken};
 use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
-use herma_archive::search::{Found, Kinds, Search};
+use herma_archive::search::{Found, Hit, Kinds, Search};
+use herma_archive::vector::Packed;
 use herma_memory::{Row, Target};
 
 use super::ArchiveHandle;
@@ -38,6 +39,8 @@ pub(crate) struct RecallQuery {
     pub limit: usize,
     /// Hits in one output at most.
     pub of_one_output: usize,
+    /// What an embedder made of the words.
+    pub vector: Option<Vec<f32>>,
 }
 
 impl ArchiveHandle {
@@ -53,6 +56,7 @@ impl ArchiveHandle {
                 until: query.until,
                 limit: query.limit,
                 of_one_output: query.of_one_output,
+                vector: query.vector.as_deref(),
             })
         })
         .await
@@ -71,6 +75,21 @@ impl ArchiveHandle {
             // A file that can't be read is for the writer to find out about.
             self.write(|archive| archive.index_pending(SLICE)).await?;
         }
+    }
+
+    /// Says which embedder makes vectors from now on.
+    pub(crate) async fn use_embedder(&self, name: String) -> Outcome<()> {
+        self.write(move |archive| archive.use_embedder(&name)).await
+    }
+
+    /// Documents without a vector, the oldest behind an id.
+    pub(crate) async fn without_vector(&self, behind: i64, limit: usize) -> Outcome<Vec<(i64, Hit)>> {
+        self.read(move |reader| reader.without_vector(behind, limit)).await
+    }
+
+    /// Keeps vectors of so many numbers each; of none where no text had one. True where those of before went.
+    pub(crate) async fn keep_vectors(&self, dimensions: Option<usize>, vectors: Vec<(i64, Packed)>) -> Outcome<bool> {
+        self.write(move |archive| archive.keep_vectors(dimensions, &vectors)).await
     }
 
     /// Handles of the outputs in the index.

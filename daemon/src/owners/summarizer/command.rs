@@ -1,4 +1,4 @@
-//! A program: the prompt on its standard input, the summary on its standard output.
+//! A program: what it is asked on its standard input, the answer on its standard output.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -28,7 +28,7 @@ const LINGER: Duration = Duration::from_millis(500);
 
 /// A program and what is allowed to it.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(in crate::owners) struct Command {
     config: CommandConfig,
     masker: Arc<SecretMasker>,
 }
@@ -51,12 +51,12 @@ struct Printed {
 }
 
 impl Command {
-    pub(super) const fn new(config: CommandConfig, masker: Arc<SecretMasker>) -> Self {
+    pub(in crate::owners) const fn new(config: CommandConfig, masker: Arc<SecretMasker>) -> Self {
         Self { config, masker }
     }
 
     /// The program's name, without its folder.
-    pub(super) fn name(&self) -> String {
+    pub(in crate::owners) fn name(&self) -> String {
         let program = self.program();
         Path::new(program).file_name().map_or_else(|| program.to_owned(), |name| name.to_string_lossy().into_owned())
     }
@@ -65,8 +65,15 @@ impl Command {
         self.config.argv.first().map_or("", String::as_str)
     }
 
-    /// Runs the program once.
-    pub(super) async fn write(&self, prompt: &str) -> Result<Written, Failure> {
+    /// Runs the program once, and takes what it prints for a summary.
+    pub(in crate::owners) async fn write(&self, prompt: &str) -> Result<Written, Failure> {
+        let (out, hint) = self.run(prompt).await?;
+        let text = reply::summary(&String::from_utf8_lossy(&out), &hint)?;
+        Ok(Written { text, model: self.name() })
+    }
+
+    /// Runs the program once. Answers what it printed, and what the end of its standard error says.
+    pub(in crate::owners) async fn run(&self, prompt: &str) -> Result<(Vec<u8>, String), Failure> {
         let running = self.start()?;
         let limit = self.config.timeout;
         let ended = tokio::time::timeout(limit, converse(running, prompt, self.config.max_response)).await;
@@ -77,8 +84,7 @@ impl Command {
         if !status.success() {
             return Err(Failure::new(FailureKind::Other, format!("{} ended with {status}{hint}", self.name())));
         }
-        let text = reply::summary(&String::from_utf8_lossy(&printed.out), &hint)?;
-        Ok(Written { text, model: self.name() })
+        Ok((printed.out, hint))
     }
 
     fn start(&self) -> Result<Running, Failure> {
@@ -167,7 +173,7 @@ async fn first(from: Option<impl AsyncRead + Unpin>, most: usize, into: &mut Vec
     let read = from.take(most as u64 + 1).read_to_end(into).await;
     read.map_err(|error| Failure::new(FailureKind::Connection, format!("reading a program's output: {error}")))?;
     match into.len() > most {
-        true => Err(Failure::new(FailureKind::Other, format!("the summary has more than {most} bytes"))),
+        true => Err(Failure::new(FailureKind::Other, format!("the answer has more than {most} bytes"))),
         false => Ok(()),
     }
 }

@@ -22,24 +22,24 @@ const USER_AGENT: &str = concat!("herma/", env!("CARGO_PKG_VERSION"));
 const LOCALHOST: (&str, &str) = ("localhost", ".localhost");
 
 /// Headers of a request.
-pub(super) type Headers = Vec<(HeaderName, HeaderValue)>;
+pub(in crate::owners) type Headers = Vec<(HeaderName, HeaderValue)>;
 
 /// The prompt as a message.
 #[derive(Serialize)]
-pub(super) struct Message<'a> {
+pub(in crate::owners) struct Message<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 impl<'a> Message<'a> {
     /// A message of the user.
-    pub(super) const fn of_user(content: &'a str) -> Self {
+    pub(in crate::owners) const fn of_user(content: &'a str) -> Self {
         Self { role: "user", content }
     }
 }
 
 /// An endpoint, its key and the client that knows its timeouts.
-pub(super) struct Endpoint {
+pub(in crate::owners) struct Endpoint {
     config: EndpointConfig,
     key: Option<Secret>,
     masker: Arc<SecretMasker>,
@@ -54,14 +54,14 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(config: EndpointConfig, key: Option<Secret>, masker: Arc<SecretMasker>) -> Self {
+    pub(in crate::owners) fn new(config: EndpointConfig, key: Option<Secret>, masker: Arc<SecretMasker>) -> Self {
         let client = client(&config);
         Self { config, key, masker, client }
     }
 
     /// The model to ask for: what the session was given wins, then the configuration. None
     /// leaves the choice to the endpoint.
-    pub(super) fn model(&self, own: Option<&str>, main: &Main) -> Option<String> {
+    pub(in crate::owners) fn model(&self, own: Option<&str>, main: &Main) -> Option<String> {
         let own = own.and_then(ModelChoice::parse);
         let of_main = || main.model.clone().filter(|model| !model.trim().is_empty());
         match own.as_ref().unwrap_or(&self.config.model) {
@@ -72,7 +72,7 @@ impl Endpoint {
     }
 
     /// Whether the choice needs a model of the session.
-    pub(super) fn follows_main(&self, own: Option<&str>) -> bool {
+    pub(in crate::owners) fn follows_main(&self, own: Option<&str>) -> bool {
         own.and_then(ModelChoice::parse).unwrap_or_else(|| self.config.model.clone()) == ModelChoice::Main
     }
 
@@ -85,12 +85,12 @@ impl Endpoint {
     }
 
     /// Whether the last part of the base URL's path is this one.
-    pub(super) fn ends_in(&self, part: &str) -> bool {
+    pub(in crate::owners) fn ends_in(&self, part: &str) -> bool {
         root_and_path(&self.config.base_url).ends_with(&format!("/{part}"))
     }
 
     /// The header that carries the key, where there is one.
-    pub(super) fn key_header(&self, name: HeaderName, before: &str) -> Result<Headers, Failure> {
+    pub(in crate::owners) fn key_header(&self, name: HeaderName, before: &str) -> Result<Headers, Failure> {
         let Some(key) = &self.key else { return Ok(Headers::new()) };
         let mut value = HeaderValue::try_from(format!("{before}{}", key.reveal())).map_err(|_| {
             let variable = self.config.api_key_env.as_deref().unwrap_or_default();
@@ -101,7 +101,10 @@ impl Endpoint {
     }
 
     /// Ends a call that takes longer than all of it may.
-    pub(super) async fn within_total<T>(&self, call: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub(in crate::owners) async fn within_total<T>(
+        &self,
+        call: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         let limit = self.config.total_timeout;
         tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
             Err(Failure::new(FailureKind::Timeout, format!("timeout: no whole answer within {limit:?}")))
@@ -109,7 +112,12 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the answer.
-    pub(super) async fn post(&self, path: &[&str], headers: Headers, body: &impl Serialize) -> Result<Value, Failure> {
+    pub(in crate::owners) async fn post(
+        &self,
+        path: &[&str],
+        headers: Headers,
+        body: &impl Serialize,
+    ) -> Result<Value, Failure> {
         let client = self.client.as_ref().map_err(|why| Failure::new(FailureKind::Other, why.as_str()))?;
         let mut url = self.config.base_url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {

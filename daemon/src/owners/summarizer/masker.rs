@@ -18,16 +18,16 @@ const HIDDEN: &str = "***";
 
 /// A key. It shows itself to nobody who doesn't ask for it by name.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Secret(String);
+pub(in crate::owners) struct Secret(String);
 
 impl Secret {
     /// A key, unless it is empty.
-    pub(super) fn new(text: &str) -> Option<Self> {
+    pub(in crate::owners) fn new(text: &str) -> Option<Self> {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
     /// The key itself, for a header.
-    pub(super) fn reveal(&self) -> &str {
+    pub(in crate::owners) fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -40,19 +40,19 @@ impl fmt::Debug for Secret {
 
 /// Knows the keys in use, so that none is shown when somebody sends it back.
 #[derive(Debug)]
-pub(super) struct SecretMasker {
+pub(in crate::owners) struct SecretMasker {
     /// Longest first: one may be a part of another.
     keys: Vec<Secret>,
 }
 
 impl SecretMasker {
-    pub(super) fn over(mut keys: Vec<Secret>) -> Self {
+    pub(in crate::owners) fn over(mut keys: Vec<Secret>) -> Self {
         keys.sort_by_key(|key| std::cmp::Reverse(key.0.len()));
         Self { keys }
     }
 
     /// The beginning of a text, in one line of at most 220 chars and without secrets.
-    pub(super) fn line(&self, text: &str) -> String {
+    pub(in crate::owners) fn line(&self, text: &str) -> String {
         let text = self.whole(prefix(text));
         if text.chars().count() <= SHOWN {
             return text;
@@ -62,7 +62,7 @@ impl SecretMasker {
     }
 
     /// The end of a text, in one line of at most `most` chars and without secrets.
-    pub(super) fn last(&self, text: &str, most: usize) -> String {
+    pub(in crate::owners) fn last(&self, text: &str, most: usize) -> String {
         let text = self.whole(text);
         match text.chars().count().checked_sub(most) {
             None | Some(0) => text,

@@ -16,7 +16,7 @@ use crate::data::names;
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
-use crate::service::recall::{Around, Place, PlaceKind, StateQuery, Stated};
+use crate::service::recall::{Around, Place, PlaceKind, Places, StateQuery, Stated};
 use crate::wire::services::Services;
 
 /// Chars of a query.
@@ -58,9 +58,10 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         until: params.until,
         limit: narrow(limit),
         of_one_output: OF_ONE_OUTPUT,
+        vector: None,
     };
-    let (places, more) = services.recall.search(query).await?;
-    Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, recalled: true })
+    let Places { places, more, notice } = services.recall.search(query).await?;
+    Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, notice, recalled: true })
 }
 
 fn kinds(wanted: Option<&[Kind]>) -> Kinds {

@@ -28,7 +28,12 @@ pub(super) fn search() -> (Request, Reply) {
     };
     (
         Request::RecallSearch(params),
-        Reply::RecallSearch(recall::SearchResult { hits: vec![hit], more: true, recalled: true }),
+        Reply::RecallSearch(recall::SearchResult {
+            hits: vec![hit],
+            more: true,
+            notice: Some("words decided alone".into()),
+            recalled: true,
+        }),
     )
 }
 

@@ -215,7 +215,7 @@ fn recalled(query: &str) -> recall::SearchResult {
         score: 1.5,
     };
     let hits = if query == "nowhere" { vec![] } else { vec![hit] };
-    recall::SearchResult { more: !hits.is_empty(), hits, recalled: true }
+    recall::SearchResult { more: !hits.is_empty(), hits, notice: None, recalled: true }
 }
 
 fn compression() -> Compression {

@@ -130,6 +130,9 @@ class RecallSearch(TypedDict):
     """The hits, best first."""
     more: bool
     """There are more than were asked for."""
+    notice: str | None
+    """What somebody should know of the search: that the embedder failed, and words decided alone.
+    """
     recalled: bool
     """Always true: a message with this result is not archived as new."""
 

@@ -110,7 +110,7 @@ async fn a_program_that_can_not_be_run_is_no_provider() {
 async fn too_much_ends_the_program() {
     let began = Instant::now();
     let failure = write(&shell("yes", "max_response = \"64KiB\""), Kind::Command, "p").await.unwrap_err();
-    assert_eq!(failure.text, "the summary has more than 65536 bytes");
+    assert_eq!(failure.text, "the answer has more than 65536 bytes");
     assert!(began.elapsed() < PATIENCE);
 }
 

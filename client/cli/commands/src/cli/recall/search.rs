@@ -19,6 +19,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         limit: Some(limit),
     };
     let result = session.connect()?.recall_search(params)?;
+    if let Some(notice) = result.notice.as_ref().filter(|_| !session.common.json) {
+        out::note(session.common, notice);
+    }
     if session.common.json {
         out::json(&result)?;
     } else if result.hits.is_empty() {

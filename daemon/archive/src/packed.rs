@@ -1,0 +1,88 @@
+//! A vector as it is kept: whole numbers from -127 to 127 with one factor, a quarter of its size; of what is compared
+//! that loses less than a hundredth. Only its direction counts.
+
+/// Most numbers of a vector.
+pub const DIMENSIONS: usize = 8192;
+
+/// Bytes of the factor before the numbers.
+const FACTOR: usize = 4;
+
+/// The largest of the whole numbers.
+const LARGEST: f32 = 127.0;
+
+/// A vector as it is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packed(Vec<u8>);
+
+impl Packed {
+    /// What stands for a text without a vector, so that nobody asks for it again.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// What is kept of it.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Packs a vector. One without a direction, of no numbers, or with one that is none, is as no vector.
+    #[must_use]
+    pub fn of(vector: &[f32]) -> Self {
+        let Some(unit) = unit(vector) else { return Self::none() };
+        let largest = unit.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+        let factor = largest / LARGEST;
+        let mut bytes = factor.to_le_bytes().to_vec();
+        bytes.extend(unit.iter().map(|number| byte(number / factor)));
+        Self(bytes)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is from -127 to 127")]
+fn byte(number: f32) -> u8 {
+    (number.round().clamp(-LARGEST, LARGEST) as i8).cast_unsigned()
+}
+
+/// The vector of length 1 with the same direction.
+pub(crate) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "what is compared needs no more")]
+    let unit = |number: &f32| (f64::from(*number) / length) as f32;
+    (length.is_finite() && length > 0.0).then(|| vector.iter().map(unit).collect())
+}
+
+/// How alike a packed vector is to one of length 1: the cosine, from -1 to 1; none where the sizes differ.
+pub(crate) fn likeness(packed: &[u8], unit: &[f32]) -> Option<f32> {
+    let (factor, numbers) = packed.split_first_chunk::<FACTOR>()?;
+    if numbers.len() != unit.len() {
+        return None;
+    }
+    let products = numbers.iter().zip(unit).map(|(byte, number)| f32::from(byte.cast_signed()) * number);
+    Some(products.sum::<f32>() * f32::from_le_bytes(*factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_has_no_direction_is_no_vector() {
+        for vector in [&[][..], &[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0]] {
+            assert_eq!(Packed::of(vector), Packed::none(), "{vector:?}");
+        }
+        assert_eq!(likeness(&Packed::none().0, &[1.0]), None);
+    }
+
+    proptest! {
+        /// Packing changes what is compared by less than a hundredth.
+        #[test]
+        fn a_packed_vector_is_as_like_as_before(one in prop::collection::vec(-3.0_f32..3.0, 64), other in prop::collection::vec(-3.0_f32..3.0, 64)) {
+            let (Some(a), Some(b)) = (unit(&one), unit(&other)) else { return Ok(()) };
+            let exact: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            let packed = likeness(&Packed::of(&one).0, &b).unwrap();
+            prop_assert!((exact - packed).abs() < 0.01, "{exact} {packed}");
+        }
+    }
+}

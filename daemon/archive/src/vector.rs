@@ -1,0 +1,95 @@
+//! Vectors of documents: what an embedder makes of their texts.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::browse::narrow;
+pub use crate::packed::{DIMENSIONS, Packed};
+use crate::search::{Hit, hit_of};
+use crate::{Archive, ArchiveError, Reader};
+
+impl Reader {
+    /// Documents without a vector, the oldest behind this id first, each with its id; an output's part is
+    /// a place, and the text is in its file.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn without_vector(&self, behind: i64, limit: usize) -> Result<Vec<(i64, Hit)>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            // Messages come into the index behind outputs that have larger ids.
+            "SELECT id FROM document WHERE id > min(?1, (SELECT value FROM meta WHERE name = 'indexed'))
+             AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = document.id) ORDER BY id LIMIT ?2",
+        )?;
+        let ids = query.query_map(params![behind, narrow(limit)], |row| row.get(0))?;
+        let ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
+        ids.into_iter().map(|id| Ok((id, hit_of(&self.connection, id)?))).collect()
+    }
+
+    /// How many documents have a vector, and how many there are.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn count_vectors(&self) -> Result<(u64, u64), ArchiveError> {
+        let count = |table: &str| {
+            let query = format!("SELECT count(*) FROM {table}");
+            self.connection.prepare_cached(&query)?.query_row([], |row| row.get(0))
+        };
+        Ok((count("vector")?, count("document")?))
+    }
+}
+
+impl Archive {
+    /// Says which embedder makes the vectors from now on. Those of another one can't be compared, and go.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn use_embedder(&mut self, name: &str) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if space(&transaction)?.is_none_or(|(known, _)| known != name) {
+            begin(&transaction, name, None)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Keeps vectors of documents that are still there, of so many numbers each, if there are any but
+    /// [`Packed::none`]. Where the embedder answers with
+    /// another number of them than before, those of before go, and true is answered.
+    ///
+    /// # Errors
+    /// A failure of the database; none is kept then.
+    pub fn keep_vectors(&mut self, dimensions: Option<usize>, vectors: &[(i64, Packed)]) -> Result<bool, ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let Some((name, known)) = space(&transaction)? else { return Ok(false) };
+        let is_other = dimensions.is_some() && known.is_some() && known != dimensions;
+        if dimensions.is_some() && known != dimensions {
+            begin(&transaction, &name, dimensions)?;
+        }
+        {
+            let mut insert = transaction.prepare_cached(
+                "INSERT OR REPLACE INTO vector (id, body)
+                 SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM document WHERE id = ?1)",
+            )?;
+            for (id, vector) in vectors {
+                insert.execute(params![id, vector.bytes()])?;
+            }
+        }
+        transaction.commit()?;
+        Ok(is_other)
+    }
+}
+
+fn space(connection: &Connection) -> Result<Option<(String, Option<usize>)>, ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT embedder, dimensions FROM vector_space")?;
+    Ok(query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Begins a space without any vector.
+fn begin(transaction: &Transaction<'_>, name: &str, dimensions: Option<usize>) -> Result<(), ArchiveError> {
+    transaction.execute("DELETE FROM vector", [])?;
+    let query = "INSERT OR REPLACE INTO vector_space (one, embedder, dimensions) VALUES (1, ?1, ?2)";
+    transaction.execute(query, params![name, dimensions])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

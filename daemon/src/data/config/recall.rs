@@ -1,0 +1,91 @@
+//! `[recall]`: what makes vectors of texts, so that a search finds what is said in other words.
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::format::{Format, Optional, text, time, word};
+use super::key::{Mistake, section};
+use super::summarizer::{arguments, base_url, url, variable};
+
+section! {
+    /// What a search finds beside words.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct RecallConfig {
+        /// What makes vectors of texts; with one the texts of messages, outputs and notes are given to it.
+        pub embedder: EmbedderKind = EmbedderKind::Off, word(&EmbedderKind::NAMES);
+        /// How long a search waits for the vector of its query; without it words decide alone.
+        pub wait: Duration = Duration::from_secs(2), timeout();
+        /// Any endpoint for embeddings, as OpenAI and most local servers offer them.
+        pub openai: Option<EmbeddingEndpointConfig> = None, Optional(EmbeddingEndpointConfig::example());
+        /// A program: texts on its standard input, vectors on its standard output, as JSON.
+        pub command: Option<EmbeddingCommandConfig> = None, Optional(EmbeddingCommandConfig::default());
+    }
+}
+
+section! {
+    /// An endpoint for embeddings.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct EmbeddingEndpointConfig {
+        /// What `/embeddings` is appended to.
+        pub base_url: Url = url(LOCAL), base_url().required();
+        /// Which model is asked for.
+        pub model: String = "all-minilm".to_owned(), text("a name").required();
+        /// The variable that holds the key; absent: no key is sent.
+        pub api_key_env: Option<String> = None, variable().optional();
+        /// For a call with up to 32 texts.
+        pub timeout: Duration = Duration::from_secs(60), timeout();
+    }
+}
+
+section! {
+    /// A program that makes vectors.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct EmbeddingCommandConfig {
+        /// No shell sees it.
+        pub argv: Vec<String> = vec!["embed".to_owned()], arguments().required();
+        /// How long it may run for up to 32 texts.
+        pub timeout: Duration = Duration::from_secs(60), timeout();
+    }
+}
+
+/// Where a model on this machine is served.
+const LOCAL: &str = "http://127.0.0.1:11434/v1";
+
+/// What makes vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedderKind {
+    /// Nothing.
+    Off,
+    /// An endpoint for embeddings.
+    OpenAi,
+    /// A program.
+    Command,
+}
+
+impl EmbedderKind {
+    const NAMES: [(&str, Self); 3] = [("off", Self::Off), ("openai", Self::OpenAi), ("command", Self::Command)];
+}
+
+impl EmbeddingEndpointConfig {
+    fn example() -> Self {
+        Self { api_key_env: Some("OPENAI_API_KEY".to_owned()), ..Self::default() }
+    }
+}
+
+impl RecallConfig {
+    /// Whether the embedder has its table.
+    pub(super) fn check(&self) -> Result<(), Mistake> {
+        let name = match self.embedder {
+            EmbedderKind::OpenAi if self.openai.is_none() => "openai",
+            EmbedderKind::Command if self.command.is_none() => "command",
+            _ => return Ok(()),
+        };
+        let words = format!("is {name:?}, which needs a table [recall.{name}]");
+        Err(Mistake::new(words).at("embedder").at("recall"))
+    }
+}
+
+fn timeout() -> Format<Duration> {
+    time(Duration::from_millis(1)..=Duration::from_hours(1))
+}

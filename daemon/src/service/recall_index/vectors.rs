@@ -1,0 +1,185 @@
+//! Vectors of what is in the text index, made in the background where an embedder is configured.
+//!
+//! What is without a vector is looked for again and again, so that nothing depends on a note: what an index got while
+//! the embedder was away has its vectors as soon as it answers.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use herma_archive::handle::Source;
+use herma_archive::search::Hit;
+use herma_archive::vector::Packed;
+use herma_guard::{Policy, RedactOptions, Scope, redact};
+use herma_spill::Outputs;
+use herma_spill::page::Part;
+
+use super::RecallIndexer;
+use crate::data::config::RecallConfig;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::narrow;
+use crate::owners::blocking::blocking;
+use crate::owners::embedder::Embedder;
+use crate::owners::summarizer::Failure;
+
+/// Texts of one call.
+const TEXTS: usize = 32;
+
+/// Chars of a text that are given to an embedder: more than most models read.
+const CHARS: usize = 6_000;
+
+/// How often it is looked for texts without a vector.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Pauses after a failure: the first, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// An embedder, and whether texts are masked before it gets them.
+#[derive(Debug)]
+pub(crate) struct Embedding {
+    pub embedder: Embedder,
+    pub redact: bool,
+    /// Why the last call failed.
+    pub failed: Mutex<Option<String>>,
+}
+
+impl Embedding {
+    /// The configured one; none where it is off.
+    pub(crate) fn configured(config: &RecallConfig, redact: bool) -> Option<Self> {
+        Embedder::configured(config).map(|embedder| Self { embedder, redact, failed: Mutex::default() })
+    }
+
+    /// The vector of a query, within its time; else why there is none.
+    pub(crate) async fn of_query(&self, words: &str, wait: Duration) -> Result<Vec<f32>, String> {
+        let text = [self.shown(words)];
+        match tokio::time::timeout(wait, self.embedder.embed(&text)).await {
+            Ok(Ok(vectors)) => vectors.into_iter().next().ok_or_else(|| "it gave no vector".to_owned()),
+            Ok(Err(failure)) => Err(failure.text),
+            Err(_) => Err(format!("timeout: no answer within {wait:?}")),
+        }
+    }
+
+    /// The vectors of texts; none for one that the embedder refuses for what it is.
+    async fn of_texts(&self, texts: &[String]) -> Result<Vec<Option<Vec<f32>>>, String> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.embedder.embed(texts).await {
+            Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
+            Err(failure) if !is_refusal(&failure) => return Err(failure.text),
+            Err(_) => {}
+        }
+        // One of them keeps the others from theirs.
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            match self.embedder.embed(std::slice::from_ref(text)).await {
+                Ok(vector) => vectors.push(vector.into_iter().next()),
+                Err(failure) if is_refusal(&failure) => vectors.push(None),
+                Err(failure) => return Err(failure.text),
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// A text as the embedder gets it.
+    fn shown(&self, text: &str) -> String {
+        let text = &text[..text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at)];
+        match self.redact {
+            true => redact(text, RedactOptions::default()).text.into_owned(),
+            false => text.to_owned(),
+        }
+    }
+
+    fn note(&self, failed: Option<String>) -> bool {
+        let before = std::mem::replace(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner), failed);
+        before.is_none()
+    }
+}
+
+/// Whether what was asked can't be answered, however often it is asked.
+fn is_refusal(failure: &Failure) -> bool {
+    matches!(failure.status, Some(400 | 413 | 422))
+}
+
+/// Makes vectors for as long as it is polled.
+pub(super) async fn embed_new(indexer: &RecallIndexer) {
+    let Some(embedding) = &indexer.embedding else { return };
+    let mut behind = None;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match embed_some(indexer, embedding, &mut behind).await {
+            Ok(true) => {
+                embedding.note(None);
+                pause = FIRST_PAUSE;
+            }
+            Ok(false) => tokio::time::sleep(LOOK).await,
+            Err(words) => {
+                if embedding.note(Some(words.clone())) {
+                    tracing::warn!("the embedder failed; searches go by words until it answers: {words}");
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}
+
+/// Makes vectors of the oldest texts behind an id; whether there were any. `behind` is none before the
+/// archive knows whose vectors are made.
+async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut Option<i64>) -> Result<bool, String> {
+    if !indexer.archive.is_in_use() {
+        *behind = None;
+        return Ok(false);
+    }
+    let failed = |error: Error| error.to_string();
+    let from = match *behind {
+        Some(from) => from,
+        None => {
+            indexer.archive.use_embedder(embedding.embedder.name().to_owned()).await.map_err(failed)?;
+            0
+        }
+    };
+    let waiting = indexer.archive.without_vector(from, TEXTS).await.map_err(failed)?;
+    let Some(first) = waiting.first().map(|(id, _)| *id) else {
+        *behind = Some(from);
+        return Ok(false);
+    };
+    let texts = texts(indexer, waiting).await.map_err(failed)?;
+    let said: Vec<String> =
+        texts.iter().filter(|(_, text)| !text.is_empty()).map(|(_, text)| embedding.shown(text)).collect();
+    let mut vectors = embedding.of_texts(&said).await?.into_iter();
+    let mut dimensions = None;
+    let packed = texts.into_iter().map(|(id, text)| {
+        let vector = if text.is_empty() { None } else { vectors.next().flatten() };
+        dimensions = dimensions.or(vector.as_ref().map(Vec::len));
+        (id, vector.map_or_else(Packed::none, |vector| Packed::of(&vector)))
+    });
+    let packed: Vec<(i64, Packed)> = packed.collect();
+    if indexer.archive.keep_vectors(dimensions, packed).await.map_err(failed)? {
+        // All are to be made anew; an embedder that can't decide shall not keep the machine busy.
+        *behind = Some(0);
+        return Ok(false);
+    }
+    *behind = Some(first - 1);
+    Ok(true)
+}
+
+/// What stands in documents; nothing where a model must not see it, or a file is gone.
+async fn texts(indexer: &RecallIndexer, documents: Vec<(i64, Hit)>) -> Outcome<Vec<(i64, String)>> {
+    let (outputs, policy) = (indexer.outputs.clone(), indexer.policy.clone());
+    blocking("an embedder's texts", move || {
+        Ok(documents.into_iter().map(|(id, hit)| (id, text(&outputs, &policy, hit))).collect())
+    })
+    .await
+}
+
+fn text(outputs: &Outputs, policy: &Policy, hit: Hit) -> String {
+    match (hit.source, hit.text) {
+        (Source::Output { handle, start, chars, .. }, _) => {
+            let part = Part::Chars { offset: narrow(start), limit: narrow(chars).clamp(1, CHARS) };
+            outputs.peek(&handle, part).map(|page| page.text).unwrap_or_default()
+        }
+        (Source::Memory { .. }, Some(text)) if !policy.blocks(&text, Scope::Strict).is_empty() => String::new(),
+        (_, text) => text.unwrap_or_default(),
+    }
+}
