@@ -100,6 +100,13 @@ fn what_was_rewritten_is_another_session_and_what_was_removed_stays_so() {
     let ran = import(&home, "claude-code", &file, &[]);
     assert_eq!((added(&ran), &ran.json()["sessions"]["removed"]), ((0, 0, 0), &json!(1)));
     assert_eq!(messages(&daemon, "claude-code:s1~2"), None);
+    // Nor does it come back under the next name.
+    fs::remove_file(&file).unwrap();
+    write(&file, 30..50);
+    assert_eq!(added(&import(&home, "claude-code", &file, &[])), (0, 0, 0));
+    assert_eq!(messages(&daemon, "claude-code:s1~3"), None);
+    fs::remove_file(&file).unwrap();
+    write(&file, 10..18);
     remove("claude-code:s1");
     assert_eq!(added(&import(&home, "claude-code", &file, &["--again"])), (8, 1, 0));
     assert_eq!(messages(&daemon, "claude-code:s1"), Some(8));
@@ -152,6 +159,9 @@ fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
         .unwrap();
     let dry = import(&home, "claude-code", &file, &["--dry-run"]);
     assert_eq!((added(&dry), messages(&daemon, "claude-code:s1")), ((2, 1, 0), None), "{dry:?}");
+    // What was refused is tried again.
+    let ran = import(&home, "claude-code", &file, &["--profile-for", "/work=no profile"]);
+    assert!(ran.code == 1 && ran.err.contains("session s1"), "{ran:?}");
     let ran =
         import(&home, "claude-code", &file, &["--redact", "--profile-for", "/work=work", "--profile-for", "/=other"]);
     assert_eq!((ran.code, added(&ran)), (0, (2, 1, 0)), "{ran:?}");
@@ -185,13 +195,36 @@ fn an_export_is_read_from_standard_input_and_says_only_what_is_new() {
     };
     let ran = Cli::new(&home).run_with(&["import", "--json", "chatgpt", "-"], &export(false));
     assert_eq!((ran.code, added(&ran)), (0, (2, 1, 0)), "{ran:?}");
+    // What comes by standard input is another export each time.
+    let ran = Cli::new(&home).run_with(&["import", "--json", "chatgpt", "-"], &export(true));
+    assert_eq!((ran.code, added(&ran)), (0, (1, 0, 1)), "{ran:?}");
     let file = home.path().join("conversations.json");
-    for (more, expect) in [(false, (0, 0, 0)), (true, (1, 0, 1)), (true, (0, 0, 0))] {
+    for (more, expect) in [(true, (0, 0, 0)), (false, (2, 1, 0)), (false, (0, 0, 0))] {
         fs::write(&file, export(more)).unwrap();
         assert_eq!(added(&import(&home, "chatgpt", home.path(), &[])), expect);
     }
     let row = daemon.client().session_show(ShowParams { session: "chatgpt:g1".into() }).unwrap();
     assert_eq!((row.title.as_deref(), row.messages, row.started_at), (Some("Ports"), 3, 1.7e9));
+    // A shorter conversation goes on from an edited message: it is another one.
+    assert_eq!(messages(&daemon, "chatgpt:g1~2"), Some(2));
+}
+
+#[test]
+fn a_session_grows_in_the_profile_that_has_it() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let conversation = |id: &str| {
+        let content = json!({ "content_type": "text", "parts": ["which port?"] });
+        let node = json!({ "message": { "author": { "role": "user" }, "create_time": 1.7e9, "content": content } });
+        json!({ "id": id, "current_node": "a", "mapping": { "a": node } })
+    };
+    let file = home.path().join("conversations.json");
+    fs::write(&file, json!([conversation("g1"), conversation("g2")]).to_string()).unwrap();
+    let params = ImportParams { session: "chatgpt:g1".into(), ..ImportParams::default() };
+    daemon.client().with_profile(Some("work".into())).session_import(params).unwrap();
+    assert_eq!(added(&import(&home, "chatgpt", &file, &[])), (2, 2, 0));
+    let profile = |session: &str| daemon.client().session_show(ShowParams { session: session.into() }).unwrap().profile;
+    assert_eq!([profile("chatgpt:g1"), profile("chatgpt:g2")], ["work", "default"]);
 }
 
 /// Makes a database as Hermes does, or goes on with one.

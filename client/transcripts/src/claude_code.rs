@@ -76,12 +76,15 @@ impl Reader {
                 let answer = parts::text(part.get("content").unwrap_or(&Value::Null), &mut self.tally);
                 messages.push(parts::result(id, self.tools.get(id).map(String::as_str), &answer));
             } else {
-                parts::push(&mut text, &parts::text(part, &mut self.tally));
+                let part = parts::text(part, &mut self.tally);
+                if COMMANDS.iter().any(|command| part.starts_with(command)) {
+                    self.tally.add("command");
+                } else {
+                    parts::push(&mut text, &part);
+                }
             }
         }
-        if COMMANDS.iter().any(|command| text.starts_with(command)) {
-            self.tally.add("command");
-        } else if !text.is_empty() {
+        if !text.is_empty() {
             messages.push(parts::message("user", &text));
         }
         self.push(record, messages);

@@ -32,6 +32,8 @@ pub struct Transcript {
     /// Messages of it that were taken before.
     taken: u64,
     said: Vec<Said>,
+    /// Bytes of these.
+    waiting: usize,
 }
 
 /// A message.
@@ -52,6 +54,7 @@ impl Transcript {
 
     /// Adds a message.
     pub fn push(&mut self, said: Said) {
+        self.waiting += said.message.len();
         self.said.push(said);
     }
 
@@ -62,13 +65,14 @@ impl Transcript {
 
     /// Bytes of the messages that nobody took yet.
     #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.said.iter().map(|said| said.message.len()).sum()
+    pub const fn waiting(&self) -> usize {
+        self.waiting
     }
 
     /// The messages that were read since the last call, and the place of the first of them in the session, from 0.
     pub fn take(&mut self) -> (u64, Vec<Said>) {
         let (first, said) = (self.taken, std::mem::take(&mut self.said));
+        self.waiting = 0;
         self.taken = first.saturating_add(u64::try_from(said.len()).unwrap_or(u64::MAX));
         (first, said)
     }

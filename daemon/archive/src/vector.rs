@@ -7,21 +7,45 @@ pub use crate::packed::{DIMENSIONS, Packed};
 use crate::search::{Hit, hit_of};
 use crate::{Archive, ArchiveError, Reader};
 
+/// Documents that wait for their vectors.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Waiting {
+    /// Each with its id, the oldest first.
+    pub documents: Vec<(i64, Hit)>,
+    /// The id of the newest document that there is.
+    pub newest: i64,
+}
+
+/// What became of vectors that were to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptVectors {
+    /// They are kept.
+    Well,
+    /// They are kept, and those of before went, for they have another number of dimensions.
+    Anew,
+    /// Nobody said yet which embedder makes vectors: the archive is another one than before.
+    Nowhere,
+}
+
 impl Reader {
     /// Documents without a vector, the oldest behind this id first, each with its id; an output's part is
     /// a place, and the text is in its file.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn without_vector(&self, behind: i64, limit: usize) -> Result<Vec<(i64, Hit)>, ArchiveError> {
-        let mut query = self.connection.prepare_cached(
+    pub fn without_vector(&self, behind: i64, limit: usize) -> Result<Waiting, ArchiveError> {
+        // One view of the file: what goes meanwhile is still there.
+        let view = self.connection.unchecked_transaction()?;
+        let newest = view.query_row("SELECT coalesce(max(id), 0) FROM document", [], |row| row.get(0))?;
+        let mut query = view.prepare_cached(
             // Messages come into the index behind outputs that have larger ids.
             "SELECT id FROM document WHERE id > min(?1, (SELECT value FROM meta WHERE name = 'indexed'))
              AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = document.id) ORDER BY id LIMIT ?2",
         )?;
         let ids = query.query_map(params![behind, narrow(limit)], |row| row.get(0))?;
         let ids: Vec<i64> = ids.collect::<Result<_, _>>()?;
-        ids.into_iter().map(|id| Ok((id, hit_of(&self.connection, id)?))).collect()
+        let documents = ids.into_iter().map(|id| Ok((id, hit_of(&view, id)?))).collect::<Result<_, ArchiveError>>()?;
+        Ok(Waiting { documents, newest })
     }
 
     /// How many documents have a vector, and how many there are.
@@ -53,13 +77,17 @@ impl Archive {
 
     /// Keeps vectors of documents that are still there, of so many numbers each, if there are any but
     /// [`Packed::none`]. Where the embedder answers with
-    /// another number of them than before, those of before go, and true is answered.
+    /// another number of them than before, those of before go.
     ///
     /// # Errors
     /// A failure of the database; none is kept then.
-    pub fn keep_vectors(&mut self, dimensions: Option<usize>, vectors: &[(i64, Packed)]) -> Result<bool, ArchiveError> {
+    pub fn keep_vectors(
+        &mut self,
+        dimensions: Option<usize>,
+        vectors: &[(i64, Packed)],
+    ) -> Result<KeptVectors, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let Some((name, known)) = space(&transaction)? else { return Ok(false) };
+        let Some((name, known)) = space(&transaction)? else { return Ok(KeptVectors::Nowhere) };
         let is_other = dimensions.is_some() && known.is_some() && known != dimensions;
         if dimensions.is_some() && known != dimensions {
             begin(&transaction, &name, dimensions)?;
@@ -74,7 +102,7 @@ impl Archive {
             }
         }
         transaction.commit()?;
-        Ok(is_other)
+        Ok(if is_other { KeptVectors::Anew } else { KeptVectors::Well })
     }
 }
 

@@ -6,8 +6,8 @@ use herma_archive::Reader;
 use herma_archive::browse::{ArchivedMemory, ArchivedMessage, Spoken};
 use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
-use herma_archive::search::{Found, Hit, Kinds, Search};
-use herma_archive::vector::Packed;
+use herma_archive::search::{Found, Kinds, Search};
+use herma_archive::vector::{KeptVectors, Packed, Waiting};
 use herma_memory::{Row, Target};
 
 use super::ArchiveHandle;
@@ -83,12 +83,16 @@ impl ArchiveHandle {
     }
 
     /// Documents without a vector, the oldest behind an id.
-    pub(crate) async fn without_vector(&self, behind: i64, limit: usize) -> Outcome<Vec<(i64, Hit)>> {
+    pub(crate) async fn without_vector(&self, behind: i64, limit: usize) -> Outcome<Waiting> {
         self.read(move |reader| reader.without_vector(behind, limit)).await
     }
 
-    /// Keeps vectors of so many numbers each; of none where no text had one. True where those of before went.
-    pub(crate) async fn keep_vectors(&self, dimensions: Option<usize>, vectors: Vec<(i64, Packed)>) -> Outcome<bool> {
+    /// Keeps vectors of so many numbers each; of none where no text had one.
+    pub(crate) async fn keep_vectors(
+        &self,
+        dimensions: Option<usize>,
+        vectors: Vec<(i64, Packed)>,
+    ) -> Outcome<KeptVectors> {
         self.write(move |archive| archive.keep_vectors(dimensions, &vectors)).await
     }
 

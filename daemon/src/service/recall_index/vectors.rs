@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use herma_archive::handle::Source;
 use herma_archive::search::Hit;
-use herma_archive::vector::Packed;
+use herma_archive::vector::{KeptVectors, Packed, Waiting};
+use herma_context::outcome::FailureKind;
 use herma_guard::{Policy, RedactOptions, Scope, redact};
 use herma_spill::Outputs;
 use herma_spill::page::Part;
@@ -59,26 +60,27 @@ impl Embedding {
         }
     }
 
-    /// The vectors of texts; none for one that the embedder refuses for what it is.
+    /// The vectors of texts; none for one that the embedder has none for, though it has one for another.
     async fn of_texts(&self, texts: &[String]) -> Result<Vec<Option<Vec<f32>>>, String> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        match self.embedder.embed(texts).await {
+        let first = match self.embedder.embed(texts).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
-            Err(failure) if !is_refusal(&failure) => return Err(failure.text),
-            Err(_) => {}
-        }
-        // One of them keeps the others from theirs.
+            Err(failure) if is_away(&failure) || texts.len() == 1 => return Err(failure.text),
+            Err(failure) => failure,
+        };
+        // One of them may keep the others from theirs.
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
             match self.embedder.embed(std::slice::from_ref(text)).await {
                 Ok(vector) => vectors.push(vector.into_iter().next()),
-                Err(failure) if is_refusal(&failure) => vectors.push(None),
-                Err(failure) => return Err(failure.text),
+                Err(failure) if is_away(&failure) => return Err(failure.text),
+                Err(_) => vectors.push(None),
             }
         }
-        Ok(vectors)
+        // Who refuses all of them is not to be believed.
+        if vectors.iter().all(Option::is_none) { Err(first.text) } else { Ok(vectors) }
     }
 
     /// A text as the embedder gets it.
@@ -96,9 +98,10 @@ impl Embedding {
     }
 }
 
-/// Whether what was asked can't be answered, however often it is asked.
-fn is_refusal(failure: &Failure) -> bool {
-    matches!(failure.status, Some(400 | 413 | 422))
+/// Whether a failure says nothing about the texts.
+fn is_away(failure: &Failure) -> bool {
+    let is_gone = matches!(failure.kind, FailureKind::Connection | FailureKind::Timeout | FailureKind::NoProvider);
+    is_gone || matches!(failure.status, Some(401 | 403 | 404 | 408 | 429 | 502 | 503 | 504))
 }
 
 /// Makes vectors for as long as it is polled.
@@ -139,12 +142,12 @@ async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut
             0
         }
     };
-    let waiting = indexer.archive.without_vector(from, TEXTS).await.map_err(failed)?;
-    let Some(first) = waiting.first().map(|(id, _)| *id) else {
-        *behind = Some(from);
+    let Waiting { documents, newest } = indexer.archive.without_vector(from, TEXTS).await.map_err(failed)?;
+    let Some(first) = documents.first().map(|(id, _)| *id) else {
+        *behind = Some(newest);
         return Ok(false);
     };
-    let texts = texts(indexer, waiting).await.map_err(failed)?;
+    let texts = texts(indexer, documents).await.map_err(failed)?;
     let said: Vec<String> =
         texts.iter().filter(|(_, text)| !text.is_empty()).map(|(_, text)| embedding.shown(text)).collect();
     let mut vectors = embedding.of_texts(&said).await?.into_iter();
@@ -155,13 +158,14 @@ async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut
         (id, vector.map_or_else(Packed::none, |vector| Packed::of(&vector)))
     });
     let packed: Vec<(i64, Packed)> = packed.collect();
-    if indexer.archive.keep_vectors(dimensions, packed).await.map_err(failed)? {
-        // All are to be made anew; an embedder that can't decide shall not keep the machine busy.
-        *behind = Some(0);
-        return Ok(false);
-    }
-    *behind = Some(first - 1);
-    Ok(true)
+    let kept = indexer.archive.keep_vectors(dimensions, packed).await.map_err(failed)?;
+    *behind = match kept {
+        KeptVectors::Well => Some(first - 1),
+        KeptVectors::Anew => Some(0),
+        KeptVectors::Nowhere => None,
+    };
+    // An embedder that can't decide shall not keep the machine busy.
+    Ok(kept == KeptVectors::Well)
 }
 
 /// What stands in documents; nothing where a model must not see it, or a file is gone.

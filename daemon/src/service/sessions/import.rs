@@ -86,6 +86,9 @@ impl SessionService {
             let words = format!("{} for {} messages; there must be one for each", times.len(), messages.len());
             return Err(Error::param("times", words));
         }
+        if times.iter().flatten().any(|time| !time.is_finite() || *time < 0.0) {
+            return Err(Error::param("times", "must be Unix seconds"));
+        }
         if caller.profile() != DEFAULT_PROFILE {
             self.profiles.create(caller.profile())?;
         }

@@ -52,6 +52,7 @@ pub(super) fn import(talk: &mut Talk) {
     talk.ask("session.import", at(1, json!([1.5, null])));
     talk.ask("session.import", at(4, json!([1.5, 2.5])));
     talk.ask("session.import", at(0, json!([1.5])));
+    talk.ask("session.import", at(2, json!([-1.5, 2])));
     talk.ask("session.import", json!({ "session": "", "position": 0, "messages": [] }));
     talk.ask("session.import", json!({ "session": "x:1", "position": 0, "messages": [], "source": "a\nb" }));
     talk.ask("session.show", json!({ "session": "x:1" }));

@@ -84,7 +84,9 @@ struct Rule {
 fn rule(text: &str) -> Result<Rule, String> {
     match text.rsplit_once('=') {
         Some((folder, profile)) if !folder.is_empty() && !profile.is_empty() => {
-            let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+            // Agents name their folders without links; one that is not there can't be looked at.
+            let folder = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
+            let folder = folder.map_err(|error| error.to_string())?;
             Ok(Rule { folder, profile: profile.to_owned() })
         }
         _ => Err("it must be FOLDER=PROFILE".to_owned()),
@@ -141,8 +143,9 @@ impl<'a> Import<'a> {
 
     /// Takes in what is new in a file.
     fn file(&mut self, path: &Path, stamp: &Stamp, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
-        // What is written to a database may be in its log for long.
-        let is_same = self.arguments.program != Program::Hermes && self.sink.record.has_seen(path, stamp);
+        // What is written to a database may be in its log for long, and standard input is another one each time.
+        let has_looks = self.arguments.program != Program::Hermes && !self.files.is_input();
+        let is_same = has_looks && self.sink.record.has_seen(path, stamp);
         self.sink.report.file(is_same);
         if is_same {
             return Ok(());
@@ -153,8 +156,10 @@ impl<'a> Import<'a> {
             Program::Chatgpt => export::read(path, &mut self.sink, seen),
         };
         match read {
-            Ok(()) => {
-                self.sink.record.saw(path, stamp.clone());
+            Ok(is_whole) => {
+                if is_whole && has_looks {
+                    self.sink.record.saw(path, stamp.clone());
+                }
                 self.sink.record.save_sometimes()
             }
             Err(Failure::File(words)) => {

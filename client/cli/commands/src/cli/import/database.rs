@@ -1,6 +1,7 @@
 //! The database of an agent of the Hermes family, `state.db`, also while the agent writes it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,35 +15,53 @@ use crate::cli::exit::Failure;
 /// How long the agent may hold the database.
 const BUSY: Duration = Duration::from_secs(10);
 
+/// Seconds between two rows that are written by one compaction: the agent adds a millionth to each.
+const AT_ONCE: f64 = 0.001;
+
 /// How often a session is read anew because what was imported of it is no more the same.
 const TRIES: usize = 4;
 
-pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
+pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
     let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
     let database = Database::open(path).map_err(failed)?;
+    let mut is_whole = true;
     for session in database.sessions().map_err(failed)? {
-        for _ in 0..TRIES {
-            let known = sink.known(&session.id)?;
-            if known.live || known.removed || known.row >= session.last_row {
-                break;
+        // One that can't be kept keeps no other one away.
+        match one(path, &database, &session, sink) {
+            Err(Failure::File(words)) => {
+                sink.report.problem(words);
+                is_whole = false;
             }
-            if known.messages == 0 && known.row == 0 && sink.is_live(&session.id)? {
-                sink.report.live(&session.id);
-                break;
-            }
-            let mut tally = Tally::default();
-            let mut transcript = session.transcript.clone();
-            database.messages(&session.id, known.row, &mut transcript, &mut tally).map_err(failed)?;
-            if known.row > 0 {
-                transcript.begin_at(known.messages);
-            }
-            if sink.take(path, &mut transcript, true)? == Taken::Well {
-                sink.read_to(&session.id, session.last_row)?;
-                sink.report.left_out(&tally);
-                break;
-            }
+            other => other?,
         }
         seen(0, sink.report.messages());
+    }
+    Ok(is_whole)
+}
+
+fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) -> Result<(), Failure> {
+    let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
+    for _ in 0..TRIES {
+        let known = sink.known(&session.id)?;
+        if known.live || known.removed || known.row >= session.last_row {
+            return Ok(());
+        }
+        if known.messages == 0 && known.row == 0 && sink.is_live(&session.id)? {
+            sink.report.live(&session.id);
+            return Ok(());
+        }
+        let mut tally = Tally::default();
+        let mut transcript = session.transcript.clone();
+        let rows = known.row..=session.last_row;
+        database.messages(&session.id, rows, &mut transcript, &mut tally).map_err(failed)?;
+        if known.row > 0 {
+            transcript.begin_at(known.messages);
+        }
+        if sink.take(path, &mut transcript, true)? == Taken::Well {
+            sink.read_to(&session.id, session.last_row)?;
+            sink.report.left_out(&tally);
+            return Ok(());
+        }
     }
     Ok(())
 }
@@ -95,12 +114,12 @@ impl Database {
         kept.collect()
     }
 
-    /// The messages of a session behind a row. What its user took back is left out, and what a compaction
-    /// wrote a second time.
+    /// The messages of a session from behind a row to another one. What its user took back is left out, and what a
+    /// compaction wrote a second time: at the same time as before, or right behind another row.
     fn messages(
         &self,
         session: &str,
-        behind: i64,
+        rows: RangeInclusive<i64>,
         transcript: &mut Transcript,
         tally: &mut Tally,
     ) -> rusqlite::Result<()> {
@@ -110,13 +129,16 @@ impl Database {
         let [active, compacted] = [column("active", "1"), column("compacted", "0")];
         let query = format!(
             "SELECT id, timestamp, role, content, {calls}, {call}, {tool}, {active}, {compacted} FROM messages
-             WHERE session_id = ?1 ORDER BY id"
+             WHERE session_id = ?1 AND id <= ?2 ORDER BY id"
         );
         let mut query = self.connection.prepare(&query)?;
-        let mut rows = query.query(params![session])?;
-        let mut compacted = BTreeMap::new();
+        let (behind, last) = rows.into_inner();
+        let mut rows = query.query(params![session, last])?;
+        let mut compacted: HashMap<String, Vec<f64>> = HashMap::new();
+        let mut before = f64::NEG_INFINITY;
         while let Some(row) = rows.next()? {
-            let [is_active, is_compacted] = [row.get::<_, i64>(7)? != 0, row.get::<_, i64>(8)? != 0];
+            let flag = |at, none| row.get::<_, Option<i64>>(at).map(|flag| flag.map_or(none, |flag| flag != 0));
+            let [is_active, is_compacted] = [flag(7, true)?, flag(8, false)?];
             let id: i64 = row.get(0)?;
             let read = hermes::Row {
                 role: text(row, 2)?.unwrap_or_default(),
@@ -129,15 +151,18 @@ impl Database {
                 tally.add("message without words");
                 continue;
             };
-            let is_again = compacted.contains_key(&message);
+            let time: Option<f64> = row.get(1).ok().filter(|time| *time >= 0.0);
+            let said = time.unwrap_or(0.0);
+            let is_at_once = (0.0..AT_ONCE).contains(&(said - std::mem::replace(&mut before, said)));
+            let known = compacted.get(&message);
+            let is_again = known.is_some_and(|times| is_at_once || times.contains(&said));
             if is_compacted {
-                compacted.insert(message.clone(), id);
+                compacted.entry(message.clone()).or_default().push(said);
             }
             match (is_active || is_compacted, is_again) {
                 (false, _) => tally.add("message that was taken back"),
                 (true, true) => tally.add("message that is there twice"),
                 (true, false) if id > behind => {
-                    let time: Option<f64> = row.get(1).ok().filter(|time| *time >= 0.0);
                     transcript.push(Said { time, message });
                 }
                 (true, false) => {}

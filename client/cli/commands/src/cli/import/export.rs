@@ -18,12 +18,20 @@ use crate::cli::exit::Failure;
 /// How a folder of zipped files begins.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
+pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
     let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let read = Cell::new(0);
-    let mut stopped = None;
+    let (mut stopped, mut is_whole) = (None, true);
     let mut each = |conversation: &Value| {
-        let taken = one(path, conversation, sink);
+        let taken = match one(path, conversation, sink) {
+            // One that can't be kept keeps no other one away.
+            Err(Failure::File(words)) => {
+                sink.report.problem(words);
+                is_whole = false;
+                Ok(())
+            }
+            other => other,
+        };
         seen(read.get(), sink.report.messages());
         taken.map_err(|failure| stopped = Some(failure)).is_ok()
     };
@@ -35,7 +43,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     });
     match stopped {
         Some(failure) => Err(failure),
-        None => outcome.map_err(failed),
+        None => outcome.map(|()| is_whole).map_err(failed),
     }
 }
 

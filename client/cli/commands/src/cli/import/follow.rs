@@ -1,6 +1,6 @@
 //! Files of JSON lines, to which programs add.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -30,6 +30,8 @@ pub(super) struct Follower {
     program: Program,
     /// Those that grew.
     open: HashMap<PathBuf, Followed>,
+    /// Those that were read once.
+    seen: HashSet<PathBuf>,
 }
 
 /// A file as far as it was read.
@@ -73,7 +75,7 @@ impl Reader {
 
 impl Follower {
     pub(super) fn new(program: Program) -> Self {
-        Self { program, open: HashMap::new() }
+        Self { program, open: HashMap::new(), seen: HashSet::new() }
     }
 
     /// Takes in what is new in a file; `seen` is told bytes of it, and messages of the whole run.
@@ -82,20 +84,36 @@ impl Follower {
         path: &Path,
         sink: &mut Sink<'_>,
         seen: &mut dyn FnMut(u64, u64),
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         for _ in 0..TRIES {
-            let mut followed = self.open.remove(path).unwrap_or_else(|| self.anew(path));
+            let known = self.open.remove(path);
+            let has_grown = known.is_some() || self.seen.contains(path);
+            let mut followed = known.unwrap_or_else(|| self.anew(path));
             match followed.read_on(path, sink, seen)? {
                 Taken::Well => {
-                    if sink.is_watching() && self.open.len() < OPEN {
-                        self.open.insert(path.to_owned(), followed);
+                    if sink.is_watching() {
+                        self.keep(path, followed, has_grown);
                     }
-                    return Ok(());
+                    return Ok(true);
                 }
                 Taken::ReadAgain => {}
             }
         }
         Err(Failure::File(format!("{}: it changes while it is read; try again later", path.display())))
+    }
+
+    /// Keeps the reader of a file that grows: one that was read twice.
+    fn keep(&mut self, path: &Path, followed: Followed, has_grown: bool) {
+        if !has_grown {
+            self.seen.insert(path.to_owned());
+            return;
+        }
+        if self.open.len() >= OPEN {
+            // Any of them: those that still grow come back.
+            let other = self.open.keys().next().cloned();
+            drop(other.and_then(|path| self.open.remove(&path)));
+        }
+        self.open.insert(path.to_owned(), followed);
     }
 
     fn anew(&self, path: &Path) -> Followed {

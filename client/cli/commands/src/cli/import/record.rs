@@ -34,7 +34,8 @@ pub(super) struct Record {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
-    files: BTreeMap<PathBuf, Stamp>,
+    /// By their paths, as far as these are text.
+    files: BTreeMap<String, Stamp>,
     sessions: BTreeMap<String, Known>,
 }
 
@@ -93,12 +94,15 @@ impl Record {
 
     /// Whether a file was read when it looked as it does now.
     pub(super) fn has_seen(&self, path: &Path, stamp: &Stamp) -> bool {
-        self.kept.files.get(path) == Some(stamp)
+        path.to_str().and_then(|path| self.kept.files.get(path)) == Some(stamp)
     }
 
     pub(super) fn saw(&mut self, path: &Path, stamp: Stamp) {
-        self.kept.files.insert(path.to_owned(), stamp);
-        self.is_changed = true;
+        // One whose path is no text is read each time.
+        if let Some(path) = path.to_str() {
+            self.kept.files.insert(path.to_owned(), stamp);
+            self.is_changed = true;
+        }
     }
 
     /// What is known of a session; none when it was never seen.

@@ -101,7 +101,7 @@ impl Report {
     /// Tells of something that could not be read; the run goes on.
     pub(super) fn problem(&mut self, words: String) {
         self.failed += 1;
-        if self.problems.len() < TOLD {
+        if self.problems.len() < TOLD && !self.problems.contains(&words) {
             out::error(&format!("herma: {words}"));
             self.problems.push(words);
         }

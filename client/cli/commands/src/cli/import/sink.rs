@@ -52,6 +52,7 @@ pub(super) struct Sink<'a> {
     arguments: &'a Arguments,
     /// A connection for each profile.
     clients: HashMap<Option<String>, Client>,
+    asking: Option<Client>,
     pub(super) record: Record,
     pub(super) report: Report,
 }
@@ -63,7 +64,7 @@ impl<'a> Sink<'a> {
         record: Record,
         report: Report,
     ) -> Result<Self, Failure> {
-        let mut sink = Self { session, arguments, clients: HashMap::new(), record, report };
+        let mut sink = Self { session, arguments, clients: HashMap::new(), asking: None, record, report };
         sink.client(session.common.profile.as_ref())?;
         Ok(sink)
     }
@@ -82,9 +83,9 @@ impl<'a> Sink<'a> {
             return Ok(known.clone());
         }
         let mut known = self.ask(id, id)?;
+        // Of a session that was rewritten the newest one counts, also when the older ones were removed.
         let mut version = 1;
-        // Of a session that was rewritten the newest one counts.
-        while known.messages > 0 && version < 100 {
+        loop {
             let next = self.ask(id, &name(id, version))?;
             if next.messages == 0 {
                 break;
@@ -106,16 +107,21 @@ impl<'a> Sink<'a> {
     /// Whether an agent itself keeps the session in herma, by its own name.
     pub(super) fn is_live(&mut self, own: &str) -> Result<bool, Failure> {
         let params = ShowParams { session: own.to_owned() };
-        match self.client(None)?.session_show(params) {
+        match self.asking()?.session_show(params) {
             Ok(row) => Ok(row.end_reason.as_deref() != Some(IMPORTED)),
             Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Whether what was imported of a session is still in the archive.
+    fn is_there(&mut self, id: &str, known: &Known) -> Result<bool, Failure> {
+        Ok(self.ask(id, &name(id, known.rewritten))?.messages > 0)
+    }
+
     fn ask(&mut self, id: &str, session: &str) -> Result<Known, Failure> {
         let params = ShowParams { session: self.named(session) };
-        match self.client(None)?.session_show(params) {
+        match self.asking()?.session_show(params) {
             Ok(row) => {
                 let live = row.end_reason.as_deref() != Some(IMPORTED);
                 let profile = Some(row.profile);
@@ -142,7 +148,17 @@ impl<'a> Sink<'a> {
         if known.removed || known.live {
             return Ok(Taken::Well);
         }
-        if rewrote(&known, first, &said) {
+        if first > known.messages {
+            return Ok(Taken::ReadAgain);
+        }
+        let is_shorter = all && first + (said.len() as u64) < known.messages && first + (said.len() as u64) > 0;
+        if is_shorter || rewrote(&known, first, &said) {
+            // What somebody removed does not come back under another name.
+            if !self.is_there(&transcript.id, &known)? {
+                self.report.removed(&transcript.id);
+                self.record.know(&transcript.id, Known { removed: true, ..known });
+                return Ok(Taken::Well);
+            }
             let rewritten = known.rewritten.saturating_add(1);
             let known = Known { rewritten, profile: known.profile, ..Known::default() };
             self.record.know(&transcript.id, known);
@@ -159,7 +175,7 @@ impl<'a> Sink<'a> {
         }
         let (is_new, before) = (known.messages == 0, known.messages);
         let taken = self.send(path, transcript, new, &mut known)?;
-        self.report.session(&transcript.id, is_new, known.messages - before);
+        self.report.session(&transcript.id, is_new, known.messages.saturating_sub(before));
         self.record.know(&transcript.id, known);
         Ok(taken)
     }
@@ -244,15 +260,20 @@ impl<'a> Sink<'a> {
             }
             // An older archive was put back.
             (ErrorKind::Conflict, Some(position)) => {
-                (known.messages, known.last) = (position, String::new());
+                (known.messages, known.last, known.row) = (position, String::new(), 0);
                 Ok(Taken::ReadAgain)
             }
             (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
-            _ => {
-                self.report.problem(format!("{}: session {id}: {}", path.display(), error.message));
-                Ok(Taken::Well)
-            }
+            _ => Err(Failure::File(format!("{}: session {id}: {}", path.display(), error.message))),
         }
+    }
+
+    /// A connection that asks for sessions of all profiles.
+    fn asking(&mut self) -> Result<&mut Client, ClientError> {
+        if self.asking.is_none() {
+            self.asking = Some(self.session.connect()?.with_profile(None));
+        }
+        self.asking.as_mut().ok_or(ClientError::NoHome)
     }
 
     fn client(&mut self, profile: Option<&String>) -> Result<&mut Client, ClientError> {
@@ -267,6 +288,7 @@ impl<'a> Sink<'a> {
     /// Forgets the connections, so that new ones are made.
     pub(super) fn disconnect(&mut self) {
         self.clients.clear();
+        self.asking = None;
     }
 
     /// The profile of a folder: of the rules that hold for it the one with the longest folder.
