@@ -20,9 +20,9 @@ WINDOW = 8_192
 LEAST = (100, 75, 100)
 
 
-def compressed(client, name, messages):
+def compressed(client, name, messages, window=WINDOW):
     """The list after all rounds, with a word said in each."""
-    client.context.configure(session=name, context_length=WINDOW)
+    client.context.configure(session=name, context_length=window)
     for round in range(ROUNDS):
         messages = client.context.compress(session=name, messages=messages, force=True)["messages"]
         messages += [{"role": "user", "content": f"Reviewed module {round}."}, {"role": "assistant", "content": "Good."}]
@@ -53,4 +53,5 @@ def main():
     sys.exit(any(share < least for share, least in zip(shares, LEAST)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -183,14 +183,16 @@ impl Material {
             }
         };
         let room = Room::of(limit, base, record, others + kept);
+        // The user's words come before what the state only names.
+        let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
         let words =
             |chars| user_messages::render(&self.said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
-        let user = words(room.user);
-        let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages));
+        let user = words(room.user + lent);
+        let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
         let elsewhere = format!("{}\n{}", user.text, rules.text);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
         // What the anchors leave is the user's again.
-        let user = words(room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors))));
+        let user = words((room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors)))) + lent);
         let mut known = Known::default();
         [&user.text, &rules.text, &anchors.text].into_iter().for_each(|text| known.add(text));
         let used = [(&user.text, SectionKind::UserMessages), (&anchors.text, SectionKind::Anchors)];

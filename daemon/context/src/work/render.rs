@@ -51,6 +51,14 @@ impl<'a> Outline<'a> {
         told.chain(named).sum()
     }
 
+    /// Chars that fields would take, and the names that calls were given: what is only named somewhere may be needed,
+    /// these are.
+    pub(crate) fn needed_chars(&self) -> usize {
+        let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
+        let given = self.ranked.iter().filter(|entity| entity.given > 0);
+        told.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
+    }
+
     /// Takes the best that fits and does not stand elsewhere already.
     pub(crate) fn render(&self, chars: usize, elsewhere: &[&Known]) -> String {
         let mut choice = Choice {
