@@ -141,6 +141,14 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
         let ran = import(&home, "chatgpt", &text, &[]);
         assert!(ran.code == 1 && ran.err.contains(words), "{words}: {ran:?}");
     }
+    // What no number can be, or lies too deep, hides nothing beside it.
+    let content = json!({ "content_type": "text", "parts": ["which port?"] });
+    let node = json!({ "message": { "author": { "role": "user" }, "content": content } });
+    let good = json!({ "id": "g1", "current_node": "a", "mapping": { "a": node } });
+    fs::write(&text, format!("[{{\"a\": 1e999}}, {}1{}, {good}]", "[".repeat(999), "]".repeat(999))).unwrap();
+    let ran = import(&home, "chatgpt", &text, &[]);
+    assert_eq!((ran.code, &ran.json()["left_out"]["entry that is no conversation"]), (0, &json!(2)), "{ran:?}");
+    assert_eq!(messages(&daemon, "chatgpt:g1"), Some(1));
     let database = home.path().join("state.db");
     fs::write(&database, "no database, but long enough to be looked at").unwrap();
     let ran = import(&home, "hermes", &database, &[]);
@@ -320,6 +328,10 @@ fn what_is_written_while_somebody_watches_is_taken_in() {
     has("claude-code:s2", 2);
     write(&folder.join("s1.jsonl"), 4..9);
     has("claude-code:s1", 9);
+    // Another text in the same file, as long as before and longer.
+    fs::write(folder.join("s1.jsonl"), "").unwrap();
+    write(&folder.join("s1.jsonl"), 40..60);
+    has("claude-code:s1~2", 20);
 }
 
 #[test]

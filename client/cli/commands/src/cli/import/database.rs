@@ -43,11 +43,15 @@ fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) ->
     let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
     for _ in 0..TRIES {
         let known = sink.known(&session.id)?;
+        if known.live {
+            sink.report.live(&session.id);
+        }
         if known.live || known.removed || known.row >= session.last_row {
             return Ok(());
         }
         if known.messages == 0 && known.row == 0 && sink.is_live(&session.id)? {
             sink.report.live(&session.id);
+            sink.is_known_live(&session.id)?;
             return Ok(());
         }
         let mut tally = Tally::default();

@@ -10,6 +10,7 @@ use herma_transcripts::{Tally, chatgpt};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::mended::Mended;
 use super::sink::{Sink, Taken};
@@ -22,7 +23,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let read = Cell::new(0);
     let (mut stopped, mut is_whole) = (None, true);
-    let mut each = |conversation: &Value| {
+    let mut each = |conversation: &RawValue| {
         let taken = match one(path, conversation, sink) {
             // One that can't be kept keeps no other one away.
             Err(Failure::File(words)) => {
@@ -60,9 +61,11 @@ fn check_zip(source: &mut impl io::BufRead) -> Result<(), String> {
 }
 
 /// Takes in a conversation.
-fn one(path: &Path, conversation: &Value, sink: &mut Sink<'_>) -> Result<(), Failure> {
+fn one(path: &Path, conversation: &RawValue, sink: &mut Sink<'_>) -> Result<(), Failure> {
     let mut tally = Tally::default();
-    let read = |tally: &mut Tally| chatgpt::read(conversation, tally);
+    // One that is nested too deep, or has a number that none can be, hides no other one.
+    let conversation: Value = serde_json::from_str(conversation.get()).unwrap_or_default();
+    let read = |tally: &mut Tally| chatgpt::read(&conversation, tally);
     match read(&mut tally) {
         None => tally.add("entry that is no conversation"),
         Some(mut transcript) => {
@@ -93,7 +96,7 @@ impl Read for Counted<'_> {
 }
 
 /// Gives each item of a list away as it is read, as long as that says true.
-struct Each<'a>(&'a mut dyn FnMut(&Value) -> bool);
+struct Each<'a>(&'a mut dyn FnMut(&RawValue) -> bool);
 
 impl<'de> DeserializeSeed<'de> for Each<'_> {
     type Value = ();
@@ -111,7 +114,7 @@ impl<'de> Visitor<'de> for Each<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element::<Value>()? {
+        while let Some(item) = items.next_element::<Box<RawValue>>()? {
             if !(self.0)(&item) {
                 return Err(serde::de::Error::custom("stopped"));
             }

@@ -18,6 +18,9 @@ use crate::cli::lines;
 /// Bytes of a line that is read; a longer one is left out.
 const LINE: u64 = 64 << 20;
 
+/// Bytes before the place where reading goes on that are compared.
+const TAIL: usize = 64;
+
 /// Files that stay open while they are watched.
 const OPEN: usize = 64;
 
@@ -40,6 +43,8 @@ struct Followed {
     inode: u64,
     /// Bytes that were read.
     end: u64,
+    /// The last of them, by which it is seen that another file took their place.
+    tail: Vec<u8>,
     reader: Reader,
 }
 
@@ -122,7 +127,7 @@ impl Follower {
             Program::Codex => Reader::Codex(codex::Reader::new(name)),
             _ => Reader::ClaudeCode(claude_code::Reader::new(name)),
         };
-        Followed { inode: 0, end: 0, reader }
+        Followed { inode: 0, end: 0, tail: Vec::new(), reader }
     }
 }
 
@@ -135,7 +140,12 @@ impl Followed {
             return Ok(Taken::ReadAgain);
         }
         self.inode = metadata.ino();
-        file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
+        let mut there = vec![0; self.tail.len()];
+        file.seek(SeekFrom::Start(self.end - there.len() as u64)).map_err(failed)?;
+        file.read_exact(&mut there).map_err(failed)?;
+        if there != self.tail {
+            return Ok(Taken::ReadAgain);
+        }
         let mut source = BufReader::with_capacity(1 << 18, file);
         let mut line = Vec::new();
         while self.line(&mut source, &mut line).map_err(failed)? {
@@ -163,6 +173,7 @@ impl Followed {
         let is_ended = line.last() == Some(&b'\n');
         if read > LINE {
             self.end += read + lines::skip_line(source, line.last())?;
+            self.tail.clear();
             self.reader.line("\"a line that is too long\"");
             return Ok(true);
         }
@@ -172,6 +183,7 @@ impl Followed {
             return Ok(false);
         }
         self.end += read;
+        self.tail = line.get(line.len().saturating_sub(TAIL)..).unwrap_or_default().to_vec();
         if !text.is_empty() {
             self.reader.line(text);
         }

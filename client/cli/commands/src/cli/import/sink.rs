@@ -119,6 +119,13 @@ impl<'a> Sink<'a> {
         Ok(self.ask(id, &name(id, known.rewritten))?.messages > 0)
     }
 
+    /// Notes that its agent keeps a session in herma, so that nobody asks for it again.
+    pub(super) fn is_known_live(&mut self, id: &str) -> Result<(), Failure> {
+        let known = self.known(id)?;
+        self.record.know(id, Known { live: true, ..known });
+        Ok(())
+    }
+
     fn ask(&mut self, id: &str, session: &str) -> Result<Known, Failure> {
         let params = ShowParams { session: self.named(session) };
         match self.asking()?.session_show(params) {
@@ -163,6 +170,11 @@ impl<'a> Sink<'a> {
             let known = Known { rewritten, profile: known.profile, ..Known::default() };
             self.record.know(&transcript.id, known);
             return Ok(Taken::ReadAgain);
+        }
+        // A run that sends nothing is told by nobody else that the session was removed.
+        if self.arguments.dry_run && known.messages > 0 && !self.is_there(&transcript.id, &known)? {
+            self.report.removed(&transcript.id);
+            return Ok(Taken::Well);
         }
         let passed = usize::try_from(known.messages.saturating_sub(first)).unwrap_or(usize::MAX);
         let new = said.get(passed..).unwrap_or_default();
