@@ -60,6 +60,8 @@ fn start() -> Open {
         started_at: 1.0,
         ended_at: None,
         end_reason: None,
+        source: None,
+        cwd: None,
     };
     archive.create_session(&session).unwrap();
     Open { _folder: folder, archive, next: 0 }
