@@ -10,11 +10,13 @@ use serde_json::Value;
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     let lines: Vec<&str> = text.lines().collect();
+    let claude = |takes| messages(claude_code::Reader::new("s"), &lines, takes);
+    let codex = |takes| messages(codex::Reader::new("s"), &lines, takes);
     for takes in [1, 3] {
-        assert_eq!(claude(&lines, takes), claude(&lines, usize::MAX));
-        assert_eq!(of_codex(&lines, takes), of_codex(&lines, usize::MAX));
+        assert_eq!(claude(takes), claude(usize::MAX));
+        assert_eq!(codex(takes), codex(usize::MAX));
     }
-    claude(&lines, 1).iter().chain(&of_codex(&lines, 1)).for_each(|(_, said)| said.iter().for_each(is_message));
+    claude(1).iter().chain(&codex(1)).for_each(|(_, said)| said.iter().for_each(is_message));
     if let Ok(conversation) = serde_json::from_str::<Value>(&text)
         && let Some(mut transcript) = chatgpt::read(&conversation, &mut Tally::default())
     {
@@ -33,30 +35,42 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// The messages of each session, taken each time so many lines were read.
-fn claude(lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
-    let mut reader = claude_code::Reader::new("s");
-    let mut all = Vec::new();
-    for (number, line) in lines.iter().enumerate() {
-        reader.line(line);
-        if number % takes == 0 {
-            take(reader.sessions(), &mut all);
-        }
-    }
-    take(reader.sessions(), &mut all);
-    all
+/// A reader of lines.
+trait Reads {
+    fn read(&mut self, line: &str);
+    fn all(&mut self) -> &mut [Transcript];
 }
 
-fn of_codex(lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
-    let mut reader = codex::Reader::new("s");
+impl Reads for claude_code::Reader {
+    fn read(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn all(&mut self) -> &mut [Transcript] {
+        self.sessions()
+    }
+}
+
+impl Reads for codex::Reader {
+    fn read(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn all(&mut self) -> &mut [Transcript] {
+        self.sessions()
+    }
+}
+
+/// The messages of each session, taken each time so many lines were read.
+fn messages(mut reader: impl Reads, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        reader.line(line);
+        reader.read(line);
         if number % takes == 0 {
-            take(reader.sessions(), &mut all);
+            take(reader.all(), &mut all);
         }
     }
-    take(reader.sessions(), &mut all);
+    take(reader.all(), &mut all);
     all
 }
 

@@ -1,33 +1,30 @@
 //! Gives what was read to the daemon.
 
+mod growth;
+mod names;
+
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use self::growth::{batch, rewrote};
+use self::names::{hash, name, profile, shown};
+use super::Arguments;
+use super::record::{Known, Record};
+use super::report::Report;
+use crate::cli::exit::Failure;
+use crate::cli::{Common, Session};
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
 use herma_client::protocol::{ErrorKind, Json, RpcError, limits};
 use herma_client::{Client, ClientError};
 use herma_transcripts::{Said, Transcript};
-use sha2::{Digest, Sha256};
-
-use super::record::{Known, Record};
-use super::report::Report;
-use super::{Arguments, Rule};
-use crate::cli::exit::Failure;
-use crate::cli::{Common, Session};
-
-/// Messages in one request at most.
-const MESSAGES: usize = 500;
 
 /// Bytes of messages in one request, unless one alone has more.
 const BYTES: usize = 4 << 20;
 
 /// Bytes of a message that is kept; of a longer one only that there was one.
 const LARGEST: usize = limits::FRAME / 4;
-
-/// Chars of a hash that are compared.
-const HASH: usize = 16;
 
 /// How often a daemon that has too much to do is asked again, and the pause between two times.
 const ASKED: u32 = 40;
@@ -315,109 +312,4 @@ impl<'a> Sink<'a> {
 
 fn is_unknown(error: &RpcError) -> bool {
     error.kind == ErrorKind::NotFound
-}
-
-/// A session's name after it was rewritten so often.
-fn name(id: &str, rewritten: u32) -> String {
-    if rewritten == 0 { id.to_owned() } else { format!("{id}~{}", rewritten.saturating_add(1)) }
-}
-
-/// Whether what was read has another message in the place of the last one that is known.
-fn rewrote(known: &Known, first: u64, said: &[Said]) -> bool {
-    let Some(last) = known.messages.checked_sub(1).filter(|_| !known.last.is_empty()) else { return false };
-    let at = last.checked_sub(first).and_then(|at| usize::try_from(at).ok());
-    at.and_then(|at| said.get(at)).is_some_and(|said| hash(&said.message) != known.last)
-}
-
-fn profile(rules: &[Rule], cwd: &str) -> Option<String> {
-    let holds = |rule: &&Rule| Path::new(cwd).starts_with(&rule.folder);
-    let longest = |rule: &&Rule| PathBuf::from(&rule.folder).components().count();
-    rules.iter().filter(holds).max_by_key(longest).map(|rule| rule.profile.clone())
-}
-
-/// How many of the first messages go into a request.
-fn batch(said: &[Said]) -> usize {
-    let mut bytes = 0;
-    let fits = said.iter().take(MESSAGES).take_while(|said| {
-        let is_first = bytes == 0;
-        bytes += said.message.len().clamp(1, LARGEST);
-        is_first || bytes <= BYTES
-    });
-    fits.count()
-}
-
-fn hash(message: &str) -> String {
-    let mut hash = base16ct::lower::encode_string(&Sha256::digest(message.as_bytes()));
-    hash.truncate(HASH);
-    hash
-}
-
-/// A text of a file as a name: without controls, and not too long; of a longer one the hash stands at the end.
-fn shown(text: &str, most: usize) -> String {
-    let clean: String = text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
-    if clean.chars().count() <= most {
-        return clean;
-    }
-    let head: String = clean.chars().take(most - HASH - 1).collect();
-    format!("{head}~{}", hash(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(text: &str) -> Said {
-        Said { time: None, message: text.into() }
-    }
-
-    #[test]
-    fn another_last_message_is_seen_where_it_stands() {
-        let known = |messages, last: &str| Known { messages, last: hash(last), ..Known::default() };
-        let list = ["a", "b", "c"].map(said);
-        for (known, first, expect) in [
-            (known(2, "b"), 0, false),
-            (known(2, "x"), 0, true),
-            (known(2, "a"), 1, false),
-            (known(2, "x"), 1, true),
-            (known(9, "x"), 0, false),
-            (known(1, "x"), 1, false),
-            (Known::default(), 0, false),
-            (Known { messages: 2, ..Known::default() }, 0, false),
-        ] {
-            assert_eq!(rewrote(&known, first, &list), expect, "{known:?} {first}");
-        }
-    }
-
-    #[test]
-    fn the_longest_folder_decides() {
-        let rule = |folder: &str, profile: &str| Rule { folder: folder.into(), profile: profile.into() };
-        let rules = [rule("/w", "work"), rule("/w/secret", "other"), rule("/home", "home")];
-        for (cwd, expect) in [
-            ("/w", Some("work")),
-            ("/w/a/b", Some("work")),
-            ("/w/secret/x", Some("other")),
-            ("/wide", None),
-            ("", None),
-        ] {
-            assert_eq!(profile(&rules, cwd).as_deref(), expect, "{cwd}");
-        }
-    }
-
-    #[test]
-    fn a_request_has_at_least_one_message_and_not_too_many() {
-        let large = said(&"x".repeat(BYTES));
-        assert_eq!(batch(&[]), 0);
-        assert_eq!(batch(&[large.clone(), large.clone()]), 1);
-        assert_eq!(batch(&[said("a"), large]), 1);
-        assert_eq!(batch(&vec![said("a"); 2 * MESSAGES]), MESSAGES);
-    }
-
-    #[test]
-    fn names_have_no_controls_and_an_end() {
-        assert_eq!(shown("a\nb", 9), "a\u{fffd}b");
-        let long = shown(&"é".repeat(5000), limits::NAME);
-        assert_eq!(long.chars().count(), limits::NAME);
-        assert_ne!(long, shown(&"é".repeat(5001), limits::NAME));
-        assert_eq!((name("a", 0), name("a", 1)), ("a".to_owned(), "a~2".to_owned()));
-    }
 }
