@@ -5,6 +5,7 @@ mod own;
 
 pub(crate) use load::{Load, tokens_of};
 pub use own::{own_estimate_messages, own_estimate_text};
+pub(crate) use own::{SCALE, words_cost};
 
 use crate::Message;
 use crate::constants::{IMAGE_CHARS, IMAGE_TOKENS};

@@ -13,7 +13,7 @@ mod ascii;
 use crate::Message;
 use crate::constants::IMAGE_TOKENS;
 use crate::json::{Piece, Pieces};
-use crate::message::{Content, Part};
+use crate::message::{Content, Part, ToolCall};
 
 /// A Latin letter that is not ASCII. It is one token at most; the rest is the price of the
 /// language around it, whose words have fewer letters to the token than English ones. Fitted
@@ -45,7 +45,7 @@ const SYMBOL: u64 = 2_000;
 /// OpenAI's cookbook gives for chat models is three to four.
 const MESSAGE_OVERHEAD: u64 = 4_000;
 /// Thousandths in a token.
-pub(super) const SCALE: u64 = 1_000;
+pub(crate) const SCALE: u64 = 1_000;
 
 /// The estimate of a text.
 pub fn own_estimate_text(text: &str) -> u64 {
@@ -59,10 +59,7 @@ pub fn own_estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>
 
 /// What a message takes, in thousandths of a token.
 pub(crate) fn own_cost(message: &Message) -> u64 {
-    let mut thousandths = MESSAGE_OVERHEAD + content_cost(message);
-    for call in message.tool_calls() {
-        thousandths += cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
-    }
+    let thousandths = MESSAGE_OVERHEAD + words_cost(message);
     let parts: &[Part] = match message.content() {
         Content::List(parts) => parts,
         Content::Object(object) => &object.parts,
@@ -70,6 +67,12 @@ pub(crate) fn own_cost(message: &Message) -> u64 {
     };
     let images = parts.iter().filter(|part| part.is_image()).count() + message.blocks_cost().map_or(0, |(_, n)| n);
     thousandths + images as u64 * IMAGE_TOKENS * SCALE
+}
+
+/// What the text of a message and the arguments of its calls take, in thousandths of a token.
+pub(crate) fn words_cost(message: &Message) -> u64 {
+    let of_call = |call: &ToolCall| cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
+    content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>()
 }
 
 fn content_cost(message: &Message) -> u64 {
