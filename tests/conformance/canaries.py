@@ -10,10 +10,9 @@ import collections
 import inspect
 import itertools
 import sys
-import tempfile
 
-import herma
 from compaction_kit.corpus import build_random_session
+from own_home import own_home
 
 from semantic import ROUNDS, SEEDS, compressed
 
@@ -46,7 +45,7 @@ def with_files(turns):
 def main():
     there, kinds = collections.Counter(), collections.Counter()
     before = after = 0
-    with tempfile.TemporaryDirectory(prefix="hc") as home, herma.Client(home=home) as client:
+    with own_home() as client:
         for seed in SEEDS:
             session, canaries = build_random_session(seed)
             messages = with_files(session.transcript())
@@ -57,7 +56,6 @@ def main():
             for canary in canaries:
                 kinds[canary.type.value] += 1
                 there[canary.type.value] += all(token.lower() in text for token in canary.required_tokens)
-        client.shutdown()
     shares = {kind: 100 * there[kind] / count for kind, count in kinds.items()}
     told = ", ".join(f"{kind} {share:.0f} %" for kind, share in sorted(shares.items()))
     print(f"after {ROUNDS} rounds at {100 * after / before:.0f} % of the size: {told}")

@@ -5,10 +5,9 @@ words replaces, and pairs that only look alike. Both corpora, eight seeds each, 
 """
 
 import sys
-import tempfile
 
-import herma
 from compaction_kit.semantic_corpus import build_semantic_heldout_session, build_semantic_session
+from own_home import own_home
 
 SEEDS = range(1, 9)
 ROUNDS = 5
@@ -31,7 +30,7 @@ def compressed(client, name, messages, window=WINDOW):
 
 def main():
     newest = gone = conflicts = kept = pairs = 0
-    with tempfile.TemporaryDirectory(prefix="hc") as home, herma.Client(home=home) as client:
+    with own_home() as client:
         for build in (build_semantic_session, build_semantic_heldout_session):
             for seed in SEEDS:
                 session, canaries, meta = build(seed)
@@ -47,7 +46,6 @@ def main():
                 for pair in meta["distinct_pairs"]:
                     pairs += 1
                     kept += all(stands(known[one]) for one in pair)
-        client.shutdown()
     shares = (100 * newest / conflicts, 100 * gone / conflicts, 100 * kept / pairs)
     print(f"newest statement kept {shares[0]:.0f} %, the one before gone {shares[1]:.0f} %, pairs apart {shares[2]:.0f} %")
     sys.exit(any(share < least for share, least in zip(shares, LEAST)))
