@@ -16,7 +16,7 @@ use crate::value::TextOrOff;
 pub use compress::{
     Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Edits, FailureKind,
     Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Replace, ReplyForm, Report, ResumeError, ResumeParams,
-    SummaryRequest,
+    ScoredMessage, SummaryRequest,
 };
 
 /// Declares a params struct that has the fields of `context.configure`.
@@ -323,4 +323,7 @@ pub struct PlanResult {
     /// The body of the summary that this one would update.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
+    /// What each message of the input is worth to what comes after it, those that are worth nothing left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<ScoredMessage>,
 }

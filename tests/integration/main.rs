@@ -28,6 +28,7 @@ mod faults;
 mod golden;
 mod growth;
 mod history;
+mod importance;
 mod imports;
 mod interrupted;
 mod life;

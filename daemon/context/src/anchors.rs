@@ -16,7 +16,7 @@ mod snippet;
 
 pub use gather::gather;
 pub use kind::Kind;
-pub(crate) use measure::{Prose, kind_of};
+pub(crate) use measure::{Prose, is_decision, kind_of};
 pub use rank::Anchor;
 pub(crate) use render::parse;
 pub use render::{Rendered, render};

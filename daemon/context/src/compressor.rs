@@ -12,6 +12,7 @@ mod decide;
 mod exchange;
 mod goal;
 mod layout;
+mod lend;
 mod options;
 mod over;
 mod plan;
@@ -20,6 +21,7 @@ mod request;
 mod sections;
 mod shorten;
 mod tight;
+mod verbatim;
 mod verify;
 
 pub use assemble::SYSTEM_NOTE;

@@ -19,7 +19,7 @@ use crate::message::Message;
 pub use crate::request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use crate::run::{
     ArchiveNote, AuxFailure, Compressed, Declined, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Plan,
-    Removed, RunNotes, Slot, Spill, Summary, SummaryRequest, Writer,
+    Removed, RunNotes, Scored, Slot, Spill, Summary, SummaryRequest, Writer,
 };
 pub use crate::settings::Engine;
 use crate::settings::Settings;

@@ -1,6 +1,9 @@
 //! A small hash that is the same in every build: FNV-1a with 64 bits, for telling texts apart, not
 //! for secrets.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// The offset basis of FNV-1a.
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 /// Its prime.
@@ -31,5 +34,28 @@ impl Fnv {
     /// The hash, its upper bits stirred into the lower ones.
     pub(crate) fn finish(self) -> u64 {
         self.0 ^ (self.0 >> 32).wrapping_mul(PRIME)
+    }
+}
+
+/// A map by such hashes, which are not hashed again.
+pub(crate) type HashedMap<Value> = HashMap<u64, Value, BuildHasherDefault<Hashed>>;
+
+/// Takes what is a hash already.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut hash = Fnv::default();
+        hash.write(bytes);
+        self.0 ^= hash.finish();
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

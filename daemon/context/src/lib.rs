@@ -16,9 +16,11 @@
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * [`mod@work`]: what the conversation is about, by exact names
+//! * [`mod@importance`]: what each message is worth to what comes after it
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
+mod failure;
 mod hash;
 mod json;
 mod message;
@@ -48,6 +50,7 @@ pub mod fit;
 pub mod focus;
 pub mod handoff;
 pub mod images;
+pub mod importance;
 pub mod manual;
 pub mod outcome;
 pub mod pairs;

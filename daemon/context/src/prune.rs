@@ -20,7 +20,7 @@ use crate::tokens::message_tokens;
 pub(crate) use arguments::shorter_calls;
 pub use arguments::shrink as shrink_arguments;
 pub use dedup::DUPLICATE;
-pub(crate) use kept::kept;
+pub(crate) use kept::{kept, stub};
 pub use line::one_line;
 pub use output::{Lengths, Output};
 

@@ -9,6 +9,7 @@ mod words;
 
 use std::collections::HashSet;
 
+pub(crate) use words::says_changed;
 use words::{Family, Sort};
 
 use crate::handoff::{self, Section, SectionKind};
@@ -99,7 +100,7 @@ impl Statement {
             scope: scope.cloned().collect(),
             subject: words::subject(text),
             families,
-            changes: words::says_changed(text),
+            changes: says_changed(text),
         }
     }
 

@@ -4,8 +4,8 @@ mod load;
 mod own;
 
 pub(crate) use load::{Load, tokens_of};
-pub use own::{own_estimate_messages, own_estimate_text};
 pub(crate) use own::{SCALE, words_cost};
+pub use own::{own_estimate_messages, own_estimate_text};
 
 use crate::Message;
 use crate::constants::{IMAGE_CHARS, IMAGE_TOKENS};

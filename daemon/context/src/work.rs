@@ -20,6 +20,7 @@ use std::collections::{HashMap, HashSet};
 pub use entity::{Attribute, Entity};
 pub(crate) use object::fields;
 pub(crate) use parse::parse;
+pub(crate) use read::leaves;
 pub(crate) use render::Outline;
 pub(crate) use value::{ValueKind, values};
 

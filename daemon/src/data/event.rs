@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use herma_context::engine::{AuxFailure, Over};
+use herma_context::engine::{AuxFailure, Over, Scored};
 use herma_memory::{Action, Target};
 use herma_spill::Reason;
 use herma_spill::outputs::Expired;
@@ -123,6 +123,10 @@ pub(crate) struct CompressionReport {
     pub elapsed_s: f64,
     /// What keeps the list over the threshold, if it is.
     pub over: Option<Over>,
+    /// Messages between head and tail that stay word for word.
+    pub verbatim: Vec<Scored>,
+    /// Outputs of the tail that became short to make room for the handoff.
+    pub shortened: Vec<Scored>,
 }
 
 /// How large a list is.

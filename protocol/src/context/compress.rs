@@ -193,6 +193,24 @@ pub struct Report {
     pub elapsed_ms: f64,
     /// What keeps the list over the threshold, if it is.
     pub over: Option<Over>,
+    /// Messages between head and tail that stay word for word, because much refers to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verbatim: Vec<ScoredMessage>,
+    /// Outputs of the tail that became short to make room for the handoff.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<ScoredMessage>,
+}
+
+/// A message of the input, and what it is worth to what comes after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ScoredMessage {
+    /// Its position.
+    pub index: u64,
+    /// What it is worth, 0 to 100.
+    pub score: u64,
+    /// Why, what counts most first: `used`, `open_error`, `correction`, `decision`, `only_place`.
+    pub reasons: Vec<String>,
 }
 
 /// A list that is over the threshold although nothing in it can be made smaller.

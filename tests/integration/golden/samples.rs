@@ -458,5 +458,6 @@ fn plan_result() -> context::PlanResult {
         summary_budget: 10_000,
         focus: Some("the socket".into()),
         previous_summary: Some("## Goal".into()),
+        scores: Vec::new(),
     }
 }

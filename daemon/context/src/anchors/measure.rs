@@ -190,6 +190,12 @@ fn words() -> AhoCorasick {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
 }
 
+/// Whether a text says in its first chars that something was decided.
+pub(crate) fn is_decision(text: &str) -> bool {
+    let text = text.get(..text.floor_char_boundary(LOOK_BYTES)).unwrap_or(text);
+    WORDS.is_match(text) && DECISION.is_match(text)
+}
+
 /// What is in a line; none if that is nothing exact.
 pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
     let line = line.get(..line.floor_char_boundary(LOOK_BYTES)).unwrap_or(line);

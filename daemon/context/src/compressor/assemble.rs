@@ -1,5 +1,6 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
+use super::decide::Weighed;
 use super::over;
 use super::sections::{Record, Sections};
 use super::{Prepared, shorten};
@@ -160,6 +161,7 @@ pub(super) fn finish(
         anchors: appended.anchors,
     };
     let constraints = prepared.rules;
+    let Weighed { verbatim, shortened } = prepared.weighed;
     let mut state = prepared.state;
     state.compression_count += 1;
     state.dropped = numbers.dropped;
@@ -172,7 +174,7 @@ pub(super) fn finish(
         false => None,
     };
     let (slots, removed) = slots(list, &prepared.input);
-    Compressed { slots, removed, numbers, constraints, state, handoff: text, over }
+    Compressed { slots, removed, numbers, constraints, state, handoff: text, over, verbatim, shortened }
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.

@@ -6,15 +6,18 @@
 
 use rayon::prelude::*;
 
-use super::goal::Goal;
+use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
+use super::lend::lend;
 use super::options::Options;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
+use super::verbatim;
+use crate::importance::importance;
 use crate::message::{Message, ToolCall};
 use crate::pairs;
 use crate::parallel::FEW_MESSAGES;
 use crate::request::{Focus, Gain, Prompt};
-use crate::run::Declined;
+use crate::run::{Declined, Scored};
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, SCALE, tokens_of, tokens_to_chars, words_cost};
 
@@ -28,6 +31,11 @@ const MESSAGE_CHARS: usize = 400;
 /// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
 const TEXT_SHARE: usize = 95;
 
+/// Percent of the threshold that exchanges of the middle may take which stay word for word. The more, the sooner
+/// the next compression is due.
+const VERBATIM: u64 = 5;
+/// Tokens of the least room that is looked for such exchanges.
+const LEAST_SPARE: u64 = 200;
 /// What a char of plain text with its escapes takes, in thousandths of a token.
 const PLAIN_CHAR: u64 = 270;
 
@@ -39,6 +47,23 @@ pub(crate) struct Decided {
     pub(crate) goal: Goal,
     /// What a list over the threshold has to become.
     pub(crate) target: Option<Target>,
+    /// What was weighed, where that decided anything.
+    pub(crate) weighed: Weighed,
+}
+
+/// Messages that stay or become short by what they are worth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Weighed {
+    /// Those of the middle that stay word for word.
+    pub(crate) verbatim: Vec<Scored>,
+    /// Outputs of the tail that give way to the handoff.
+    pub(crate) shortened: Vec<Scored>,
+}
+
+impl Weighed {
+    fn is_empty(&self) -> bool {
+        self.verbatim.is_empty() && self.shortened.is_empty()
+    }
 }
 
 /// What a list over the threshold has to become.
@@ -65,7 +90,7 @@ pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Deci
     if options.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
         return Err(Declined::NoGain);
     }
-    Ok(Decided { layout, brief: Some(brief), goal, target: None })
+    Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: Weighed::default() })
 }
 
 /// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
@@ -103,11 +128,16 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    fn decide(self) -> Result<Decided, Declined> {
+    fn decide(mut self) -> Result<Decided, Declined> {
         let kept = self.ordinary_layout.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
         let [aim, below, sendable] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
-            return self.with_handoff(aim, handoff);
+            let weighed = self.weigh(handoff);
+            let handoff = self.ordinary_layout.as_ref().map_or(handoff, |(layout, _)| match weighed.is_empty() {
+                true => handoff,
+                false => aim.min(self.goal.before).saturating_sub(kept_tokens(layout)),
+            });
+            return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
         }
         // Rare from here on: the list is gone through again.
         let normal = match &self.ordinary_layout {
@@ -156,9 +186,45 @@ impl Reduction<'_> {
         (is_gain && room >= brief.handoff_tokens / 2).then_some(room)
     }
 
+    /// Outputs of the tail become short where the handoff lacks room; where room is left over, exchanges stay.
+    fn weigh(&mut self, handoff: u64) -> Weighed {
+        let Ok((layout, brief)) = &mut self.ordinary_layout else { return Weighed::default() };
+        let most = brief.handoff_chars();
+        // Where the dearest text would fit it is not looked at.
+        let wanted = match chars_within(handoff, &brief.turns, most) {
+            None => 2 * most as u64,
+            Some(_) => (most as u64 * price(&brief.turns)).div_ceil(SCALE),
+        };
+        let spare = handoff.saturating_sub(wanted).min(percent(self.goal.threshold, VERBATIM));
+        if handoff >= wanted && spare < LEAST_SPARE {
+            return Weighed::default();
+        }
+        let scores = importance(self.messages);
+        let scored = |positions: Vec<usize>| {
+            let of = |at: usize| Some(Scored { index: at, importance: scores.get(at)?.clone() });
+            positions.into_iter().filter_map(of).collect()
+        };
+        match handoff < wanted {
+            true => {
+                let shortened = lend(layout, self.messages, wanted - handoff, &scores);
+                Weighed { shortened: scored(shortened), ..Weighed::default() }
+            }
+            false => {
+                let verbatim = verbatim::keep(layout, brief, self.messages, spare, &scores);
+                Weighed { verbatim: scored(verbatim), ..Weighed::default() }
+            }
+        }
+    }
+
     fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Declined> {
         let (layout, brief) = self.ordinary_layout.map_err(|_| Declined::NothingBetween)?;
-        Ok(Decided { layout, brief: Some(brief), goal: self.goal, target: Some(Target { list, handoff }) })
+        Ok(Decided {
+            layout,
+            brief: Some(brief),
+            goal: self.goal,
+            target: Some(Target { list, handoff }),
+            weighed: Weighed::default(),
+        })
     }
 
     /// The whole list in this form, unless the stubs of its unanswered calls take more than the
@@ -172,11 +238,12 @@ impl Reduction<'_> {
             brief: None,
             goal: self.goal,
             target: Some(Target { list, handoff: 0 }),
+            weighed: Weighed::default(),
         })
     }
 
     fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
-        Decided { layout, brief: Some(brief), goal: self.goal, target: Some(target) }
+        Decided { layout, brief: Some(brief), goal: self.goal, target: Some(target), weighed: Weighed::default() }
     }
 }
 
@@ -202,20 +269,24 @@ pub(crate) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Optio
     if tokens_to_chars(tokens) / 8 >= most {
         return None;
     }
+    let price = price(turns);
+    let fits = u128::from(tokens) * u128::from(SCALE) / u128::from(price);
+    Some(usize::try_from(fits).unwrap_or(usize::MAX).min(most))
+}
+
+/// What a char of a handoff over turns like these takes, in thousandths of a token.
+fn price(turns: &[Message]) -> u64 {
     // The frame of a turn is no part of the price: a short call is mostly frame.
     let cost = |turn: &Message| {
-        let of_call = |call: &ToolCall| {
-            call.name.as_deref().unwrap_or("").chars().count() + turn.arguments(call).chars().count()
-        };
+        let of_call =
+            |call: &ToolCall| call.name.as_deref().unwrap_or("").chars().count() + turn.arguments(call).chars().count();
         let given: usize = turn.tool_calls().iter().map(of_call).sum();
         ((turn.text().chars().count() + given) as u64, words_cost(turn))
     };
     let all = turns.par_iter().with_min_len(FEW_MESSAGES).map(cost);
     let (chars, dear) = all.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
     // Never cheaper than plain text with its escapes: the frame of a handoff is no turn.
-    let price = (dear.div_ceil(chars.max(1))).max(PLAIN_CHAR);
-    let fits = u128::from(tokens) * u128::from(SCALE) / u128::from(price);
-    Some(usize::try_from(fits).unwrap_or(usize::MAX).min(most))
+    dear.div_ceil(chars.max(1)).max(PLAIN_CHAR)
 }
 
 #[cfg(test)]

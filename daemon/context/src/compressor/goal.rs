@@ -90,7 +90,8 @@ impl Goal {
     }
 }
 
-fn percent(tokens: u64, percent: u64) -> u64 {
+/// So many percent of some tokens.
+pub(super) fn percent(tokens: u64, percent: u64) -> u64 {
     tokens / 100 * percent + tokens % 100 * percent / 100
 }
 

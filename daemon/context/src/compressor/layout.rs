@@ -1,5 +1,7 @@
 //! What a plan and a compression share: the pruned list, its parts, and what is to be summarised.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 
 use super::shorten::Spilled;
@@ -21,7 +23,9 @@ const MIN_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_RATIO: f64 = 0.20;
 /// What a whole handoff may take of it: beside the summary stand references and the user's words.
 const HANDOFF_RATIO: f64 = 0.30;
-/// What pruned outputs of the tail may keep of themselves, of the tail's budget.
+/// The least of the limit for a whole handoff, in chars, where the budget is smaller.
+const SMALLEST_LIMIT: usize = 8_000;
+/// What pruned outputs of tail and head may keep of themselves, of the tail's budget.
 const KEPT_RATIO: f64 = 0.25;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
@@ -38,9 +42,9 @@ pub(crate) struct Layout {
     /// Where the kept messages after the handoff begin: the tail cut, or the user's last message
     /// if that stands right at the end of the head.
     pub(crate) tail: usize,
-    /// The user's last message, where it stands between head and tail and is kept all the same,
-    /// behind the handoff.
-    pub(crate) kept: Option<usize>,
+    /// Messages between head and tail that are kept all the same, behind the handoff, in order: the user's last
+    /// one where it stands there, and what most refers to where there is room.
+    pub(crate) kept: Vec<usize>,
     /// Messages that the tail holds whatever they weigh.
     pub(crate) min_tail: usize,
     /// The list after pruning, as long as the input.
@@ -75,7 +79,7 @@ impl Layout {
         let mut pruned = pruned;
         let mut measures = measures;
         let room = tokens_to_chars(share(budget, KEPT_RATIO));
-        for (at, kept) in prune::kept(messages, &pruned.messages, tail, room) {
+        for (at, kept) in prune::kept(messages, &pruned.messages, start..tail, room) {
             measures[at] = Measure::of(&kept);
             pruned.messages[at] = kept;
         }
@@ -84,7 +88,7 @@ impl Layout {
             start,
             end: cut,
             tail,
-            kept: None,
+            kept: Vec::new(),
             is_tight: false,
             spilled: Vec::new(),
             min_tail,
@@ -102,22 +106,22 @@ impl Layout {
 
     /// How many messages the handoff replaces.
     pub(crate) fn dropped(&self) -> usize {
-        self.middle().len() - usize::from(self.kept.is_some())
+        self.middle().len() - self.kept.len()
     }
 
     /// The longest part of the middle of which nothing is kept.
     pub(crate) fn dropped_range(&self) -> std::ops::Range<usize> {
         let middle = self.middle();
-        match self.kept {
-            Some(kept) if kept - middle.start > middle.end - kept => middle.start..kept,
-            Some(kept) => kept + 1..middle.end,
-            None => middle,
-        }
+        let ends = self.kept.iter().copied().chain([middle.end]);
+        let mut start = middle.start;
+        let parts = ends.map(|end| std::mem::replace(&mut start, end + 1)..end);
+        // Of equal ones the last.
+        parts.max_by_key(ExactSizeIterator::len).unwrap_or(middle)
     }
 
     /// Positions of the messages that stay, in order.
     pub(crate) fn stays(&self) -> impl Iterator<Item = usize> {
-        (0..self.start).chain(self.kept).chain(self.middle().end..self.pruned.len())
+        (0..self.start).chain(self.kept.iter().copied()).chain(self.middle().end..self.pruned.len())
     }
 }
 
@@ -145,28 +149,38 @@ impl Brief {
         held: Option<&str>,
         topic: &Focus,
     ) -> Self {
-        let Turns { previous, carried, mut turns, mut indexes } =
+        let Turns { previous, carried, turns, indexes } =
             rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
-        if let Some(at) = indexes.iter().position(|at| Some(*at) == layout.kept) {
-            turns.remove(at);
-            indexes.remove(at);
-        }
-        let measure = turns.iter().zip(&indexes).fold(Measure::default(), |sum, (turn, &at)| {
+        let mut brief = Self { turns, indexes, previous, carried, ..Self::default() };
+        brief.leave_out(&layout.kept.iter().copied().collect());
+        let measure = brief.turns.iter().zip(&brief.indexes).fold(Measure::default(), |sum, (turn, &at)| {
             sum.plus(match layout.pruned[at].same(turn) {
                 true => layout.measures[at],
                 false => Measure::of(turn),
             })
         });
-        Self {
-            summary_budget: summary_budget(measure.tokens(), settings),
-            handoff_tokens: handoff_tokens(measure.tokens(), previous.as_deref(), &carried, settings),
-            focus: focus::resolve(topic, messages, settings),
-            turns,
-            indexes,
-            previous,
-            carried,
-            memory: None,
+        brief.summary_budget = summary_budget(measure.tokens(), settings);
+        brief.handoff_tokens = handoff_tokens(measure.tokens(), brief.previous.as_deref(), &brief.carried, settings);
+        brief.focus = focus::resolve(topic, messages, settings);
+        brief
+    }
+
+    /// Covers no turns at these positions.
+    pub(super) fn leave_out(&mut self, positions: &HashSet<usize>) {
+        if positions.is_empty() {
+            return;
         }
+        let (turns, indexes) = std::mem::take(&mut self.turns)
+            .into_iter()
+            .zip(std::mem::take(&mut self.indexes))
+            .filter(|(_, at)| !positions.contains(at))
+            .unzip();
+        (self.turns, self.indexes) = (turns, indexes);
+    }
+
+    /// Chars that the budget gives the whole handoff.
+    pub(super) fn handoff_chars(&self) -> usize {
+        tokens_to_chars(self.handoff_tokens).max(SMALLEST_LIMIT)
     }
 
     /// The prompt, unless there is nothing to summarise.

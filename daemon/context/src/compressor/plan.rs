@@ -4,6 +4,7 @@ use super::clean::CleanTurns;
 use super::decide::decide;
 use super::layout::{Brief, Layout};
 use super::options::Options;
+use crate::importance::importance;
 use crate::redaction::Redaction;
 use crate::request::{Gain, PlanRequest, Prompt};
 use crate::run::Plan;
@@ -38,5 +39,6 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
         summary_budget: brief.summary_budget,
         focus: brief.focus,
         previous_summary: brief.previous,
+        scores: importance(messages),
     }
 }

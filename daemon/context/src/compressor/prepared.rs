@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decided, Target, chars_within, decide, gain_chars};
+use super::decide::{Decided, Target, Weighed, chars_within, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
@@ -24,14 +24,11 @@ use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
-use crate::tokens::tokens_to_chars;
 use crate::work::Known;
 use crate::{Settings, pairs, serialize};
 
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
-/// The least of the limit for the whole, in chars, where the budget is smaller.
-const SMALLEST_LIMIT: usize = 8_000;
 /// Chars of a handle that room is kept for.
 const EXPECTED_HANDLE: usize = 24;
 
@@ -69,6 +66,7 @@ pub struct Prepared {
     pub(super) goal: Goal,
     /// What a list over the threshold has to become.
     pub(super) target: Option<Target>,
+    pub(super) weighed: Weighed,
 }
 
 /// Turns without their secrets, and what stands beside their summary.
@@ -104,7 +102,7 @@ pub fn prepare_and(
         gain: request.gain,
         prompt: request.prompt(),
     };
-    let Decided { layout, brief, goal, target } = decide(messages, &options)?;
+    let Decided { layout, brief, goal, target, weighed } = decide(messages, &options)?;
     let redaction = Redaction::from(settings);
     let has_handoff = brief.is_some();
     let mut brief = brief.unwrap_or_default();
@@ -135,6 +133,7 @@ pub fn prepare_and(
         has_handoff,
         goal,
         target,
+        weighed,
     };
     prepared.limit = if has_handoff { prepared.limit() } else { 0 };
     Ok(prepared)
@@ -150,15 +149,10 @@ fn memory(text: &str, redaction: Redaction) -> Option<String> {
     }
 }
 
-/// Chars that the budget gives a handoff.
-fn budget_chars(brief: &Brief) -> usize {
-    tokens_to_chars(brief.handoff_tokens).max(SMALLEST_LIMIT)
-}
-
 impl Prepared {
     /// Chars that the whole handoff may take.
     fn limit(&self) -> usize {
-        let most = budget_chars(&self.brief);
+        let most = self.brief.handoff_chars();
         match (self.target, self.gain) {
             (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
             (None, Gain::Required) => most.min(gain_chars(&self.layout)),
@@ -226,7 +220,7 @@ impl Prepared {
         let tail: Vec<Message> =
             tail.par_iter().with_min_len(FEW_MESSAGES).map(|message| redaction.message(message)).collect();
         let appended = self.appended(Writer::Extractive, &self.expected_note(), Record::Coming);
-        let beyond = budget_chars(&self.brief).saturating_sub(self.limit);
+        let beyond = self.brief.handoff_chars().saturating_sub(self.limit);
         let said = appended.list.iter().find(|section| section.kind == SectionKind::UserMessages);
         Extract {
             turns: &turns.pruned,

@@ -162,9 +162,9 @@ impl<'a> TightLayouts<'a> {
 
     fn laid_out(&self, cut: usize, last: Shortened, handoff: u64) -> Option<Cut> {
         let start = self.normal.start;
-        let kept = self.exchange.user.filter(|user| (start..cut).contains(user));
+        let kept: Vec<usize> = self.exchange.user.filter(|user| (start..cut).contains(user)).into_iter().collect();
         let middle = self.normal.measures.iter().enumerate().take(cut).skip(start);
-        let middle = middle.filter(|(at, _)| Some(*at) != kept).map(|(_, measure)| *measure);
+        let middle = middle.filter(|(at, _)| !kept.contains(at)).map(|(_, measure)| *measure);
         if middle.fold(Measure::default(), Measure::plus).tokens() < SMALLEST_HANDOFF {
             return None;
         }
@@ -173,8 +173,8 @@ impl<'a> TightLayouts<'a> {
         let Options { settings, held, focus, .. } = self.options;
         let brief = Brief::of(&layout, self.messages, settings, *held, focus);
         layout.pruned[..start].clone_from_slice(&self.stripped.messages[..start]);
-        if let (Some(at), Some((_, user))) = (kept, &self.user) {
-            layout.pruned[at] = user.clone();
+        if let (Some(at), Some((_, user))) = (layout.kept.first(), &self.user) {
+            layout.pruned[*at] = user.clone();
         }
         put(&mut layout, last);
         let stubs = pairs::stub_tokens(layout.stays().filter_map(|at| layout.pruned.get(at)));

@@ -1,14 +1,12 @@
 //! Collecting what a record quotes, from the newest turn to the oldest.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::Extract;
 use super::earlier::EarlierSummary;
 use super::files::Paths;
 use super::quote::Quoter;
+use crate::failure::failure;
 use crate::message::{Message, Role};
 use crate::pairs;
 use crate::prune::{DUPLICATE, Output, line_of};
@@ -32,9 +30,6 @@ const BLOCKED_CHARS: usize = 500;
 const FAILURE_BYTES: usize = 2 << 20;
 /// Outputs of up to this many chars are quoted beside the line that describes them.
 const SHORT_OUTPUT: usize = 200;
-
-static FAILURE: LazyLock<Regex> =
-    LazyLock::new(|| crate::pattern(r"(?i)\b(?:error|failed|exception|traceback|timeout|timed out|fatal)\b"));
 
 /// What a record quotes; all lists newest first.
 #[derive(Clone, Debug, Default)]
@@ -209,16 +204,14 @@ impl Gatherer<'_> {
 
     fn failure(&mut self, original: &Message) {
         let output = original.text();
-        let Some(found) = FAILURE.find_iter(&output).find(|found| says_so(&output, found.end())) else {
-            return;
-        };
+        let Some(found) = failure(&output) else { return };
         if !self.is_new(&output) {
             return;
         }
         // The beginning of the output, unless the failure is said only later.
-        let from = match found.end() <= head(&output, BLOCKED_CHARS).len() {
+        let from = match found.end <= head(&output, BLOCKED_CHARS).len() {
             true => 0,
-            false => output.floor_char_boundary(found.start().saturating_sub(BLOCKED_CHARS / 5)),
+            false => output.floor_char_boundary(found.start.saturating_sub(BLOCKED_CHARS / 5)),
         };
         let shown = head(output.get(from..).unwrap_or(&output), BLOCKED_CHARS);
         self.found.blocked.push(self.quoter.line(shown));
@@ -237,16 +230,4 @@ impl Gatherer<'_> {
             self.found.last.push(format!("{role}: {}", self.quoter.line(text)));
         }
     }
-}
-
-/// Whether a word of failure at `end` is more than the name of an empty field.
-fn says_so(text: &str, end: usize) -> bool {
-    let rest = text.get(end..).unwrap_or("");
-    let value = rest.trim_start_matches(['"', '\'', ' ']);
-    let Some(value) = value.strip_prefix(':').map(str::trim_start) else {
-        return true;
-    };
-    !["null", "None", "false", "False", "\"\"", "''", "0,", "0}", "[]", "{}"]
-        .iter()
-        .any(|empty| value.starts_with(empty))
 }

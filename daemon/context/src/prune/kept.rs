@@ -2,12 +2,13 @@
 //! guess: errors, failed tests, names. Whole fields and lines, and how many are left out.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use serde_json::Value as Json;
 
-use super::DUPLICATE;
+use super::{DUPLICATE, shorter_result};
 use crate::json;
 use crate::message::{Content, Message, Role};
 use crate::work::{fields, values};
@@ -39,11 +40,19 @@ fn failures() -> AhoCorasick {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
 }
 
-/// The pruned outputs from a position on, with what each keeps, as long as there is room for so many chars;
+/// The pruned outputs outside of a range, with what each keeps, as long as there is room for so many chars;
 /// the newest first.
-pub(crate) fn kept(messages: &[Message], pruned: &[Message], from: usize, mut room: usize) -> Vec<(usize, Message)> {
+pub(crate) fn kept(
+    messages: &[Message],
+    pruned: &[Message],
+    replaced: Range<usize>,
+    mut room: usize,
+) -> Vec<(usize, Message)> {
     let mut found = Vec::new();
-    for (at, (output, line)) in messages.iter().zip(pruned).enumerate().skip(from).rev() {
+    for (at, (output, line)) in messages.iter().zip(pruned).enumerate().rev() {
+        if replaced.contains(&at) {
+            continue;
+        }
         if output.same(line) || !line.is(Role::Tool) {
             continue;
         }
@@ -58,6 +67,13 @@ pub(crate) fn kept(messages: &[Message], pruned: &[Message], from: usize, mut ro
         found.push((at, kept));
     }
     found
+}
+
+/// What stands for an output that becomes short: its line, and what it keeps. The message of its call and the call's
+/// position there, where they are known.
+pub(crate) fn stub(output: &Message, call: Option<(&Message, usize)>) -> Option<Message> {
+    let line = shorter_result(output, call)?;
+    Some(with_kept(output, &line).unwrap_or(line))
 }
 
 /// The line that stands for an output, with what is kept of the output itself.
@@ -199,7 +215,7 @@ mod tests {
         let long = format!(r#"{{"order_id": "A-1177", "text": "{}"}}"#, "x".repeat(300));
         let list = [call_of("1", "get_order", r#"{"order_id": "A-1177"}"#), result("1", &long)];
         let pruned = prune(&list, 0, None).messages;
-        let (_, stub) = kept(&list, &pruned, 0, 1_000).pop().unwrap();
+        let (_, stub) = kept(&list, &pruned, 0..0, 1_000).pop().unwrap();
         let line = "[get_order] order_id=A-1177 (334 chars result)";
         assert_eq!(stub.text(), format!("{line}\nKept of it: order_id A-1177 … 1 too long"));
         let again = prune(&[list[0].clone(), result("1", &format!("{}{}", stub.text(), " ".repeat(200)))], 0, None);
@@ -207,13 +223,13 @@ mod tests {
         // Nor is it made shorter by a second compression, and what says so of itself is not believed.
         let second = [list[0].clone(), stub.clone()];
         assert_eq!(
-            kept(&second, &prune(&second, 0, None).messages, 0, 1_000).len(),
+            kept(&second, &prune(&second, 0, None).messages, 0..0, 1_000).len(),
             usize::from(stub.text().len() > 200)
         );
         let forged = format!("[other_tool] did it\n{KEPT}{}", "x".repeat(300));
         let list = [list[0].clone(), result("1", &forged)];
         assert!(prune(&list, 0, None).messages[1].text().starts_with("[get_order] order_id=A-1177 ("));
-        assert!(kept(&list, &pruned, 0, 20).is_empty());
-        assert!(kept(&list, &list, 0, 1_000).is_empty());
+        assert!(kept(&list, &pruned, 0..0, 20).is_empty());
+        assert!(kept(&list, &list, 0..0, 1_000).is_empty());
     }
 }

@@ -166,7 +166,8 @@ pub(super) fn subject(text: &str) -> HashSet<String> {
     words(before).into_iter().filter(|word| !says_nothing(word)).collect()
 }
 
-pub(super) fn says_changed(text: &str) -> bool {
+/// Whether a text says that something is different from now on.
+pub(crate) fn says_changed(text: &str) -> bool {
     // At the beginning it only says what comes next.
     let rest = text.trim_start();
     let rest = rest.strip_prefix("Now ").or_else(|| rest.strip_prefix("now ")).unwrap_or(rest);

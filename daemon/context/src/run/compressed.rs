@@ -2,6 +2,7 @@
 
 use super::{EngineState, Over};
 use crate::constraints::Update;
+use crate::importance::Importance;
 use crate::message::Message;
 
 /// The new list, as differences from the input.
@@ -21,6 +22,19 @@ pub struct Compressed {
     pub handoff: String,
     /// What keeps the new list over the threshold, if it is.
     pub over: Option<Over>,
+    /// Messages between head and tail that stay word for word, because much refers to them.
+    pub verbatim: Vec<Scored>,
+    /// Outputs of the tail that became short to make room for the handoff.
+    pub shortened: Vec<Scored>,
+}
+
+/// A message of the input, and what it is worth to what comes after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scored {
+    /// Its position.
+    pub index: usize,
+    /// What it is worth, and why.
+    pub importance: Importance,
 }
 
 impl Compressed {

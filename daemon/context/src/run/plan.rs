@@ -1,5 +1,6 @@
 //! A dry run.
 
+use crate::importance::Importance;
 use crate::message::Message;
 
 /// What a compression of a list would do.
@@ -29,4 +30,6 @@ pub struct Plan {
     pub focus: Option<String>,
     /// The summary that the turns continue.
     pub previous_summary: Option<String>,
+    /// What each message of the input is worth to what comes after it.
+    pub scores: Vec<Importance>,
 }

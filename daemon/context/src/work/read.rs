@@ -194,7 +194,7 @@ impl Reader {
 }
 
 /// Every text and number within a value.
-fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
+pub(crate) fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
     match value {
         Json::String(text) => then(text),
         Json::Number(number) => then(&number.to_string()),

@@ -40,7 +40,8 @@ impl<'a> Outline<'a> {
         let scored = state.scored();
         let weights = scored.iter().map(|(score, entity)| (entity.id.as_str(), *score)).collect();
         let all = scored.into_iter().map(|(_, entity)| entity);
-        let ranked: Vec<&Entity> = all.filter(|entity| has_name(&entity.kind)).take(MOST).collect();
+        let ranked: Vec<&Entity> =
+            all.filter(|entity| has_name(&entity.kind) || entity.kind == "date").take(MOST).collect();
         Self { parts: parts(&ranked), ranked, weights }
     }
 

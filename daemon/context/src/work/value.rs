@@ -62,7 +62,7 @@ pub(crate) fn value(word: &str) -> Option<Value<'_>> {
         return None;
     }
     // What was masked, or cut, is exact no more.
-    if text.contains("...") {
+    if signs.dot && text.as_bytes().windows(3).any(|part| part == b"...") {
         return None;
     }
     let kind = kind(text, &signs)?;

@@ -49,6 +49,8 @@ impl Frame<'_> {
             archived: Some((done.handle.clone(), done.compressed.removed.len())),
             summarizer: done.by,
             unverified: done.report.unverified.clone(),
+            verbatim: done.compressed.verbatim.clone(),
+            shortened: done.compressed.shortened.clone(),
             ..report
         }
     }
@@ -96,6 +98,8 @@ impl Frame<'_> {
             warnings,
             elapsed_s: self.started.elapsed().as_secs_f64(),
             over,
+            verbatim: Vec::new(),
+            shortened: Vec::new(),
         }
     }
 

@@ -113,6 +113,7 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
 }
 
 fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
+    let scored = plan.scores.iter().enumerate().filter(|(_, importance)| importance.score > 0);
     Ok(PlanResult {
         head_size: wide(plan.head_size),
         start: wide(plan.start),
@@ -126,6 +127,7 @@ fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
         summary_budget: plan.summary_budget,
         focus: plan.focus,
         previous_summary: plan.previous_summary,
+        scores: scored.map(|(at, importance)| report::scored(at, importance)).collect(),
     })
 }
 

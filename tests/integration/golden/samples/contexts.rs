@@ -81,6 +81,8 @@ fn report() -> context::Report {
         warnings: vec!["compressed 3 times".into()],
         elapsed_ms: 12.75,
         over: Some(over()),
+        verbatim: Vec::new(),
+        shortened: Vec::new(),
     }
 }
 

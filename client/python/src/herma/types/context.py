@@ -251,6 +251,10 @@ class ContextPlan(TypedDict):
     """The topic in force."""
     previous_summary: str | None
     """The body of the summary that this one would update."""
+    scores: NotRequired[list[ScoredMessage]]
+    """What each message of the input is worth to what comes after it, those that are worth nothing
+    left out.
+    """
 
 
 class ContextRecordUsage(TypedDict):
@@ -561,6 +565,21 @@ class Report(TypedDict):
     """How long it took."""
     over: Over | None
     """What keeps the list over the threshold, if it is."""
+    verbatim: NotRequired[list[ScoredMessage]]
+    """Messages between head and tail that stay word for word, because much refers to them."""
+    shortened: NotRequired[list[ScoredMessage]]
+    """Outputs of the tail that became short to make room for the handoff."""
+
+
+class ScoredMessage(TypedDict):
+    """A message of the input, and what it is worth to what comes after it."""
+
+    index: int
+    """Its position."""
+    score: int
+    """What it is worth, 0 to 100."""
+    reasons: list[str]
+    """Why, what counts most first: `used`, `open_error`, `correction`, `decision`, `only_place`."""
 
 
 class SummaryError(TypedDict):

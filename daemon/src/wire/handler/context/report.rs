@@ -1,8 +1,9 @@
 //! What is told of a compression.
 
 use herma_context::engine::{Over, Part};
+use herma_context::importance::Importance;
 use herma_protocol::context::{
-    Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report,
+    Archived, AuxFailure, Over as WireOver, OverPart as WireOverPart, Part as WirePart, Report, ScoredMessage,
 };
 
 use crate::data::event::CompressionReport;
@@ -43,7 +44,15 @@ pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
         warnings: report.warnings.clone(),
         elapsed_ms: report.elapsed_s * 1000.0,
         over: report.over.as_ref().map(wire_over),
+        verbatim: report.verbatim.iter().map(|one| scored(one.index, &one.importance)).collect(),
+        shortened: report.shortened.iter().map(|one| scored(one.index, &one.importance)).collect(),
     }
+}
+
+/// A message and what it is worth.
+pub(super) fn scored(index: usize, importance: &Importance) -> ScoredMessage {
+    let reasons = importance.reasons.iter().map(|reason| reason.name().to_owned()).collect();
+    ScoredMessage { index: wide(index), score: u64::from(importance.score), reasons }
 }
 
 fn wire_over(over: &Over) -> WireOver {

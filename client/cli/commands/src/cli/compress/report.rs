@@ -1,11 +1,14 @@
 //! What a compression would do, and what it did, for people.
 
-use herma_client::protocol::context::{PlanResult, Report};
+use herma_client::protocol::context::{PlanResult, Report, ScoredMessage};
 
 use super::out;
 
 /// Chars of a quotation that is shown.
 const QUOTATION: usize = 100;
+
+/// Messages of a plan that are named with their scores.
+const MOST_SCORED: usize = 5;
 
 /// What would be done.
 pub(super) fn planned(plan: &PlanResult) -> String {
@@ -18,7 +21,26 @@ pub(super) fn planned(plan: &PlanResult) -> String {
         ("pruned", format!("{} tool results would be shortened", plan.pruned)),
         ("summary", format!("up to {} tokens", out::thousands(plan.summary_budget))),
         ("focus", plan.focus.clone().unwrap_or_else(|| "none".into())),
+        ("worth most", most(&plan.scores)),
     ])
+}
+
+/// The messages that are worth most to what comes after them.
+fn most(scores: &[ScoredMessage]) -> String {
+    let mut best: Vec<&ScoredMessage> = scores.iter().collect();
+    best.sort_by_key(|message| std::cmp::Reverse(message.score));
+    match best.is_empty() {
+        true => "none stands out".into(),
+        false => scored(best.into_iter().take(MOST_SCORED)),
+    }
+}
+
+fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
+    let told = messages.map(|message| {
+        let why = message.reasons.join(", ").replace('_', " ");
+        format!("{} ({}: {why})", message.index, message.score)
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// What was done.
@@ -39,6 +61,13 @@ pub(super) fn reported(report: &Report) -> String {
         ("pruned", format!("{} tool results shortened", report.pruned)),
         ("in the handoff", format!("{} constraints, {} exact references", report.constraints, report.anchors)),
     ];
+    if !report.verbatim.is_empty() {
+        rows.push(("word for word", format!("messages {}", scored(report.verbatim.iter()))));
+    }
+    if !report.shortened.is_empty() {
+        let count = report.shortened.len();
+        rows.push(("made room", format!("{count} outputs near the end shortened, for the handoff")));
+    }
     if let Some(archived) = &report.archived {
         rows.push(("archived", format!("{} messages under {}", archived.messages, archived.handle)));
     }
@@ -96,6 +125,7 @@ mod tests {
             constraints: 2,
             anchors: 40,
             unverified: vec!["never said".into()],
+            verbatim: vec![ScoredMessage { index: 17, score: 44, reasons: vec!["used".into(), "only_place".into()] }],
             ..Report::default()
         };
         let text = reported(&report);
@@ -105,6 +135,7 @@ mod tests {
             "1176 messages under cmp_1",
             "which failed: m-small: no such model",
             "never said",
+            "messages 17 (44: used, only place)",
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }

@@ -1,0 +1,78 @@
+//! Room for the handoff of a list that is nearly full: outputs of the tail become short before what the handoff
+//! tells goes.
+
+use super::layout::Layout;
+use crate::importance::Importance;
+use crate::message::{Message, Role};
+use crate::tokens::{Measure, tokens_of};
+use crate::{pairs, prune};
+
+/// Makes outputs of the tail short until so many tokens are free, or there are none left but those of the newest
+/// messages: first those that less refers to than to the others, of equal ones the oldest. Says which.
+pub(super) fn lend(layout: &mut Layout, messages: &[Message], tokens: u64, scores: &[Importance]) -> Vec<usize> {
+    let newest = messages.len().saturating_sub(layout.min_tail);
+    let is_whole = |at: &usize| {
+        messages.get(*at).zip(layout.pruned.get(*at)).is_some_and(|(old, new)| old.is(Role::Tool) && old.same(new))
+    };
+    let mut order: Vec<usize> = (layout.tail..newest).filter(is_whole).collect();
+    let score = |at: &usize| scores.get(*at).map_or(0, |importance| importance.score);
+    let mean = order.iter().map(score).sum::<u32>() / u32::try_from(order.len()).unwrap_or(u32::MAX).max(1);
+    order.sort_by_key(|at| (score(at) > mean, *at));
+    let callers = pairs::callers(messages);
+    let mut freed = 0;
+    let mut shortened = Vec::new();
+    for at in order {
+        if freed >= tokens {
+            break;
+        }
+        let call = callers.get(at).copied().flatten().and_then(|(by, index)| Some((messages.get(by)?, index)));
+        let Some(message) = messages.get(at) else { continue };
+        let Some(stub) = prune::stub(message, call) else { continue };
+        let saved = tokens_of(message).saturating_sub(tokens_of(&stub));
+        if let (true, Some(place), Some(measure)) = (saved > 0, layout.pruned.get_mut(at), layout.measures.get_mut(at))
+        {
+            freed += saved;
+            *measure = Measure::of(&stub);
+            *place = stub;
+            layout.pruned_count += 1;
+            shortened.push(at);
+        }
+    }
+    shortened.sort_unstable();
+    shortened
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::importance::importance;
+    use crate::testing::{call_of, result, say, settings};
+
+    #[test]
+    fn the_oldest_outputs_that_nothing_refers_to_give_way_first() {
+        let long = |name: &str| format!("see {name} {}", "and many words besides ".repeat(60));
+        let mut list = vec![say("system", "you help"), say("user", "go on")];
+        for at in 0..12 {
+            let id = at.to_string();
+            // The first output is what the last call refers to.
+            let given = if at == 11 { r#"{"path": "name_0_x"}"# } else { "{}" };
+            list.extend([call_of(&id, "look", given), result(&id, &long(&format!("name_{at}_x")))]);
+        }
+        let layout = Layout { tail: 2, ..Layout::of(&list, &settings(200_000, 1, 20)) };
+        let scores = importance(&list);
+        let short = |tokens: u64| {
+            let mut layout = layout.clone();
+            let short = lend(&mut layout, &list, tokens, &scores);
+            let changed: Vec<usize> = (0..list.len()).filter(|at| !layout.pruned[*at].same(&list[*at])).collect();
+            assert_eq!((layout.pruned_count, &changed), (short.len(), &short));
+            short
+        };
+        assert_eq!(short(0), [0_usize; 0]);
+        assert_eq!(short(1), [5]);
+        assert_eq!(short(600), [5, 7]);
+        // Not those of the newest eight messages.
+        assert_eq!(short(u64::MAX), [3, 5, 7, 9, 11, 13, 15, 17]);
+    }
+}

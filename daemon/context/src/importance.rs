@@ -1,0 +1,167 @@
+//! What each message of a list is worth to what comes after it: counted from what refers to what, nothing is
+//! understood.
+
+mod said;
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+use said::Said;
+
+use crate::hash::HashedMap;
+use crate::message::{Message, Role};
+use crate::pairs;
+use crate::parallel::FEW_MESSAGES;
+
+/// Points for an exact name that a later call was given, and that the call's model read here last.
+const USED_NAME: u32 = 10;
+/// Points for a number or a date of that kind: many are the same by chance.
+const USED_NUMBER: u32 = 3;
+/// The most points for what was used.
+const MOST_USED: u32 = 50;
+/// Points for an error that nothing took back: no later call of the same kind went well.
+const OPEN_ERROR: u32 = 30;
+/// Points for a correction by the user.
+const CORRECTION: u32 = 30;
+/// Points for a decision.
+const DECISION: u32 = 20;
+/// Points for an exact name that stands nowhere else in the list.
+const ONLY: u32 = 2;
+/// The most points for such names.
+const MOST_ONLY: u32 = 20;
+/// The most points of a message.
+pub const MOST: u32 = 100;
+
+/// What a message is worth.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Importance {
+    /// 0 to [`MOST`]. The points are ours, and only their order counts.
+    pub score: u32,
+    /// Where the points are from, most of them first.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a message is worth something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Later calls were given exact values that were read here.
+    Used,
+    /// Something failed, and nothing of that kind went well since.
+    OpenError,
+    /// The user corrects or changes what was said.
+    Correction,
+    /// Something was decided.
+    Decision,
+    /// Exact names stand nowhere else.
+    OnlyPlace,
+}
+
+impl Reason {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::OpenError => "open_error",
+            Self::Correction => "correction",
+            Self::Decision => "decision",
+            Self::OnlyPlace => "only_place",
+        }
+    }
+}
+
+/// What each message of a list is worth.
+#[must_use]
+pub fn importance(messages: &[Message]) -> Vec<Importance> {
+    let is_read = said::read(messages);
+    let of = |(message, is_read): (&Message, bool)| Said::of(message, is_read);
+    let said: Vec<Said> = messages.par_iter().zip(is_read.into_par_iter()).with_min_len(FEW_MESSAGES).map(of).collect();
+    let used = used(&said);
+    let only = only(&said);
+    let errors = open_errors(messages, &said);
+    let all = said.iter().enumerate().map(|(at, said)| {
+        let of = |points: &[u32]| points.get(at).copied().unwrap_or(0);
+        let mut points = [
+            (of(&used).min(MOST_USED), Reason::Used),
+            (if errors.contains(&at) { OPEN_ERROR } else { 0 }, Reason::OpenError),
+            (if said.corrects { CORRECTION } else { 0 }, Reason::Correction),
+            (if said.decides { DECISION } else { 0 }, Reason::Decision),
+            ((of(&only) * ONLY).min(MOST_ONLY), Reason::OnlyPlace),
+        ];
+        points.sort_by_key(|(points, _)| std::cmp::Reverse(*points));
+        Importance {
+            score: points.iter().map(|(points, _)| points).sum::<u32>().min(MOST),
+            reasons: points.into_iter().filter(|(points, _)| *points > 0).map(|(_, reason)| reason).collect(),
+        }
+    });
+    all.collect()
+}
+
+/// Points for values that later calls were given, for the message that said them last before.
+fn used(said: &[Said]) -> Vec<u32> {
+    let mut points = vec![0; said.len()];
+    // Who said a value last, and whether that was counted.
+    let mut newest: HashedMap<(usize, bool)> = HashedMap::default();
+    for (at, message) in said.iter().enumerate() {
+        for value in &message.given {
+            let (by, is_counted) = newest.entry(value.hash).or_insert((at, false));
+            if *by != at && !*is_counted {
+                *is_counted = true;
+                if let Some(points) = points.get_mut(*by) {
+                    *points += if value.is_name { USED_NAME } else { USED_NUMBER };
+                }
+            }
+        }
+        for value in &message.values {
+            newest.insert(value.hash, (at, false));
+        }
+    }
+    points
+}
+
+/// How many exact names stand in a message alone.
+fn only(said: &[Said]) -> Vec<u32> {
+    let mut places: HashedMap<Option<usize>> = HashedMap::default();
+    for (at, message) in said.iter().enumerate() {
+        for value in message.values.iter().chain(&message.given).filter(|value| value.is_name) {
+            places
+                .entry(value.hash)
+                .and_modify(|place| *place = place.filter(|first| *first == at))
+                .or_insert(Some(at));
+        }
+    }
+    let mut counts = vec![0; said.len()];
+    for at in places.into_values().flatten() {
+        if let Some(count) = counts.get_mut(at) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// The results that say that something failed, where no later call of the same kind went well.
+fn open_errors(messages: &[Message], said: &[Said]) -> HashSet<usize> {
+    let callers = pairs::callers(messages);
+    let mut well: HashSet<(&str, u64)> = HashSet::new();
+    let mut open = HashSet::new();
+    for (at, _) in messages.iter().enumerate().rev().filter(|(_, message)| message.is(Role::Tool)) {
+        let call = callers.get(at).copied().flatten();
+        let call = call.and_then(|(by, index)| Some((messages.get(by)?.tool_calls().get(index)?, by, index)));
+        let Some((call, by, index)) = call else { continue };
+        let about = said.get(by).and_then(|said| said.about.get(index)).copied().unwrap_or(0);
+        let kind = (call.name.as_deref().unwrap_or(""), about);
+        match said.get(at).is_some_and(|said| said.failed) {
+            true if !well.contains(&kind) => {
+                open.insert(at);
+            }
+            true => {}
+            false => {
+                well.insert(kind);
+            }
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! What one message says, as far as it counts.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value as Json;
+
+use crate::anchors;
+use crate::failure::failure;
+use crate::handoff;
+use crate::hash::Fnv;
+use crate::message::{Message, Role};
+use crate::replaced;
+use crate::work::{self, ValueKind, values};
+
+/// Bytes of one text that are read; of a longer one both ends.
+const TEXT_BYTES: usize = 16 << 10;
+/// Bytes of outputs that are read, newest first; older ones count by nothing. It bounds the time.
+const OUTPUT_BYTES: usize = 1 << 20;
+/// Bytes of the longest arguments that are read.
+const ARGUMENT_BYTES: usize = 16 << 10;
+
+/// How the user takes something back.
+static CORRECTS: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?ix) ^\W*(?:no|nope|wrong|stop|wait|nein|falsch|halt|non|faux|mal|нет|стоп)\b
+        | \b(?:that['’]?s|that\ is|this\ is|it['’]?s)\ (?:wrong|not\ (?:right|what|it))\b | \bnot\ what\ I\b | \bI\ meant\b | \bI\ said\b
+        | \binstead\ of\b | \brather\ than\b | \bdon['’]t\b.{1,60}\b(?:use|do|touch|change|delete)\b | \bundo\b | \brevert\b | ^\W*actually\b
+        | \b(?:das\ ist\ falsch|nicht\ so|stattdessen|pas\ ça|plutôt|en\ vez\ de)\b | 不对 | 错了 | 違う",
+    )
+});
+
+/// An exact value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exact {
+    pub(super) hash: u64,
+    /// A number and a date are no names.
+    pub(super) is_name: bool,
+}
+
+/// What a message says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// Values in its text, each once.
+    pub(super) values: Vec<Exact>,
+    /// Values that its calls are given, each once.
+    pub(super) given: Vec<Exact>,
+    /// What each of its calls is about: a hash of the first word that it is given.
+    pub(super) about: Vec<u64>,
+    /// It says that something failed.
+    pub(super) failed: bool,
+    pub(super) decides: bool,
+    pub(super) corrects: bool,
+}
+
+/// Which messages are read: all but the outputs that are too far from the end.
+pub(super) fn read(messages: &[Message]) -> Vec<bool> {
+    let mut bytes = 0;
+    let mut is_read: Vec<bool> = messages
+        .iter()
+        .rev()
+        .map(|message| {
+            bytes += if message.is(Role::Tool) { message.raw().len().min(TEXT_BYTES) } else { 0 };
+            !message.is(Role::Tool) || bytes <= OUTPUT_BYTES
+        })
+        .collect();
+    is_read.reverse();
+    is_read
+}
+
+impl Said {
+    pub(super) fn of(message: &Message, is_read: bool) -> Self {
+        let mut said = Self::default();
+        if !is_read || message.is(Role::System) || handoff::is_only_handoff(message) {
+            return said;
+        }
+        let text = message.text();
+        for part in ends(&text) {
+            said.values.extend(values(part).map(|value| exact(value.text, value.kind)));
+        }
+        once(&mut said.values);
+        match message.role() {
+            Role::Tool => said.failed = ends(&text).into_iter().any(|part| failure(part).is_some()),
+            Role::Assistant => {
+                said.decides = anchors::is_decision(&text);
+                for call in message.tool_calls() {
+                    let arguments = message.arguments(call);
+                    let arguments = match arguments.len() <= ARGUMENT_BYTES {
+                        true => serde_json::from_str(&arguments).unwrap_or(Json::Null),
+                        false => Json::Null,
+                    };
+                    said.about.push(first_word(&arguments).map_or(0, hash));
+                    // The names of arguments are nobody's.
+                    work::leaves(&arguments, &mut |leaf| {
+                        said.given.extend(values(leaf).map(|value| exact(value.text, value.kind)));
+                    });
+                }
+                once(&mut said.given);
+            }
+            Role::User => {
+                said.decides = anchors::is_decision(&text);
+                said.corrects = CORRECTS.is_match(&text) || replaced::says_changed(&text);
+            }
+            _ => {}
+        }
+        said
+    }
+}
+
+/// Each value once; in which order is of no account.
+fn once(values: &mut Vec<Exact>) {
+    values.sort_unstable_by_key(|value| value.hash);
+    values.dedup_by_key(|value| value.hash);
+}
+
+fn exact(text: &str, kind: ValueKind) -> Exact {
+    Exact { hash: hash(text), is_name: !matches!(kind, ValueKind::Number | ValueKind::Date) }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hash = Fnv::default();
+    hash.write(text.as_bytes());
+    hash.finish()
+}
+
+/// The first word of the first text that a call is given: a path, the name of a program.
+fn first_word(arguments: &Json) -> Option<&str> {
+    match arguments {
+        Json::String(text) => text.split_whitespace().next(),
+        Json::Array(items) => items.iter().find_map(first_word),
+        Json::Object(fields) => fields.values().find_map(first_word),
+        Json::Null | Json::Bool(_) | Json::Number(_) => None,
+    }
+}
+
+/// A text, or where it is too long its two ends.
+fn ends(text: &str) -> Vec<&str> {
+    if text.len() <= TEXT_BYTES {
+        return vec![text];
+    }
+    let head = text.floor_char_boundary(TEXT_BYTES / 2);
+    let tail = text.ceil_char_boundary(text.len() - TEXT_BYTES / 2);
+    vec![text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or("")]
+}
