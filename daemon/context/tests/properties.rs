@@ -54,9 +54,27 @@ fn message() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// A call with what it found; later ones are given the same names, so that much refers to it.
+fn exchange() -> impl Strategy<Value = Vec<Value>> {
+    let names = |of: usize| format!("ab_{of} cd_{of} ef_{of} gh_{of} ij_{of}");
+    (0_usize..4, 0_usize..9).prop_map(move |(of, other)| {
+        let arguments = json!({ "of": names(of) }).to_string();
+        let call = json!({"id": format!("x{other}"), "function": {"name": "look", "arguments": arguments}});
+        vec![
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": format!("x{other}"), "content": names(other)}),
+        ]
+    })
+}
+
+fn turn() -> impl Strategy<Value = Vec<Value>> {
+    prop_oneof![3 => message().prop_map(|message| vec![message]), 1 => exchange()]
+}
+
 prop_compose! {
-    fn list()(values in prop::collection::vec(message(), 0..60), system in any::<bool>()) -> Vec<Message> {
+    fn list()(values in prop::collection::vec(turn(), 0..60), system in any::<bool>()) -> Vec<Message> {
         let head = system.then(|| json!({"role": "system", "content": "be good"}));
+        let values: Vec<Value> = values.concat();
         head.iter().chain(&values).map(|v| Message::parse(v.to_string()).unwrap()).collect()
     }
 }
@@ -125,6 +143,17 @@ proptest! {
             prop_assert!(last_index < Some(*index), "the order is that of the input");
             last_index = Some(*index);
             seen[*index] = matches!(slot, Slot::Kept(_));
+        }
+        for scored in &done.verbatim {
+            prop_assert!(seen[scored.index], "what stays word for word is the same message");
+        }
+        let is_verbatim = |at: usize| done.verbatim.iter().any(|scored| scored.index == at);
+        for pair in done.slots.windows(2) {
+            let (Slot::Kept(one), Slot::Kept(other)) = (&pair[0], &pair[1]) else { continue };
+            if other - one > 1 && (is_verbatim(*one) || is_verbatim(*other)) {
+                let roles = (list[*one].role().as_str(), list[*other].role().as_str());
+                prop_assert!(roles.0 != roles.1 && roles != ("tool", "user"), "{:?}", roles);
+            }
         }
         let removed: Vec<usize> = done.removed.iter().map(|r: &Removed| r.index()).collect();
         let missing: Vec<usize> = (0..list.len()).filter(|&at| !seen[at]).collect();

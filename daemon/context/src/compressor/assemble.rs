@@ -11,7 +11,7 @@ use crate::json::{self, Splice};
 use crate::message::{Content, Message, Role, text_part};
 use crate::pairs::{self, Entry};
 use crate::request::Gain;
-use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Slot, Summary};
+use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Scored, Slot, Summary};
 use crate::savings::savings_pct;
 use crate::text::{head, longer_than};
 use crate::tokens::{Load, tokens_of, tokens_to_chars};
@@ -174,6 +174,9 @@ pub(super) fn finish(
         false => None,
     };
     let (slots, removed) = slots(list, &prepared.input);
+    // A picture in it may have gone, or a handoff may stand in front of it.
+    let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();
+    let verbatim = verbatim.into_iter().filter(is_whole).collect();
     Compressed { slots, removed, numbers, constraints, state, handoff: text, over, verbatim, shortened }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct CleanTurns {
     pub(super) pruned: Vec<Message>,
     /// The same turns unpruned.
     pub(super) originals: Vec<Message>,
+    /// Their positions in the list.
+    pub(super) indexes: Vec<usize>,
 }
 
 impl CleanTurns {
@@ -28,13 +30,9 @@ impl CleanTurns {
         if stays.iter().all(|stays| *stays) {
             return 0;
         }
-        for turns in [&mut self.pruned, &mut self.originals] {
-            let mut at = 0;
-            turns.retain(|_| {
-                at += 1;
-                stays.get(at - 1).copied().unwrap_or(true)
-            });
-        }
+        retain(&mut self.pruned, &stays);
+        retain(&mut self.originals, &stays);
+        retain(&mut self.indexes, &stays);
         stays.into_iter().filter(|stays| !stays).count()
     }
 
@@ -84,6 +82,11 @@ impl CleanTurns {
             };
             shorter.unwrap_or_else(|| clean.clone())
         });
-        Self { pruned: pruned.collect(), originals }
+        Self { pruned: pruned.collect(), originals, indexes: brief.indexes.clone() }
     }
+}
+
+fn retain<T>(items: &mut Vec<T>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    items.retain(|_| stays.next().copied().unwrap_or(true));
 }

@@ -40,7 +40,7 @@ impl Prepared {
 
     /// Chars of the messages that the handoff replaces, as the estimate counts them.
     pub fn replaced_chars(&self) -> usize {
-        let middle = self.middle().filter(|at| !self.layout.kept.contains(at));
+        let middle = self.middle().filter(|at| self.layout.kept.binary_search(at).is_err());
         Measure::of_all(middle.filter_map(|at| self.input.get(at))).chars
     }
 }

@@ -16,6 +16,7 @@ use crate::importance::importance;
 use crate::message::{Message, ToolCall};
 use crate::pairs;
 use crate::parallel::FEW_MESSAGES;
+use crate::redaction::Redaction;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
@@ -189,13 +190,17 @@ impl Reduction<'_> {
     /// Outputs of the tail become short where the handoff lacks room; where room is left over, exchanges stay.
     fn weigh(&mut self, handoff: u64) -> Weighed {
         let Ok((layout, brief)) = &mut self.ordinary_layout else { return Weighed::default() };
-        let most = brief.handoff_chars();
-        // Where the dearest text would fit it is not looked at.
-        let wanted = match chars_within(handoff, &brief.turns, most) {
-            None => 2 * most as u64,
-            Some(_) => (most as u64 * price(&brief.turns)).div_ceil(SCALE),
+        if !self.options.weighs {
+            return Weighed::default();
+        }
+        let most = brief.handoff_chars() as u64;
+        let verbatim = percent(self.goal.threshold, VERBATIM);
+        // Where the dearest text would fit, two tokens for a char, it is not looked at.
+        let wanted = match handoff >= 2 * most + verbatim {
+            true => 2 * most,
+            false => (most * price(&brief.turns)).div_ceil(SCALE),
         };
-        let spare = handoff.saturating_sub(wanted).min(percent(self.goal.threshold, VERBATIM));
+        let spare = handoff.saturating_sub(wanted).min(verbatim);
         if handoff >= wanted && spare < LEAST_SPARE {
             return Weighed::default();
         }
@@ -206,7 +211,8 @@ impl Reduction<'_> {
         };
         match handoff < wanted {
             true => {
-                let shortened = lend(layout, self.messages, wanted - handoff, &scores);
+                let redaction = Redaction::from(self.options.settings);
+                let shortened = lend(layout, self.messages, wanted - handoff, &scores, redaction);
                 Weighed { shortened: scored(shortened), ..Weighed::default() }
             }
             false => {
@@ -258,7 +264,7 @@ pub(super) fn kept_tokens(layout: &Layout) -> u64 {
 /// as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
-    let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt };
+    let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt, weighs: false };
     decide(messages, &options).is_ok()
 }
 

@@ -1,7 +1,5 @@
 //! What a plan and a compression share: the pruned list, its parts, and what is to be summarised.
 
-use std::collections::HashSet;
-
 use rayon::prelude::*;
 
 use super::shorten::Spilled;
@@ -79,7 +77,7 @@ impl Layout {
         let mut pruned = pruned;
         let mut measures = measures;
         let room = tokens_to_chars(share(budget, KEPT_RATIO));
-        for (at, kept) in prune::kept(messages, &pruned.messages, start..tail, room) {
+        for (at, kept) in prune::kept(messages, &pruned.messages, start..tail, room, Redaction::from(settings)) {
             measures[at] = Measure::of(&kept);
             pruned.messages[at] = kept;
         }
@@ -152,7 +150,7 @@ impl Brief {
         let Turns { previous, carried, turns, indexes } =
             rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
         let mut brief = Self { turns, indexes, previous, carried, ..Self::default() };
-        brief.leave_out(&layout.kept.iter().copied().collect());
+        brief.leave_out(&layout.kept);
         let measure = brief.turns.iter().zip(&brief.indexes).fold(Measure::default(), |sum, (turn, &at)| {
             sum.plus(match layout.pruned[at].same(turn) {
                 true => layout.measures[at],
@@ -165,15 +163,15 @@ impl Brief {
         brief
     }
 
-    /// Covers no turns at these positions.
-    pub(super) fn leave_out(&mut self, positions: &HashSet<usize>) {
+    /// Covers no turns at these positions, which are in order.
+    pub(super) fn leave_out(&mut self, positions: &[usize]) {
         if positions.is_empty() {
             return;
         }
         let (turns, indexes) = std::mem::take(&mut self.turns)
             .into_iter()
             .zip(std::mem::take(&mut self.indexes))
-            .filter(|(_, at)| !positions.contains(at))
+            .filter(|(_, at)| positions.binary_search(at).is_err())
             .unzip();
         (self.turns, self.indexes) = (turns, indexes);
     }

@@ -1,18 +1,35 @@
 //! Room for the handoff of a list that is nearly full: outputs of the tail become short before what the handoff
 //! tells goes.
 
+use std::collections::HashSet;
+
+use super::exchange::Exchange;
 use super::layout::Layout;
 use crate::importance::Importance;
 use crate::message::{Message, Role};
+use crate::prune::DUPLICATE;
+use crate::redaction::Redaction;
 use crate::tokens::{Measure, tokens_of};
 use crate::{pairs, prune};
 
 /// Makes outputs of the tail short until so many tokens are free, or there are none left but those of the newest
-/// messages: first those that less refers to than to the others, of equal ones the oldest. Says which.
-pub(super) fn lend(layout: &mut Layout, messages: &[Message], tokens: u64, scores: &[Importance]) -> Vec<usize> {
-    let newest = messages.len().saturating_sub(layout.min_tail);
+/// messages and of the last exchange, which the model may not have read yet: first those that less refers to than to the others, of equal ones the oldest. Says which.
+pub(super) fn lend(
+    layout: &mut Layout,
+    messages: &[Message],
+    tokens: u64,
+    scores: &[Importance],
+    redaction: Redaction,
+) -> Vec<usize> {
+    let newest = messages.len().saturating_sub(layout.min_tail).min(Exchange::of(messages, layout.start).from);
+    // What an earlier message only names as its duplicate stays, and so do pictures: nobody knows what they are worth.
+    let duplicates = layout.pruned.iter().zip(messages).filter(|(pruned, _)| pruned.text() == DUPLICATE);
+    let named: HashSet<&str> =
+        duplicates.filter_map(|(_, message)| Some(message.slice(message.content_span()?))).collect();
     let is_whole = |at: &usize| {
-        messages.get(*at).zip(layout.pruned.get(*at)).is_some_and(|(old, new)| old.is(Role::Tool) && old.same(new))
+        let Some((old, new)) = messages.get(*at).zip(layout.pruned.get(*at)) else { return false };
+        let is_named = old.content_span().is_some_and(|span| named.contains(old.slice(span)));
+        old.is(Role::Tool) && old.same(new) && !old.has_image() && !is_named
     };
     let mut order: Vec<usize> = (layout.tail..newest).filter(is_whole).collect();
     let score = |at: &usize| scores.get(*at).map_or(0, |importance| importance.score);
@@ -27,7 +44,7 @@ pub(super) fn lend(layout: &mut Layout, messages: &[Message], tokens: u64, score
         }
         let call = callers.get(at).copied().flatten().and_then(|(by, index)| Some((messages.get(by)?, index)));
         let Some(message) = messages.get(at) else { continue };
-        let Some(stub) = prune::stub(message, call) else { continue };
+        let Some(stub) = prune::stub(message, call, redaction) else { continue };
         let saved = tokens_of(message).saturating_sub(tokens_of(&stub));
         if let (true, Some(place), Some(measure)) = (saved > 0, layout.pruned.get_mut(at), layout.measures.get_mut(at))
         {
@@ -48,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::importance::importance;
-    use crate::testing::{call_of, result, say, settings};
+    use crate::testing::{call, call_of, result, say, settings};
 
     #[test]
     fn the_oldest_outputs_that_nothing_refers_to_give_way_first() {
@@ -64,7 +81,7 @@ mod tests {
         let scores = importance(&list);
         let short = |tokens: u64| {
             let mut layout = layout.clone();
-            let short = lend(&mut layout, &list, tokens, &scores);
+            let short = lend(&mut layout, &list, tokens, &scores, Redaction::On);
             let changed: Vec<usize> = (0..list.len()).filter(|at| !layout.pruned[*at].same(&list[*at])).collect();
             assert_eq!((layout.pruned_count, &changed), (short.len(), &short));
             short
@@ -74,5 +91,38 @@ mod tests {
         assert_eq!(short(600), [5, 7]);
         // Not those of the newest eight messages.
         assert_eq!(short(u64::MAX), [3, 5, 7, 9, 11, 13, 15, 17]);
+    }
+
+    #[test]
+    fn what_the_model_may_not_have_read_and_what_is_short_already_stays() {
+        let long = |name: &str| format!("see {name}\n{}", "and many words besides ".repeat(60));
+        let ids: Vec<String> = (0..12).map(|at| at.to_string()).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut list = vec![say("system", "you help"), say("user", "go on"), call(&ids)];
+        list.extend(ids.iter().map(|id| result(id, &long(&format!("name_{id}_x")))));
+        let lent = |list: &[Message]| {
+            let mut layout = Layout { tail: 1, ..Layout::of(list, &settings(200_000, 0, 20)) };
+            lend(&mut layout, list, u64::MAX, &importance(list), Redaction::On);
+            layout.pruned
+        };
+        assert!(lent(&list).iter().zip(&list).all(|(new, old)| new.same(old)));
+        list.extend((0..9).map(|at| say("assistant", &at.to_string())));
+        let once = lent(&list);
+        assert!(once[3].text().contains("Kept of it"), "{}", once[3].text());
+        let twice = lent(&once);
+        assert!(twice.iter().zip(&once).all(|(new, old)| new.same(old)));
+    }
+
+    #[test]
+    fn a_secret_is_no_part_of_what_an_output_keeps() {
+        let secret = r#"{"user": "bob", "password": "hunter2hunter2hunter2", "log": ""#.to_owned()
+            + &"words ".repeat(90)
+            + "\"}";
+        let mut list = vec![say("user", "go on"), call_of("1", "get_login", "{}"), result("1", &secret)];
+        list.extend((0..9).map(|at| say("assistant", &at.to_string())));
+        let mut layout = Layout { tail: 1, ..Layout::of(&list, &settings(200_000, 0, 20)) };
+        lend(&mut layout, &list, u64::MAX, &importance(&list), Redaction::On);
+        let kept = layout.pruned[2].text();
+        assert!(kept.contains("user bob") && !kept.contains("hunter2hunter2"), "{kept}");
     }
 }

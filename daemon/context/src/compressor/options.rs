@@ -12,4 +12,6 @@ pub(super) struct Options<'a> {
     pub(super) gain: Gain,
     /// What the caller knows of the prompt.
     pub(super) prompt: Prompt,
+    /// Whether what messages are worth decides what stays of them; it changes nothing in whether there is work.
+    pub(super) weighs: bool,
 }

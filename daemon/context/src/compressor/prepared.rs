@@ -86,8 +86,8 @@ pub fn prepare(
 }
 
 /// [`prepare`], which calls `leaving` as soon as it is known, and at most once, which messages a
-/// handoff will replace: the [`Prepared::middle`] of what comes of it, or the longer part of it where the user's
-/// last message stands in it and is kept.
+/// handoff will replace: the longest part of the [`Prepared::middle`] of what comes of it in which nothing
+/// is kept.
 pub fn prepare_and(
     messages: &[Message],
     settings: &Settings,
@@ -101,6 +101,7 @@ pub fn prepare_and(
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
+        weighs: true,
     };
     let Decided { layout, brief, goal, target, weighed } = decide(messages, &options)?;
     let redaction = Redaction::from(settings);
@@ -176,12 +177,14 @@ impl Prepared {
             let mut turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
             let left_out = turns.leave_out(self.replaced());
             let stays = self.layout.stays().filter_map(|at| self.layout.pruned.get(at));
-            let tail = self.input.get(self.layout.tail..).unwrap_or_default();
-            let kept = Kept {
-                known: Known::of(stays),
-                left_out,
-                tail: tail.iter().map(|message| redaction.message(message)).collect(),
-            };
+            // What stays is read with the turns, each at its place: of two values the newest counts.
+            let beside = self.layout.kept.iter().copied().chain(self.layout.tail..self.input.len());
+            let clean = |at: usize| Some((at, redaction.message(self.input.get(at)?)));
+            let turned = turns.indexes.iter().copied().zip(turns.originals.iter().cloned());
+            let mut all: Vec<(usize, Message)> = turned.chain(beside.filter_map(clean)).collect();
+            all.sort_by_key(|(at, _)| *at);
+            let kept =
+                Kept { known: Known::of(stays), left_out, all: all.into_iter().map(|(_, message)| message).collect() };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })
@@ -216,7 +219,9 @@ impl Prepared {
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         let turns = &self.sources(Writer::Extractive).turns;
         let redaction = self.redaction(Writer::Extractive);
+        let stays = self.layout.kept.iter().filter_map(|&at| self.layout.pruned.get(at));
         let tail = self.layout.pruned.get(self.layout.tail..).unwrap_or(&[]);
+        let tail: Vec<&Message> = stays.chain(tail).collect();
         let tail: Vec<Message> =
             tail.par_iter().with_min_len(FEW_MESSAGES).map(|message| redaction.message(message)).collect();
         let appended = self.appended(Writer::Extractive, &self.expected_note(), Record::Coming);
@@ -343,7 +348,7 @@ impl Prepared {
     }
 
     /// Positions between head and tail: the handoff will replace the messages there, all but the
-    /// user's last one.
+    /// user's last one and the exchanges that stay.
     pub fn middle(&self) -> Range<usize> {
         self.layout.middle()
     }
@@ -363,8 +368,7 @@ impl Prepared {
         self.brief.summary_budget
     }
 
-    /// Messages that the handoff replaces. None when all that stands between head and tail is the
-    /// user's last message, which is kept.
+    /// Messages that the handoff replaces. None when all that stands between head and tail is kept.
     pub fn dropped(&self) -> usize {
         self.layout.dropped()
     }

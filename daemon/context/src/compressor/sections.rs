@@ -63,8 +63,9 @@ pub(crate) struct Kept {
     pub(crate) known: Known,
     /// Messages of the user that were replaced by later ones.
     pub(crate) left_out: usize,
-    /// The tail as it was, without secrets: pruning may have shortened it.
-    pub(crate) tail: Vec<Message>,
+    /// The turns and what stays behind the handoff, as they were and in their order, without secrets: pruning may have
+    /// shortened them.
+    pub(crate) all: Vec<Message>,
 }
 
 /// Gathers from turns that the summary covers, unpruned and without their secrets, and from the
@@ -75,7 +76,6 @@ pub(crate) fn gather(
     carried: &[Section],
     (replaced, redaction): (&Replaced, Redaction),
 ) -> Material {
-    let all: Vec<Message> = turns.iter().chain(&kept.tail).cloned().collect();
     let turns: Vec<&Message> = turns.iter().collect();
     let carried =
         |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
@@ -99,7 +99,7 @@ pub(crate) fn gather(
                 || user_messages::gather(&turns, quoted, Redaction::Off),
             )
         },
-        || WorkState::read(&all, work::parse(&state)),
+        || WorkState::read(&kept.all, work::parse(&state)),
     );
     Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)) }
 }

@@ -1,20 +1,23 @@
 //! Exchanges between head and tail that stay word for word where the list has room left.
+//!
+//! They stand behind the handoff, and a provider has to take the list: behind results stands the model, behind the
+//! model somebody else. Where the neighbours would be wrong an exchange takes in what stood beside it, or does not stay.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::layout::{Brief, Layout};
 use crate::handoff;
 use crate::importance::Importance;
 use crate::message::{Message, Role};
+use crate::pairs;
 use crate::prune::DUPLICATE;
 use crate::tokens::{Measure, tokens_of};
 
 /// The least score of an exchange that stays.
 const LEAST_SCORE: u32 = 40;
 
-/// Keeps the exchanges of the middle that most refers to, within so many tokens: a call with its results, or what the
-/// model said by itself. What the user said stands in the handoff. Says which messages.
+/// Keeps the exchanges of the middle that most refers to, within so many tokens: calls with their results. What the
+/// user said stands in the handoff. Says which messages.
 pub(super) fn keep(
     layout: &mut Layout,
     brief: &mut Brief,
@@ -22,21 +25,28 @@ pub(super) fn keep(
     tokens: u64,
     scores: &[Importance],
 ) -> Vec<usize> {
-    let mut exchanges: Vec<(u32, Range<usize>)> = exchanges(layout, messages)
+    let middle = Middle::of(layout, messages);
+    let mut exchanges: Vec<(u32, Range<usize>)> = middle
+        .exchanges(layout)
         .into_iter()
         .map(|range| (range.clone().filter_map(|at| scores.get(at)).map(|one| one.score).max().unwrap_or(0), range))
         .filter(|(score, _)| *score >= LEAST_SCORE)
         .collect();
     exchanges.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.start.cmp(&one.1.start)));
     let mut left = tokens;
-    let mut kept: HashSet<usize> = HashSet::new();
+    let mut chosen: Vec<Range<usize>> = Vec::new();
     for (_, range) in exchanges {
-        let takes = messages.get(range.clone()).unwrap_or_default().iter().map(tokens_of).sum::<u64>();
-        // A handoff replaces something.
-        if takes <= left && kept.len() + range.len() < layout.middle().len() {
+        let takes = middle.tokens(&range);
+        if takes <= left {
             left -= takes;
-            kept.extend(range);
+            chosen.push(range);
         }
+    }
+    chosen.sort_by_key(|range| range.start);
+    let kept: Vec<usize> = middle.fitted(chosen, left).into_iter().flatten().collect();
+    // A handoff replaces something.
+    if kept.is_empty() || kept.len() == layout.middle().len() {
+        return Vec::new();
     }
     for &at in &kept {
         let (Some(message), Some(pruned), Some(measure)) =
@@ -51,31 +61,140 @@ pub(super) fn keep(
         }
     }
     brief.leave_out(&kept);
-    layout.kept.extend(kept.iter().copied());
-    layout.kept.sort_unstable();
-    let mut kept: Vec<usize> = kept.into_iter().collect();
-    kept.sort_unstable();
+    layout.kept.clone_from(&kept);
     kept
 }
 
-/// What may stay: calls with all of their results, and words of the model, behind an earlier handoff.
-fn exchanges(layout: &Layout, messages: &[Message]) -> Vec<Range<usize>> {
-    let middle = layout.middle();
-    let earlier = middle.clone().rev().find(|at| messages.get(*at).is_some_and(handoff::is_handoff));
-    let from = earlier.map_or(middle.start, |at| at + 1);
-    let mut found = Vec::new();
-    let mut at = from;
-    while let Some(message) = messages.get(at).filter(|_| at < middle.end) {
-        let results = messages.iter().take(middle.end).skip(at + 1).take_while(|next| next.is(Role::Tool)).count();
-        let range = at..at + 1 + results;
-        let is_whole = message.is(Role::Assistant) && message.tool_calls().len() == results;
-        let is_duplicate = |at: usize| layout.pruned.get(at).is_some_and(|message| message.text() == DUPLICATE);
-        if is_whole && !range.clone().any(|at| is_duplicate(at) || layout.kept.contains(&at)) {
-            found.push(range);
+/// What stands between head and tail, behind an earlier handoff.
+struct Middle<'a> {
+    messages: &'a [Message],
+    range: Range<usize>,
+    /// For each result the message and position of its call.
+    callers: Vec<Option<(usize, usize)>>,
+    /// The head ends with words of the user: the handoff would go into a message of the model behind them.
+    is_behind_user: bool,
+}
+
+impl<'a> Middle<'a> {
+    fn of(layout: &Layout, messages: &'a [Message]) -> Self {
+        let Range { start, end } = layout.middle();
+        let earlier = (start..end).rev().find(|at| messages.get(*at).is_some_and(handoff::is_handoff));
+        let before = start.checked_sub(1).and_then(|at| messages.get(at));
+        Self {
+            messages,
+            range: earlier.map_or(start, |at| at + 1)..end,
+            callers: pairs::callers(messages),
+            is_behind_user: before.is_some_and(|message| message.is(Role::User)),
         }
-        at += 1 + results;
     }
-    found
+
+    fn get(&self, at: usize) -> Option<&'a Message> {
+        self.messages.get(at)
+    }
+
+    fn tokens(&self, range: &Range<usize>) -> u64 {
+        self.messages.get(range.clone()).unwrap_or_default().iter().map(tokens_of).sum()
+    }
+
+    /// Calls, each with its one result behind it.
+    fn exchanges(&self, layout: &Layout) -> Vec<Range<usize>> {
+        let is_duplicate = |at: usize| layout.pruned.get(at).is_some_and(|message| message.text() == DUPLICATE);
+        let mut found = Vec::new();
+        let mut at = self.range.start;
+        while at < self.range.end {
+            match self.exchange(at) {
+                Some(range) => {
+                    at = range.end;
+                    if !range.clone().any(is_duplicate) {
+                        found.push(range);
+                    }
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The calls at a position with their results, if each has exactly one.
+    fn exchange(&self, at: usize) -> Option<Range<usize>> {
+        let message = self.get(at).filter(|message| message.is(Role::Assistant))?;
+        let calls = message.tool_calls().len();
+        let end = at + 1 + calls;
+        if calls == 0 || end > self.range.end || self.get(end).is_some_and(|next| next.is(Role::Tool)) {
+            return None;
+        }
+        let mut answered: Vec<usize> = (at + 1..end)
+            .map_while(|result| self.callers.get(result).copied().flatten().filter(|(by, _)| *by == at))
+            .map(|(_, call)| call)
+            .collect();
+        answered.sort_unstable();
+        answered.dedup();
+        (answered.len() == calls).then_some(at..end)
+    }
+
+    /// Of exchanges in their order those that can stand behind a handoff and before the tail, with what they need for
+    /// that; so many tokens are left for it.
+    fn fitted(&self, mut chosen: Vec<Range<usize>>, mut left: u64) -> Vec<Range<usize>> {
+        while let Some(first) = chosen.first().cloned().filter(|_| self.is_behind_user) {
+            let begin = self.asked(first.start).map(|begin| begin..first.start);
+            match begin.map(|more| (self.tokens(&more), more.start)).filter(|(takes, _)| *takes <= left) {
+                Some((takes, start)) => {
+                    left -= takes;
+                    if let Some(first) = chosen.first_mut() {
+                        first.start = start;
+                    }
+                    break;
+                }
+                None => drop(chosen.remove(0)),
+            }
+        }
+        while let Some(last) = chosen.last().cloned().filter(|_| !self.is_before_model()) {
+            let more = last.end..self.answered(last.end);
+            let takes = self.tokens(&more);
+            let is_closed = more.end == self.range.end
+                || more
+                    .end
+                    .checked_sub(1)
+                    .and_then(|at| self.get(at))
+                    .is_some_and(|message| message.is(Role::Assistant));
+            if is_closed && takes <= left {
+                if let Some(last) = chosen.last_mut() {
+                    last.end = more.end;
+                }
+                break;
+            }
+            chosen.pop();
+        }
+        chosen
+    }
+
+    /// Whether the tail begins with the model.
+    fn is_before_model(&self) -> bool {
+        self.get(self.range.end).is_some_and(|message| message.is(Role::Assistant))
+    }
+
+    /// Where the words of the user stand that led to what is at a position.
+    fn asked(&self, at: usize) -> Option<usize> {
+        let found = (self.range.start..at)
+            .rev()
+            .find(|at| self.get(*at).is_some_and(|message| !message.is(Role::Assistant) && !message.is(Role::Tool)))?;
+        self.get(found).filter(|message| message.is(Role::User)).map(|_| found)
+    }
+
+    /// Where what the model said to results ends that stand before a position: behind its answer, or where somebody
+    /// else speaks.
+    fn answered(&self, from: usize) -> usize {
+        let mut at = from;
+        while at < self.range.end {
+            if let Some(exchange) = self.exchange(at) {
+                at = exchange.end;
+                continue;
+            }
+            let is_answer = |message: &&Message| message.is(Role::Assistant) && message.tool_calls().is_empty();
+            return if self.get(at).filter(is_answer).is_some() { at + 1 } else { at };
+        }
+        at
+    }
 }
 
 #[cfg(test)]
@@ -107,8 +226,12 @@ mod tests {
     }
 
     fn kept(list: &[Message], tokens: u64) -> Vec<usize> {
-        let settings = settings(200_000, 1, 3);
-        let mut layout = Layout { end: 60, tail: 60, ..Layout::of(list, &settings) };
+        kept_of(list, 3, 60, tokens)
+    }
+
+    fn kept_of(list: &[Message], head: usize, tail: usize, tokens: u64) -> Vec<usize> {
+        let settings = settings(200_000, head, 3);
+        let mut layout = Layout { end: tail, tail, ..Layout::of(list, &settings) };
         let mut brief = Brief::of(&layout, list, &settings, None, &Focus::Off);
         let before = (brief.turns.len(), layout.dropped());
         let kept = keep(&mut layout, &mut brief, list, tokens, &importance(list));
@@ -142,5 +265,38 @@ mod tests {
         assert_eq!(kept(&list, 10_000).len(), 2);
         list[30] = handoff::standalone(&handoff::with_frame("all that was before"), Role::User);
         assert_eq!(kept(&list, 10_000), [0_usize; 0]);
+    }
+
+    #[test]
+    fn what_stays_has_neighbours_that_a_provider_takes() {
+        // Question, call, result and answer, twelve times; the eleventh call is given what the fourth and the seventh found.
+        let mut list = vec![say("system", "you help")];
+        for at in 0..12 {
+            let id = at.to_string();
+            let given = r#"{"a": "ab_3 cd_3 ef_3 gh_3", "b": "ab_6 cd_6 ef_6 gh_6"}"#;
+            let found = format!("found ab_{at} cd_{at} ef_{at} gh_{at}");
+            list.push(say("user", &format!("question {at}")));
+            list.extend([call_of(&id, "look", if at == 10 { given } else { "{}" }), result(&id, &found)]);
+            list.push(say("assistant", &format!("answer {at}")));
+        }
+        let question = |at: usize| 1 + 4 * at;
+        let (third, sixth) = (question(3), question(6));
+        let tokens = |range: Range<usize>| list[range].iter().map(tokens_of).sum::<u64>();
+        // Between the system message and the user: only the last one needs its answer.
+        let all = [third + 1, third + 2, sixth + 1, sixth + 2, sixth + 3];
+        assert_eq!(kept_of(&list, 0, question(9), 10_000), all);
+        // Before the model's call no answer may stand.
+        assert_eq!(kept_of(&list, 0, question(9) + 1, 10_000), all[..4]);
+        // Behind the user the question comes along.
+        assert_eq!(kept_of(&list, 1, question(9) + 1, 10_000), [&[third], &all[..4]].concat());
+        // Where there is no room for that, another one is the first or the last.
+        let room = tokens(third + 1..third + 3) + tokens(sixth + 1..sixth + 3);
+        assert_eq!(kept_of(&list, 0, question(9), room), [0_usize; 0]);
+        let room = room + tokens(sixth + 3..sixth + 4);
+        assert_eq!(kept_of(&list, 0, question(9), room), all);
+        assert_eq!(kept_of(&list, 1, question(9), room - 1), [0_usize; 0]);
+        // Results of one call are not those of another.
+        list[sixth + 2] = result("3", "found ab_6 cd_6 ef_6 gh_6");
+        assert_eq!(kept_of(&list, 0, question(9) + 1, 10_000), all[..2]);
     }
 }

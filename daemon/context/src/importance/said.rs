@@ -17,6 +17,8 @@ use crate::work::{self, ValueKind, values};
 const TEXT_BYTES: usize = 16 << 10;
 /// Bytes of outputs that are read, newest first; older ones count by nothing. It bounds the time.
 const OUTPUT_BYTES: usize = 1 << 20;
+/// Bytes of all else that are read, newest first.
+const OTHER_BYTES: usize = 8 << 20;
 /// Bytes of the longest arguments that are read.
 const ARGUMENT_BYTES: usize = 16 << 10;
 
@@ -53,15 +55,19 @@ pub(super) struct Said {
     pub(super) corrects: bool,
 }
 
-/// Which messages are read: all but the outputs that are too far from the end.
+/// Which messages are read: all but those that are too far from the end.
 pub(super) fn read(messages: &[Message]) -> Vec<bool> {
-    let mut bytes = 0;
+    let (mut outputs, mut others) = (0, 0);
     let mut is_read: Vec<bool> = messages
         .iter()
         .rev()
         .map(|message| {
-            bytes += if message.is(Role::Tool) { message.raw().len().min(TEXT_BYTES) } else { 0 };
-            !message.is(Role::Tool) || bytes <= OUTPUT_BYTES
+            let (bytes, most) = match message.is(Role::Tool) {
+                true => (&mut outputs, OUTPUT_BYTES),
+                false => (&mut others, OTHER_BYTES),
+            };
+            *bytes += message.raw().len().min(TEXT_BYTES + ARGUMENT_BYTES);
+            *bytes <= most
         })
         .collect();
     is_read.reverse();
