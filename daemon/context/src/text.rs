@@ -1,5 +1,15 @@
 //! Cutting and counting text by chars.
 
+/// A text, or where it has more than so many bytes its two ends of half of that, the later one first.
+pub(crate) fn ends(text: &str, bytes: usize) -> Vec<&str> {
+    if text.len() <= bytes {
+        return vec![text];
+    }
+    let head = text.floor_char_boundary(bytes / 2);
+    let tail = text.ceil_char_boundary(text.len() - bytes / 2);
+    vec![text.get(tail..).unwrap_or(""), text.get(..head).unwrap_or("")]
+}
+
 /// The first `chars` chars.
 pub(crate) fn head(text: &str, chars: usize) -> &str {
     match text.char_indices().nth(chars) {

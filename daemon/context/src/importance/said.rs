@@ -11,6 +11,7 @@ use crate::handoff;
 use crate::hash::Fnv;
 use crate::message::{Message, Role};
 use crate::replaced;
+use crate::text::ends;
 use crate::work::{self, ValueKind, values};
 
 /// Bytes of one text that are read; of a longer one both ends.
@@ -81,12 +82,12 @@ impl Said {
             return said;
         }
         let text = message.text();
-        for part in ends(&text) {
+        for part in ends(&text, TEXT_BYTES) {
             said.values.extend(values(part).map(|value| exact(value.text, value.kind)));
         }
         once(&mut said.values);
         match message.role() {
-            Role::Tool => said.failed = ends(&text).into_iter().any(|part| failure(part).is_some()),
+            Role::Tool => said.failed = ends(&text, TEXT_BYTES).into_iter().any(|part| failure(part).is_some()),
             Role::Assistant => {
                 said.decides = anchors::is_decision(&text);
                 for call in message.tool_calls() {
@@ -137,14 +138,4 @@ fn first_word(arguments: &Json) -> Option<&str> {
         Json::Object(fields) => fields.values().find_map(first_word),
         Json::Null | Json::Bool(_) | Json::Number(_) => None,
     }
-}
-
-/// A text, or where it is too long its two ends.
-fn ends(text: &str) -> Vec<&str> {
-    if text.len() <= TEXT_BYTES {
-        return vec![text];
-    }
-    let head = text.floor_char_boundary(TEXT_BYTES / 2);
-    let tail = text.ceil_char_boundary(text.len() - TEXT_BYTES / 2);
-    vec![text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or("")]
 }

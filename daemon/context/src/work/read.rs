@@ -10,6 +10,7 @@ use crate::handoff;
 use crate::message::{Content, Message, Role};
 use crate::pairs;
 use crate::parallel::MANY_MESSAGES;
+use crate::text::ends;
 
 /// Bytes of one text that are read; of a longer one both ends.
 const TEXT_BYTES: usize = 32 << 10;
@@ -89,13 +90,13 @@ impl Reader {
         };
         match arguments {
             Some(arguments) => leaves(arguments, &mut given),
-            None => ends(text).into_iter().for_each(given),
+            None => ends(text, TEXT_BYTES).into_iter().for_each(given),
         }
     }
 
     /// What people and the model say.
     fn said(&mut self, text: &str) {
-        for value in ends(text).into_iter().flat_map(values) {
+        for value in ends(text, TEXT_BYTES).into_iter().flat_map(values) {
             self.named(&value);
         }
     }
@@ -170,7 +171,7 @@ impl Reader {
     /// An output without fields.
     fn output(&mut self, text: &str) {
         let mut left = MOST_OF_OUTPUT;
-        for part in ends(text) {
+        for part in ends(text, TEXT_BYTES) {
             let at = self.at;
             for (test, result) in tests::results(part) {
                 let Some(entity) = self.state.entity(test, "test") else { break };
@@ -207,16 +208,6 @@ pub(crate) fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
 /// A date and a number say nothing by themselves.
 fn is_name(value: &Value<'_>) -> bool {
     !matches!(value.kind, ValueKind::Date | ValueKind::Number)
-}
-
-/// A text, or where it is too long its two ends, the later one first.
-fn ends(text: &str) -> Vec<&str> {
-    if text.len() <= TEXT_BYTES {
-        return vec![text];
-    }
-    let head = text.floor_char_boundary(TEXT_BYTES / 2);
-    let tail = text.ceil_char_boundary(text.len() - TEXT_BYTES / 2);
-    vec![text.get(tail..).unwrap_or(""), text.get(..head).unwrap_or("")]
 }
 
 /// The argument that says what a call is about: the first that has the name of an id or a place.
