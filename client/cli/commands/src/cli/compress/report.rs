@@ -36,9 +36,13 @@ fn most(scores: &[ScoredMessage]) -> String {
 }
 
 fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
-    let told = messages.map(|message| {
-        let why = message.reasons.join(", ").replace('_', " ");
-        format!("{} ({}: {why})", message.index, message.score)
+    let told = messages.map(|message| match message.reasons.is_empty() {
+        // A call that stays with its results.
+        true => message.index.to_string(),
+        false => {
+            let why = message.reasons.join(", ").replace('_', " ");
+            format!("{} ({}: {why})", message.index, message.score)
+        }
     });
     told.collect::<Vec<_>>().join("; ")
 }
@@ -125,7 +129,10 @@ mod tests {
             constraints: 2,
             anchors: 40,
             unverified: vec!["never said".into()],
-            verbatim: vec![ScoredMessage { index: 17, score: 44, reasons: vec!["used".into(), "only_place".into()] }],
+            verbatim: vec![
+                ScoredMessage { index: 16, score: 0, reasons: Vec::new() },
+                ScoredMessage { index: 17, score: 44, reasons: vec!["used".into(), "only_place".into()] },
+            ],
             ..Report::default()
         };
         let text = reported(&report);
@@ -135,7 +142,7 @@ mod tests {
             "1176 messages under cmp_1",
             "which failed: m-small: no such model",
             "never said",
-            "messages 17 (44: used, only place)",
+            "messages 16; 17 (44: used, only place)",
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }
