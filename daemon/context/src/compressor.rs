@@ -17,6 +17,7 @@ mod options;
 mod over;
 mod plan;
 mod prepared;
+mod price;
 mod request;
 mod sections;
 mod shorten;

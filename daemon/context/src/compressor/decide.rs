@@ -4,23 +4,21 @@
 //! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
 //! the whole list with nothing but that. The first one that is small enough is taken.
 
-use rayon::prelude::*;
-
 use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
 use super::lend::lend;
 use super::options::Options;
+use super::price::price;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use super::verbatim;
 use crate::importance::importance;
-use crate::message::{Message, ToolCall};
+use crate::message::Message;
 use crate::pairs;
-use crate::parallel::FEW_MESSAGES;
 use crate::redaction::Redaction;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
-use crate::tokens::{Load, Measure, SCALE, tokens_of, tokens_to_chars, words_cost};
+use crate::tokens::{Load, Measure, SCALE, tokens_of};
 
 /// Messages that a list must have beyond the head before it is worth a run, unless it is over the
 /// threshold.
@@ -37,8 +35,6 @@ const TEXT_SHARE: usize = 95;
 const VERBATIM: u64 = 5;
 /// Tokens of the least room that is looked for such exchanges.
 const LEAST_SPARE: u64 = 200;
-/// What a char of plain text with its escapes takes, in thousandths of a token.
-const PLAIN_CHAR: u64 = 270;
 
 /// What is to be done with a list.
 pub(crate) struct Decided {
@@ -266,57 +262,4 @@ pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Optio
     let prompt = Prompt::of(current_tokens);
     let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt, weighs: false };
     decide(messages, &options).is_ok()
-}
-
-/// Chars of text for so many tokens of a handoff over turns like these; `None` where there is room
-/// for all of `most` chars.
-pub(crate) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Option<usize> {
-    // The dearest script takes two tokens for a char.
-    if tokens_to_chars(tokens) / 8 >= most {
-        return None;
-    }
-    let price = price(turns);
-    let fits = u128::from(tokens) * u128::from(SCALE) / u128::from(price);
-    Some(usize::try_from(fits).unwrap_or(usize::MAX).min(most))
-}
-
-/// What a char of a handoff over turns like these takes, in thousandths of a token.
-fn price(turns: &[Message]) -> u64 {
-    // The frame of a turn is no part of the price: a short call is mostly frame.
-    let cost = |turn: &Message| {
-        let of_call =
-            |call: &ToolCall| call.name.as_deref().unwrap_or("").chars().count() + turn.arguments(call).chars().count();
-        let given: usize = turn.tool_calls().iter().map(of_call).sum();
-        ((turn.text().chars().count() + given) as u64, words_cost(turn))
-    };
-    let all = turns.par_iter().with_min_len(FEW_MESSAGES).map(cost);
-    let (chars, dear) = all.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
-    // Never cheaper than plain text with its escapes: the frame of a handoff is no turn.
-    dear.div_ceil(chars.max(1)).max(PLAIN_CHAR)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{call_of, result, say};
-
-    #[test]
-    fn a_char_of_a_handoff_costs_what_the_words_of_its_turns_cost() {
-        let calls: Vec<Message> = (0..200)
-            .flat_map(|at| {
-                let id = format!("call_{at}_of_a_provider");
-                [call_of(&id, "read_file", r#"{"path": "src/main.rs"}"#), result(&id, "fn main() {}")]
-            })
-            .collect();
-        for (turns, least, most) in [
-            (&[][..], 3_703, 3_703),
-            (&[say("user", &"some words of English, ".repeat(40))], 3_000, 3_703),
-            (&[say("user", &"请看文件".repeat(200))], 1_200, 1_300),
-            (&calls, 2_000, 3_703),
-        ] {
-            let chars = chars_within(1_000, turns, 50_000).unwrap();
-            assert!((least..=most).contains(&chars), "{chars}");
-        }
-        assert_eq!(chars_within(1_000_000, &calls, 50_000), None);
-    }
 }

@@ -13,7 +13,8 @@ use crate::tokens::{Measure, tokens_of};
 use crate::{pairs, prune};
 
 /// Makes outputs of the tail short until so many tokens are free, or there are none left but those of the newest
-/// messages and of the last exchange, which the model may not have read yet: first those that less refers to than to the others, of equal ones the oldest. Says which.
+/// messages and of the last exchange, which the model may not have read yet. First come those that less refers to than
+/// to the others, of equal ones the oldest. Says which.
 pub(super) fn lend(
     layout: &mut Layout,
     messages: &[Message],

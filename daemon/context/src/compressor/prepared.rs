@@ -8,10 +8,11 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decided, Target, Weighed, chars_within, decide, gain_chars};
+use super::decide::{Decided, Target, Weighed, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
+use super::price::chars_within;
 use super::sections::{self, Kept, Material, Record, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
