@@ -6,6 +6,7 @@ mod compress;
 pub mod manual;
 pub mod provider_error;
 pub mod tools;
+pub mod undo;
 pub mod usage;
 
 use serde::{Deserialize, Serialize};

@@ -162,6 +162,8 @@ macro_rules! for_each_method {
             SessionImport session_import "session.import" write session session::import::ImportParams => session::import::ImportResult;
             /// Chooses tools by their use, under a budget of tokens. Says how often each was called and what it costs.
             ContextTools context_tools "context.tools" read session context::tools::ToolsParams => context::tools::ToolsResult;
+            /// Brings the list of before a compression back, with what was said since.
+            ContextUndo context_undo "context.undo" write session context::undo::UndoParams => context::undo::UndoResult;
         }
     };
 }

@@ -150,6 +150,12 @@ pub struct Compression {
     /// The summary that took their place.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: String,
+    /// Of an undo: the generation whose list it brought back; its messages are what left by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_to: Option<u64>,
+    /// The generation of the undo that took it back: its messages are in the list again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<u64>,
 }
 
 /// Params of `recall.state`.

@@ -18,7 +18,7 @@ const FIXTURES: &str = include_str!("../../daemon/context/tests/fixtures/airline
 
 /// The fixtures chained until there are `count` messages. Every third has odd
 /// white space, key order and escapes, which must survive.
-fn conversation(count: usize) -> Vec<Json> {
+pub(crate) fn conversation(count: usize) -> Vec<Json> {
     #[derive(serde::Deserialize)]
     struct Line {
         messages: Vec<Box<RawValue>>,

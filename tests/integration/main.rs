@@ -62,6 +62,7 @@ mod tools;
 mod top;
 mod trajectories;
 mod transcript;
+mod undo;
 mod usage;
 mod versions;
 mod writer;

@@ -71,6 +71,8 @@ def test_session_and_profile(client):
     assert session.import_(session="x:1", position=0, messages=messages) == {"position": 1}
     assert session.remove(session="x:1")["messages"] == 1
     assert client.context.tools(session="s", tools=[{"name": "ls"}])["opener"] is None
+    looked = client.context.undo(session="s", generation=0, dry_run=True)
+    assert (looked["messages"], looked["undone"]) == (messages, [])
     assert session.show(session="s")["messages"] == 1
     assert [row["profile"] for row in session.list()["sessions"]] == ["work"]
     assert session.tip(session="s") == session.resume_target(session="s") == {"session": "s"}

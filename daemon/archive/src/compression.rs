@@ -8,8 +8,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::constraint::{self, ConstraintRow};
 use crate::engine::{self, EngineRow};
 use crate::removed::{self, Beginning, Removal};
-use crate::session::{SessionRow, SnapshotRow};
+use crate::session::{ENDED_BY_COMPRESSION, SessionRow, SnapshotRow};
 use crate::transcript::{self, Appended, NewMessage, Rows};
+use crate::undo::{self, Undoable};
 use crate::{Archive, ArchiveError, Reader};
 
 /// The setting of how long a log may be before a commit moves it into the file, in pages; and
@@ -17,9 +18,6 @@ use crate::{Archive, ArchiveError, Reader};
 const AUTOCHECKPOINT: &str = "wal_autocheckpoint";
 /// See [`AUTOCHECKPOINT`].
 const CHECKPOINT_PAGES: u32 = 1_000;
-
-/// Why a session ends that another one goes on for.
-const END_REASON: &str = "compression";
 
 /// What stands between the id of the first session of a chain and the number of a later
 /// one.
@@ -40,6 +38,8 @@ pub struct Beside<'a> {
     pub constraints: &'a [ConstraintRow],
     /// What is frozen for the session that goes on; without it the same one does.
     pub continuation: Option<&'a SnapshotRow>,
+    /// What it takes to undo the compression; without it, it can't be undone.
+    pub undo: Option<&'a Undoable<'a>>,
 }
 
 /// A compression that is being kept, in one transaction: dropped before [`Keeping::keep`] it
@@ -124,6 +124,9 @@ impl Keeping<'_> {
             None => removed::begin_in(&transaction, &removal.bare())?,
         };
         removed::keep_in(&transaction, removal, &begun)?;
+        if let Some(undoable) = beside.undo {
+            undo::note(&transaction, removal, undoable)?;
+        }
         if let Some(row) = beside.engine {
             engine::save(&transaction, removal.session, row)?;
         }
@@ -195,7 +198,7 @@ impl Drop for LongLog<'_> {
 fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow) -> Result<(), ArchiveError> {
     transaction
         .prepare_cached("UPDATE session SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL")?
-        .execute(params![removal.session, removal.time, END_REASON])?;
+        .execute(params![removal.session, removal.time, ENDED_BY_COMPRESSION])?;
     crate::session::insert(transaction, row)?;
     for copy in [
         "INSERT INTO engine (session, state, summary) SELECT ?2, state, summary FROM engine WHERE session = ?1",

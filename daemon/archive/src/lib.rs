@@ -34,6 +34,7 @@ mod stems;
 mod terms;
 pub mod token;
 pub mod transcript;
+pub mod undo;
 pub mod usage;
 pub mod vector;
 pub mod window;

@@ -80,6 +80,11 @@ pub struct Compression {
     pub chars: u64,
     /// What stands for them.
     pub summary: String,
+    /// Of an undo: the generation whose list it brought back. Then the messages are what left by
+    /// it.
+    pub back_to: Option<u64>,
+    /// The generation of the undo that took it back; its messages are in the list again.
+    pub undone: Option<u64>,
 }
 
 /// Keeps the messages, moves the session to the next generation and its
@@ -141,8 +146,8 @@ impl Reader {
     /// A failure of the database.
     pub fn describe(&self, session: &str) -> Result<Vec<Compression>, ArchiveError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT generation, time, handle, messages, chars, summary FROM compression WHERE session = ?1
-             ORDER BY generation",
+            "SELECT generation, time, handle, messages, chars, summary, back_to, undone FROM compression
+             WHERE session = ?1 ORDER BY generation",
         )?;
         let mut compressions = Vec::new();
         for session in self.lineage(session)?.iter().rev() {
@@ -154,6 +159,8 @@ impl Reader {
                     messages: row.get(3)?,
                     chars: row.get(4)?,
                     summary: row.get(5)?,
+                    back_to: row.get(6)?,
+                    undone: row.get(7)?,
                 })
             })?;
             for row in rows {

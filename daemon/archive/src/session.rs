@@ -5,6 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::transcript::wide;
 use crate::{Archive, ArchiveError, Reader};
 
+/// Why a session ends that another one goes on for.
+pub const ENDED_BY_COMPRESSION: &str = "compression";
+
 /// A session as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRow {

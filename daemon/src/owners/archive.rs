@@ -26,7 +26,7 @@ use std::time::Duration;
 use herma_archive::{Archive, ArchiveError, Reader};
 use tokio::sync::{Semaphore, oneshot};
 
-pub(crate) use self::compressions::{CompressionStart, NewList, StagedCompression};
+pub(crate) use self::compressions::{CompressionStart, EarlierList, NewList, StagedCompression};
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
 use self::files::{beside, has_log};
 pub(crate) use self::recall::RecallQuery;

@@ -10,7 +10,7 @@
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
 //! made while nobody waited. [`constraints`] are the rules of a session's user, [`due`] decides
-//! when to run, [`report`] tells what came of it.
+//! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back.
 
 mod begin;
 mod commit;
@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod summarizer_chain;
 mod tickets;
+mod undo;
 mod writing;
 
 use std::borrow::Cow;
@@ -39,6 +40,7 @@ use self::precomputed::PrecomputedSummaries;
 pub(crate) use self::precomputed::Stage;
 use self::summarizer_chain::SummarizerChain;
 use self::tickets::Tickets;
+pub(crate) use self::undo::EarlierGeneration;
 use super::session::{Session, SessionTable};
 use super::settings::SessionDefaults;
 use super::spilled_outputs::SpilledOutputs;

@@ -50,6 +50,12 @@ impl EngineRecord {
         EngineRow { state: self.figures(), summary: self.engine.previous_summary.clone() }
     }
 
+    /// What is remembered after compressions were undone: the engine's figures of before them.
+    pub(crate) fn undo(&mut self, before: Option<EngineRow>) {
+        self.engine.undo(before.map(Self::read).unwrap_or_default().engine);
+        self.counting.list_changed();
+    }
+
     /// All but the summary.
     pub(crate) fn figures(&self) -> String {
         let mut figures = self.clone();

@@ -139,6 +139,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::ContextManual(params) => context::manual(params).await.map(Reply::ContextManual),
         Request::ContextTools(params) => context::tools(services, caller, params).await.map(Reply::ContextTools),
         Request::ContextCheck(params) => context::check(services, caller, params).await.map(Reply::ContextCheck),
+        Request::ContextUndo(params) => context::undo(services, caller, params).await.map(Reply::ContextUndo),
         Request::ContextReset(params) => context::reset(services, caller, params).await.map(Reply::ContextReset),
         Request::ContextResume(params) => context::resume(services, caller, params).await.map(Reply::ContextResume),
         Request::ContextCompactAhead(params) => {

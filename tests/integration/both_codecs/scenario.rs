@@ -300,6 +300,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::RecallState => recall::state(talk),
         Method::RecallSchema => recall::schema(talk),
         Method::ContextTools => contexts::tools(talk),
+        Method::ContextUndo => contexts::undo(talk),
         Method::ContextCheck => contexts::check(talk),
         Method::ContextReset => contexts::reset(talk),
         Method::ContextResume => contexts::resume(talk),

@@ -167,6 +167,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::RecallState => recall::state(),
         Method::RecallSchema => recall::schema(),
         Method::ContextTools => contexts::tools(),
+        Method::ContextUndo => contexts::undo(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),
         Method::ContextResume => contexts::resume(),

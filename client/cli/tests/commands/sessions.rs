@@ -24,6 +24,33 @@ fn sessions_are_listed_page_by_page_and_shown() {
 }
 
 #[test]
+fn a_list_of_before_is_shown_and_brought_back() {
+    let fake = Fake::with_history(&[]);
+    let lines = "{ \"role\": \"user\", \"content\": \"one\" }\n{ \"role\": \"user\", \"content\": \"two\" }\n";
+    let (code, out, error) = parts(&fake.herma(&["session", "show", "s", "--generation", "2"]));
+    assert_eq!((code, out.as_str()), (0, lines), "{error}");
+    assert!(error.contains("would be undone") && error.contains("the list of generation 2"), "{error}");
+    let (code, out, error) = parts(&fake.herma(&["compress", "--undo", "--session", "s"]));
+    assert!(code == 0 && out.contains("undone    cmp_1_3\n") && error.is_empty(), "{out} {error}");
+    let Some(Request::ContextUndo(asked)) = fake.state().last.take() else { panic!("nothing was asked") };
+    assert_eq!((asked.generation, asked.messages, asked.dry_run), (None, None, None));
+    let (_, out, _) = parts(&fake.herma(&["compress", "--undo", "--session", "s", "--plan", "--messages"]));
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()[1]["content"], "two");
+    let Some(Request::ContextUndo(asked)) = fake.state().last.take() else { panic!("nothing was asked") };
+    assert_eq!(asked.dry_run, Some(true));
+    let (_, out, _) = parts(&fake.herma(&["compress", "--undo", "--session", "s", "--json"]));
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["undone"], json!(["cmp_1_3"]));
+    for wrong in [
+        &["compress"][..],
+        &["compress", "--undo"],
+        &["compress", "--undo", "--session", "s", "--force"],
+        &["compress", "--generation", "1", "--session", "s", "x.json"],
+    ] {
+        assert_eq!(fake.herma(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn chains_are_followed() {
     let fake = Fake::with_history(&[]);
     for (arguments, expected) in [

@@ -75,5 +75,6 @@ EFFECTS: dict[str, Effect] = {
     "trajectory.compress": Effect.READ,
     "session.import": Effect.WRITE,
     "context.tools": Effect.READ,
+    "context.undo": Effect.WRITE,
 }
 """By the name on the wire."""

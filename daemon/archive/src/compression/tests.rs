@@ -28,7 +28,7 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     archive.create_session(&session("s")).unwrap();
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let rules = [rule("c_1")];
-    let beside = Beside { engine: Some(&engine), constraints: &rules, continuation: None };
+    let beside = Beside { engine: Some(&engine), constraints: &rules, ..Beside::default() };
     assert_eq!(archive.keep_compression(&removal("s", "h1", 1, &[(1, "7")], None), &beside).unwrap(), None);
     assert_eq!(archive.reader().engine("s").unwrap().as_ref(), Some(&engine));
     assert_eq!(archive.reader().constraints("s").unwrap(), rules);
@@ -36,7 +36,7 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     let later = EngineRow { state: "later".into(), summary: None };
     let more = [rule("c_2")];
     let snapshot = SNAPSHOT();
-    let beside = Beside { engine: Some(&later), constraints: &more, continuation: Some(&snapshot) };
+    let beside = Beside { engine: Some(&later), constraints: &more, continuation: Some(&snapshot), undo: None };
     let used = removal("s", "h1", 2, &[], None);
     assert!(archive.keep_compression(&used, &beside).is_err(), "a handle that was used before");
     assert_eq!(archive.reader().engine("s").unwrap(), Some(engine));
@@ -56,7 +56,7 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     let after = [After::Kept(0), After::New(&handoff), After::Kept(2)];
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let (rules, snapshot) = ([rule("c_1")], SNAPSHOT());
-    let beside = Beside { engine: Some(&engine), constraints: &rules, continuation: Some(&snapshot) };
+    let beside = Beside { engine: Some(&engine), constraints: &rules, continuation: Some(&snapshot), undo: None };
     let messages = [(1, bodies[1])];
     let next = archive.keep_compression(&removal("s", "h", 1, &messages, Some(&after)), &beside).unwrap().unwrap();
 

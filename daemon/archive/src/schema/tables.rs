@@ -197,3 +197,21 @@ pub(super) const VECTORS: &str = "
     CREATE TRIGGER vector_goes AFTER DELETE ON document BEGIN
         DELETE FROM vector WHERE id = OLD.id;
     END;";
+
+/// From version 8 to 9: what it takes to undo a compression. A compression with `back_to` is an undo, which
+/// brought back the list of that generation; `undone` is the generation of the undo that took one back.
+/// Compressions of before can't be undone.
+pub(super) const UNDO: &str = "
+    ALTER TABLE compression ADD COLUMN back_to INTEGER;
+    ALTER TABLE compression ADD COLUMN undone INTEGER;
+    CREATE TABLE list_before (
+        handle TEXT PRIMARY KEY REFERENCES compression (handle),
+        session TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        pieces TEXT NOT NULL,
+        length INTEGER NOT NULL,
+        sha256 BLOB NOT NULL,
+        state TEXT,
+        summary TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX list_before_session ON list_before (session, generation);";

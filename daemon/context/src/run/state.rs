@@ -160,6 +160,14 @@ impl EngineState {
         self.record_compression(done.numbers.tokens_after);
     }
 
+    /// Takes the figures and the summary of before runs that are undone. The prompt is another one
+    /// now, and no estimate of it is known to fit.
+    pub fn undo(&mut self, before: Self) {
+        self.take_run(before);
+        self.record_compression(0);
+        self.last_rough_tokens_when_real_prompt_fit = 0;
+    }
+
     /// Takes what a run leaves that gave up because no summarizer wrote its summary.
     pub fn abort(&mut self, notes: &RunNotes) {
         self.begin_run();

@@ -11,6 +11,7 @@ use herma_archive::engine::EngineRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
+use herma_archive::undo::{NoUndo, Undo, Undoable, Undone};
 use herma_context::Message;
 use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
@@ -53,6 +54,22 @@ pub(crate) struct NewList<T> {
     pub then: Box<dyn FnOnce(Option<SessionRow>) -> T + Send>,
 }
 
+/// Compressions to be undone.
+pub(crate) struct EarlierList<T> {
+    /// The session.
+    pub session: String,
+    /// The generation whose list is wanted; that before the newest compression when absent.
+    pub to: Option<u64>,
+    /// The caller's list; the transcript when absent.
+    pub list: Option<Vec<String>>,
+    /// Names what leaves the list.
+    pub handle: String,
+    /// What the engine remembers from now on, by what it did then.
+    pub engine: Box<dyn FnOnce(Option<EngineRow>) -> EngineRow + Send>,
+    /// Does the same in memory, once it is kept.
+    pub then: Box<dyn FnOnce(Undone) -> T + Send>,
+}
+
 /// The part of a compression that is certain before its summary is written.
 pub(crate) struct CompressionStart {
     /// The session.
@@ -78,6 +95,37 @@ impl ArchiveHandle {
     pub(crate) async fn keep_compression<T: Send + 'static>(&self, list: NewList<T>) -> Outcome<T> {
         let shared = Arc::clone(&self.shared);
         self.write(move |archive| list.keep(archive.compression()?, shared.epoch())).await
+    }
+
+    /// Undoes compressions, or changes nothing and says why not.
+    pub(crate) async fn undo<T: Send + 'static>(&self, earlier: EarlierList<T>) -> Outcome<Result<T, NoUndo>> {
+        self.write(move |archive| {
+            let EarlierList { session, to, list, handle, engine, then } = earlier;
+            let list: Option<Vec<&str>> = list.as_ref().map(|list| list.iter().map(String::as_str).collect());
+            let undo = Undo { session: &session, to, list: list.as_deref() };
+            Ok(archive.undo(&undo, &handle, unix_now(), engine)?.map(then))
+        })
+        .await
+    }
+
+    /// The generation of the undo that took a compression back, if one did.
+    pub(crate) async fn undone_by(&self, handle: &str) -> Outcome<Option<u64>> {
+        let handle = handle.to_owned();
+        self.read(move |reader| reader.undone_by(&handle)).await
+    }
+
+    /// What an undo would bring back.
+    pub(crate) async fn undone(
+        &self,
+        session: String,
+        to: Option<u64>,
+        list: Option<Vec<String>>,
+    ) -> Outcome<Result<Undone, NoUndo>> {
+        self.read(move |reader| {
+            let list: Option<Vec<&str>> = list.as_ref().map(|list| list.iter().map(String::as_str).collect());
+            reader.undone(&Undo { session: &session, to, list: list.as_deref() })
+        })
+        .await
     }
 
     /// Begins to keep a compression whose rest comes soon: until then the archive does nothing
@@ -149,7 +197,10 @@ impl<T> NewList<T> {
         };
         // What was appended while it was being compressed goes on behind the new list.
         let rest = wide(input.len())..transcript.unwrap_or_default();
-        let after: Vec<After<'_>> = self.compressed.slots.iter().map(after).chain(rest.map(After::Kept)).collect();
+        let slots: Vec<After<'_>> = self.compressed.slots.iter().map(after).collect();
+        let texts: Vec<&str> = self.compressed.messages(input).map(Message::raw).collect();
+        let undoable = Undoable { length: wide(input.len()), slots: &slots, list: &texts };
+        let after: Vec<After<'_>> = slots.iter().copied().chain(rest.map(After::Kept)).collect();
         let constraints = without_removed(&keeping, &self.session, self.constraints)?;
         let engine = (self.engine)();
         let removal = Removal {
@@ -162,8 +213,12 @@ impl<T> NewList<T> {
             after: transcript.is_some().then_some(&after),
             is_transcript: transcript.is_some(),
         };
-        let beside =
-            Beside { engine: Some(&engine), constraints: &constraints, continuation: self.continuation.as_ref() };
+        let beside = Beside {
+            engine: Some(&engine),
+            constraints: &constraints,
+            continuation: self.continuation.as_ref(),
+            undo: Some(&undoable),
+        };
         let going_on = keeping.keep(&removal, &beside)?;
         Ok((self.then)(going_on))
     }

@@ -134,7 +134,7 @@ fn commit_in_memory(
     Committed { session: next, is_vain, record }
 }
 
-/// Names the compression of a session at a generation.
+/// Names the change of a session's list that ends a generation.
 pub(super) fn handle(session: &Session, generation: u64) -> String {
     format!("cmp_{}_{}", short_hash(&session.id), generation + 1)
 }

@@ -235,7 +235,7 @@ impl CompressionService {
 }
 
 /// The only compression of a session.
-fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
+pub(super) fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
     session
         .begin_compressing()
         .ok_or_else(|| Error::Busy(format!("another compression of session {:?} is running", session.id)))

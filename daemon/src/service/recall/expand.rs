@@ -127,6 +127,10 @@ impl RecallService {
             return Err(Error::Conflict(format!("{handle:?} belongs to the profile {own:?}, not {named:?}")));
         }
         if found.items.is_empty() {
+            if let Some(generation) = self.archive.undone_by(handle).await? {
+                let words = "was undone: its messages are in the session's list again";
+                return Err(Error::NotFound(format!("{handle:?} {words}, by generation {generation}")));
+            }
             return Err(Error::NotFound(format!("there is nothing archived by the handle {handle:?}")));
         }
         for item in &found.items {

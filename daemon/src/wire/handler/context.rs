@@ -11,6 +11,7 @@ pub(in crate::wire) mod report;
 mod settings;
 mod status;
 mod tools;
+mod undo;
 mod usage;
 
 use herma_context::engine::{Focus, Plan, PlanRequest, Today};
@@ -29,6 +30,7 @@ pub(super) use compress::{compress, resume};
 pub(super) use manual::manual;
 pub(super) use provider_error::classify_error;
 pub(super) use tools::tools;
+pub(super) use undo::undo;
 pub(super) use usage::record_usage;
 
 use crate::data::clock;

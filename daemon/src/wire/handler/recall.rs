@@ -110,6 +110,8 @@ pub(super) async fn describe(services: &Services, caller: &Caller, params: Descr
         messages: one.messages,
         chars: one.chars,
         summary: one.summary,
+        back_to: one.back_to,
+        undone: one.undone,
     });
     Ok(DescribeResult { compressions: compressions.collect() })
 }

@@ -26,6 +26,20 @@ pub(super) fn tools(talk: &mut Talk) {
     talk.ask("context.tools", json!({ "session": "", "tools": [] }));
 }
 
+pub(super) fn undo(talk: &mut Talk) {
+    talk.ask("context.undo", json!({ "session": "nobody" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("context.undo", json!({ "session": "s" }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
+    talk.ask("context.undo", json!({ "session": "s" }));
+    talk.ask("context.compress", json!({ "session": "s", "force": true }));
+    talk.ask("context.undo", json!({ "session": "s", "dry_run": true }));
+    talk.ask("context.undo", json!({ "session": "s", "generation": 7 }));
+    talk.ask("context.undo", json!({ "session": "s", "messages": [{ "role": "user", "content": "☕" }] }));
+    talk.ask("context.undo", json!({ "session": "s", "generation": 0 }));
+    talk.ask("recall.describe", json!({ "session": "s" }));
+}
+
 pub(super) fn check(talk: &mut Talk) {
     talk.ask("context.check", json!({ "session": "s" }));
     talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));

@@ -137,6 +137,30 @@ pub(super) fn tools() -> (Request, Reply) {
     (Request::ContextTools(params), Reply::ContextTools(result))
 }
 
+pub(super) fn undo() -> (Request, Reply) {
+    let params = context::undo::UndoParams {
+        session: "s-1".into(),
+        generation: Some(2),
+        messages: Some(vec![message()]),
+        dry_run: Some(false),
+    };
+    let result = context::undo::UndoResult {
+        session: "s-1".into(),
+        generation: 4,
+        restored: 2,
+        undone: vec!["cmp_0123456789ab_3".into()],
+        archived: Some(context::Archived { handle: "cmp_0123456789ab_4".into(), messages: 1 }),
+        messages: vec![message(), message()],
+        since: 1,
+        chars: 400_000,
+        tokens: 100_000,
+        threshold: Some(96_000),
+        context_length: Some(128_000),
+        over_threshold: true,
+    };
+    (Request::ContextUndo(params), Reply::ContextUndo(result))
+}
+
 pub(super) fn check() -> (Request, Reply) {
     let params = CheckParams {
         session: "s-1".into(),

@@ -57,6 +57,8 @@ pub(super) fn describe() -> (Request, Reply) {
         messages: 176,
         chars: 820_000,
         summary: "## Goal\nMend the socket.".into(),
+        back_to: None,
+        undone: None,
     };
     (
         Request::RecallDescribe(recall::DescribeParams { session: "s-1".into() }),

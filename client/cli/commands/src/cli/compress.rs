@@ -1,12 +1,14 @@
-//! `herma compress FILE`.
+//! `herma compress FILE` and `herma compress --undo`.
 
 mod progress;
 mod report;
+pub(super) mod undo;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use herma_client::protocol::Json;
+use herma_client::protocol::context::undo::UndoParams;
 use herma_client::protocol::context::{
     CompressParams, CompressResult, Compressed, ConfigureParams, Mode, PlanParams, Settings,
 };
@@ -21,14 +23,15 @@ use super::{Session, out};
 const PATIENCE: Duration = Duration::from_mins(15);
 
 /// Shortens a conversation and says what was done; the new list goes to
-/// standard output with --messages.
+/// standard output with --messages. With --undo the list of before comes back.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json"
+    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
 )]
 pub(super) struct Arguments {
     /// The conversation; - for standard input
-    file: PathBuf,
+    #[arg(required_unless_present = "undo")]
+    file: Option<PathBuf>,
     /// The session's id; what is removed is kept under it; `compress:` and the file's name when left out
     #[arg(long)]
     session: Option<String>,
@@ -51,12 +54,32 @@ pub(super) struct Arguments {
     #[arg(long)]
     plan: bool,
     /// Print the new list as JSON; the report goes to standard error
-    #[arg(long, conflicts_with = "plan")]
+    #[arg(long)]
     messages: bool,
+    /// Bring the list of before the session's newest compression back
+    #[arg(long, requires = "session", conflicts_with_all = ["focus", "summarizer", "force", "goes_on", "context_length"])]
+    undo: bool,
+    /// The generation whose list is to come back; that before the newest compression when left out
+    #[arg(long, value_name = "N", requires = "undo")]
+    generation: Option<u64>,
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let messages = read_messages(&arguments.file)?;
+    let messages = arguments.file.as_deref().map(read_messages).transpose()?;
+    if arguments.undo {
+        let show = if arguments.messages { undo::Show::List } else { undo::Show::Report };
+        let params = UndoParams {
+            session: arguments.session.clone().unwrap_or_default(),
+            generation: arguments.generation,
+            messages,
+            dry_run: arguments.plan.then_some(true),
+        };
+        return undo::run(session, params, show);
+    }
+    if arguments.plan && arguments.messages {
+        return Err(Failure::Usage("--messages prints a list, and --plan makes none; leave one of them out".into()));
+    }
+    let messages = messages.unwrap_or_default();
     let mut client = session.connect()?;
     let focus = arguments.focus.clone().map(TextOrOff::Text);
     if arguments.plan {
@@ -66,7 +89,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         return out::show(session.common, &result, report::planned);
     }
     let id = arguments.session.clone().unwrap_or_else(|| {
-        let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
+        let name = arguments.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         format!("compress:{name}")
     });
     client.context_configure(ConfigureParams {

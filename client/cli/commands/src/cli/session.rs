@@ -28,8 +28,8 @@ pub(super) enum Command {
     Close(life::Close),
     /// List the sessions, newest first
     List(list::Arguments),
-    /// Show what there is of a session
-    Show(life::Named),
+    /// Show what there is of a session, or its list at a generation
+    Show(row::Show),
     /// Print the newest session of a chain of compressions
     #[command(
         after_help = "It is the session itself when it was not compressed, or is unknown.\n\nExample:\n  herma session tip my-session"

@@ -1,9 +1,11 @@
 //! What the daemon says of sessions, outputs, usage and recall: always the same.
 
+use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
+use herma_client::protocol::context::undo::{UndoParams, UndoResult};
 use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
 use herma_client::protocol::output::search::{Match, SearchResult as Found};
 use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
@@ -35,6 +37,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         }
         Request::ContextCheck(params) => Reply::ContextCheck(checked(params.tokens.unwrap_or(90_000))),
         Request::ContextTools(params) => Reply::ContextTools(chosen(params)),
+        Request::ContextUndo(params) => Reply::ContextUndo(undone(params)),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {
             let sessions = vec![session(); usize::try_from(params.limit.unwrap().min(2)).unwrap()];
@@ -200,6 +203,25 @@ fn chosen(params: ToolsParams) -> ToolsResult {
     }
 }
 
+fn undone(params: UndoParams) -> UndoResult {
+    let is_look = params.dry_run == Some(true);
+    let said = |text: &str| Json::parse(format!("{{ \"role\": \"user\", \"content\": \"{text}\" }}")).unwrap();
+    UndoResult {
+        session: params.session,
+        generation: if is_look { 3 } else { 4 },
+        restored: params.generation.unwrap_or(2),
+        undone: vec!["cmp_1_3".into()],
+        archived: (!is_look).then(|| Archived { handle: "cmp_1_4".into(), messages: 1 }),
+        messages: params.messages.unwrap_or_else(|| vec![said("one"), said("two")]),
+        since: 1,
+        chars: 80,
+        tokens: 20,
+        threshold: Some(50_000),
+        context_length: Some(100_000),
+        over_threshold: false,
+    }
+}
+
 fn recalled(query: &str) -> recall::SearchResult {
     let hit = Hit {
         handle: "msg_1".into(),
@@ -226,6 +248,8 @@ fn compression() -> Compression {
         messages: 3,
         chars: 70,
         summary: "## Goal".into(),
+        back_to: None,
+        undone: None,
     }
 }
 

@@ -393,6 +393,35 @@ class ContextTools(TypedDict):
     """The name of the tool that opens others; null where none is left out."""
 
 
+class ContextUndo(TypedDict):
+    """Result of `context.undo`."""
+
+    session: str
+    """The session's id."""
+    generation: int
+    """Its generation by now: one more than before, unless it was only looked."""
+    restored: int
+    """The generation whose list came back."""
+    undone: list[str]
+    """Handles of the compressions that are undone, newest first."""
+    archived: Archived | None
+    """Where what left the list by it is kept; null where it was only looked."""
+    messages: list[Any]
+    """The list, byte for byte as it was, and behind it what was said since."""
+    since: int
+    """How many of its last messages were said since."""
+    chars: int
+    """Its chars."""
+    tokens: int
+    """What it costs, in tokens, by estimate."""
+    threshold: int | None
+    """Tokens from which compression is due; null where the session's window is not known."""
+    context_length: int | None
+    """The window in tokens, if known."""
+    over_threshold: bool
+    """The list is over the threshold: the next check will call for a compression."""
+
+
 class Edits(TypedDict):
     """How to make the new list of the old one.
 

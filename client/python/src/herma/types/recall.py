@@ -5,7 +5,10 @@ Made by `generate` out of protocol/schema.json.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 RecallKind = Literal["message", "output", "memory"]
 """What a hit is in."""
@@ -39,6 +42,10 @@ class Compression(TypedDict):
     """Their chars."""
     summary: str
     """The summary that took their place."""
+    back_to: NotRequired[int]
+    """Of an undo: the generation whose list it brought back; its messages are what left by it."""
+    undone: NotRequired[int]
+    """The generation of the undo that took it back: its messages are in the list again."""
 
 
 class Entity(TypedDict):

@@ -25,13 +25,22 @@ fn table(compressions: &[Compression]) -> String {
             compression.handle.clone(),
             out::thousands(compression.messages),
             out::thousands(compression.chars),
-            out::cut(&compression.summary, SUMMARY),
+            story(compression),
         ]
     };
     let rows: Vec<[String; 6]> = compressions.iter().map(cells).collect();
     let (left, right) = (Side::Left, Side::Right);
     let sides = [right, left, left, right, right, left];
     out::sided(["generation", "time", "handle", "messages", "chars", "summary"], sides, &rows)
+}
+
+/// What became of it, or the summary.
+fn story(compression: &Compression) -> String {
+    match (compression.back_to, compression.undone) {
+        (Some(generation), _) => format!("an undo, back to generation {generation}"),
+        (None, Some(generation)) => format!("undone by generation {generation}"),
+        (None, None) => out::cut(&compression.summary, SUMMARY),
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +56,11 @@ mod tests {
             messages: 176,
             chars: 820_000,
             summary: "## Goal\nMend it.".into(),
+            back_to: None,
+            undone: None,
         };
+        assert_eq!(story(&Compression { undone: Some(3), ..compression.clone() }), "undone by generation 3");
+        assert_eq!(story(&Compression { back_to: Some(1), ..compression.clone() }), "an undo, back to generation 1");
         let then = out::local_time(0.0);
         assert_eq!(
             table(&[compression]),

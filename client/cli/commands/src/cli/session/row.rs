@@ -2,15 +2,35 @@
 
 use herma_client::protocol::session::chain::{Row, ShowParams};
 
-use super::life::Named;
+use herma_client::protocol::context::undo::UndoParams;
+
+use crate::cli::compress::undo;
 use crate::cli::exit::Failure;
 use crate::cli::{Session, out};
 
 /// Chars of what the user first said.
 const PREVIEW: usize = 100;
 
-pub(super) fn show(session: &Session<'_>, named: &Named) -> Result<(), Failure> {
-    let result = session.connect()?.session_show(ShowParams { session: named.session.clone() })?;
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "With --generation the session's list is printed as it was at that generation, one message a line, and what was said since behind it; that is the list that `herma compress --undo --generation` brings back.\n\nExamples:\n  herma session show my-session\n  herma session show my-session --generation 3 > before.jsonl"
+)]
+pub(in crate::cli) struct Show {
+    /// The session's id
+    session: String,
+    /// Print the list as it was at this generation; the newest five before this one are known
+    #[arg(long, value_name = "N")]
+    generation: Option<u64>,
+}
+
+pub(super) fn show(session: &Session<'_>, arguments: &Show) -> Result<(), Failure> {
+    let id = arguments.session.clone();
+    if arguments.generation.is_some() {
+        let params =
+            UndoParams { session: id, generation: arguments.generation, dry_run: Some(true), ..UndoParams::default() };
+        return undo::run(session, params, undo::Show::Lines);
+    }
+    let result = session.connect()?.session_show(ShowParams { session: id })?;
     out::show(session.common, &result, fields)
 }
 

@@ -310,3 +310,22 @@ class Context:
         }
         result: t.ContextTools = self._call("context.tools", params, options)
         return result
+
+    def undo(
+        self,
+        *,
+        session: str,
+        generation: int | None = None,
+        messages: List[Any] | None = None,
+        dry_run: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextUndo:
+        """Brings the list of before a compression back, with what was said since."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "generation": generation,
+            "messages": messages,
+            "dry_run": dry_run,
+        }
+        result: t.ContextUndo = self._call("context.undo", params, options)
+        return result
