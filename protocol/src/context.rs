@@ -290,6 +290,9 @@ pub struct PlanParams {
     pub previous_summary: Option<String>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
+    /// Say what the list would be, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<bool>,
 }
 
 /// Result of `context.plan`.
@@ -327,4 +330,27 @@ pub struct PlanResult {
     /// What each message of the input is worth to what comes after it, those that are worth nothing left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredMessage>,
+    /// What the list would be, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+/// What a compression would make of a list by herma's own record, without a call of a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PlanPreview"))]
+pub struct Preview {
+    /// Whether it would change anything.
+    pub compressed: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What stays, what takes another form and what is new; everything else leaves the list.
+    pub edits: Edits,
+    /// The text of the handoff; empty without one.
+    pub handoff: String,
+    /// Messages of the list after it.
+    pub messages_after: u64,
+    /// Tokens of the list before it, by estimate.
+    pub tokens_before: u64,
+    /// Tokens of the list after it.
+    pub tokens_after: u64,
 }

@@ -66,7 +66,7 @@ fn status(client: &mut Client) -> StatusResult {
 }
 
 /// Makes the new list of the old one and the edits, as WIRE says.
-fn edited(input: &[Json], edits: &Edits) -> Vec<Json> {
+pub(crate) fn edited(input: &[Json], edits: &Edits) -> Vec<Json> {
     let at = |position: u64| usize::try_from(position).unwrap();
     let inserted = |position| edits.insert.iter().filter(move |insert| at(insert.at) == position);
     let mut list = Vec::new();

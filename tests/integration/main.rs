@@ -41,6 +41,7 @@ mod no_dead_end;
 mod no_trace;
 mod outputs;
 mod planted;
+mod preview;
 mod profiles;
 mod provider_errors;
 mod recall;

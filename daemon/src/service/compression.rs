@@ -10,7 +10,8 @@
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
 //! made while nobody waited. [`constraints`] are the rules of a session's user, [`due`] decides
-//! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back.
+//! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back,
+//! [`preview`] says what a run would do, and does nothing.
 
 mod begin;
 mod commit;
@@ -20,6 +21,7 @@ pub(crate) mod due;
 mod health;
 mod list;
 mod precomputed;
+mod preview;
 mod previews;
 mod report;
 mod run;
@@ -38,6 +40,7 @@ pub(crate) use self::health::Health;
 pub(crate) use self::list::parse;
 use self::precomputed::PrecomputedSummaries;
 pub(crate) use self::precomputed::Stage;
+pub(crate) use self::preview::{Preview, PreviewRequest};
 use self::summarizer_chain::SummarizerChain;
 use self::tickets::Tickets;
 pub(crate) use self::undo::EarlierGeneration;

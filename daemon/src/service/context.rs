@@ -16,7 +16,7 @@ pub(crate) use self::check::Weight;
 pub(crate) use self::tools::ToolsQuery;
 pub(crate) use self::usage::Reported;
 use super::caller::Caller;
-use super::compression::{CompressionService, due, parse};
+use super::compression::{CompressionService, Preview, PreviewRequest, due, parse};
 use super::engine_record::EngineRecord;
 use super::session::Session;
 use super::sessions::SessionService;
@@ -137,7 +137,20 @@ impl ContextService {
         plan(messages, settings, request).await
     }
 
+    /// What a session's list would look like after a compression.
+    pub(crate) async fn preview_of(&self, caller: &Caller, id: &str, wanted: PreviewRequest) -> Outcome<Preview> {
+        let session = self.sessions.ensure(caller, id).await?;
+        let settings = session.settings().in_force(&self.defaults)?;
+        self.compression.preview(Some(&session), settings, wanted).await
+    }
+
     /// The same of a list that belongs to no session.
+    pub(crate) async fn preview_with(&self, said: SessionSettings, wanted: PreviewRequest) -> Outcome<Preview> {
+        check_engine(said.engine.as_deref())?;
+        self.compression.preview(None, said.in_force(&self.defaults)?, wanted).await
+    }
+
+    /// What a compression of a list that belongs to no session would do.
     pub(crate) async fn plan_with(
         &self,
         said: SessionSettings,

@@ -186,6 +186,9 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("context.plan", all);
             talk.ask("context.plan", json!({ "messages": [], "config": config, "focus": false, "today": false }));
             talk.ask("context.plan", json!({ "messages": [] }));
+            let config = json!({ "context_length": 9000 });
+            let list = conversation();
+            talk.ask("context.plan", json!({ "messages": list, "config": config, "today": false, "preview": true }));
         }
         Method::ContextCompress => {
             talk.ask("context.compress", json!({ "session": "s", "messages": conversation() }));

@@ -442,6 +442,7 @@ fn plan() -> context::PlanParams {
         focus: Some(TextOrOff::Text("the socket".into())),
         previous_summary: Some("## Goal".into()),
         today: Some(TextOrOff::Off),
+        preview: None,
     }
 }
 
@@ -460,5 +461,6 @@ fn plan_result() -> context::PlanResult {
         focus: Some("the socket".into()),
         previous_summary: Some("## Goal".into()),
         scores: Vec::new(),
+        preview: None,
     }
 }

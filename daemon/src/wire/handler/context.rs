@@ -6,6 +6,7 @@ mod cache_control;
 mod check;
 mod compress;
 mod manual;
+mod preview;
 mod provider_error;
 pub(in crate::wire) mod report;
 mod settings;
@@ -38,6 +39,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::service::caller::Caller;
 use crate::service::compression::parse;
+use crate::service::settings::SessionSettings;
 use crate::wire::services::Services;
 
 pub(super) async fn configure(services: &Services, caller: &Caller, params: ConfigureParams) -> Outcome<StatusResult> {
@@ -106,12 +108,26 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
         today: today(params.today)?,
     };
     let messages = texts(params.messages);
-    let plan = match (params.session, params.config) {
-        (Some(id), None) => services.context.plan_of(caller, &id, messages, request).await?,
-        (None, Some(config)) => services.context.plan_with(settings::domain(config), messages, request).await?,
+    let whose = match (params.session, params.config) {
+        (Some(id), None) => Whose::Session(id),
+        (None, Some(config)) => Whose::Settings(Box::new(settings::domain(config))),
         _ => return Err(Error::param("config", "give either a session or a config")),
     };
-    wire_plan(plan)
+    let previewed = match params.preview {
+        Some(true) => Some(preview::of(services, caller, &whose, messages.clone(), request.clone()).await?),
+        _ => None,
+    };
+    let plan = match whose {
+        Whose::Session(id) => services.context.plan_of(caller, &id, messages, request).await?,
+        Whose::Settings(said) => services.context.plan_with(*said, messages, request).await?,
+    };
+    Ok(PlanResult { preview: previewed, ..wire_plan(plan)? })
+}
+
+/// Whose settings a plan is made with.
+enum Whose {
+    Session(String),
+    Settings(Box<SessionSettings>),
 }
 
 fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
@@ -130,6 +146,7 @@ fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
         focus: plan.focus,
         previous_summary: plan.previous_summary,
         scores: scored.map(|(at, importance)| report::scored(at, importance)).collect(),
+        preview: None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! `herma compress FILE` and `herma compress --undo`.
 
+mod preview;
 mod progress;
 mod report;
 pub(super) mod undo;
@@ -26,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 /// standard output with --messages. With --undo the list of before comes back.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
+    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
 )]
 pub(super) struct Arguments {
     /// The conversation; - for standard input
@@ -53,11 +54,14 @@ pub(super) struct Arguments {
     /// Say what would be done, and do nothing
     #[arg(long)]
     plan: bool,
+    /// Show what would leave the list, what would stay and what would be new, and do nothing
+    #[arg(long, conflicts_with_all = ["plan", "summarizer", "force", "goes_on", "messages"])]
+    preview: bool,
     /// Print the new list as JSON; the report goes to standard error
     #[arg(long)]
     messages: bool,
     /// Bring the list of before the session's newest compression back
-    #[arg(long, requires = "session", conflicts_with_all = ["focus", "summarizer", "force", "goes_on", "context_length"])]
+    #[arg(long, requires = "session", conflicts_with_all = ["focus", "summarizer", "force", "goes_on", "context_length", "preview"])]
     undo: bool,
     /// The generation whose list is to come back; that before the newest compression when left out
     #[arg(long, value_name = "N", requires = "undo")]
@@ -87,6 +91,21 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         let result =
             client.context_plan(PlanParams { messages, config: Some(config), focus, ..PlanParams::default() })?;
         return out::show(session.common, &result, report::planned);
+    }
+    if arguments.preview {
+        // A session has rules and a summary of before, and its own window.
+        let config = arguments
+            .session
+            .is_none()
+            .then(|| Settings { context_length: Some(arguments.context_length), ..Settings::default() });
+        let (id, given) = (arguments.session.clone(), messages.clone());
+        let preview = Some(true);
+        let params = PlanParams { messages, session: id, config, focus, preview, ..PlanParams::default() };
+        let result = client.context_plan(params)?;
+        return match &result.preview {
+            Some(preview) if !session.common.json => out::changes(&preview::shown(preview, &given)),
+            _ => out::json(&result),
+        };
     }
     let id = arguments.session.clone().unwrap_or_else(|| {
         let name = arguments.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();

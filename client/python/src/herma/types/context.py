@@ -255,6 +255,8 @@ class ContextPlan(TypedDict):
     """What each message of the input is worth to what comes after it, those that are worth nothing
     left out.
     """
+    preview: NotRequired[PlanPreview]
+    """What the list would be, if that was asked for."""
 
 
 class ContextRecordUsage(TypedDict):
@@ -520,6 +522,25 @@ class OverPart(TypedDict):
     """Which one."""
     tokens: int
     """Tokens that it takes."""
+
+
+class PlanPreview(TypedDict):
+    """What a compression would make of a list by herma's own record, without a call of a model."""
+
+    compressed: bool
+    """Whether it would change anything."""
+    reason: str | None
+    """Why not."""
+    edits: Edits
+    """What stays, what takes another form and what is new; everything else leaves the list."""
+    handoff: str
+    """The text of the handoff; empty without one."""
+    messages_after: int
+    """Messages of the list after it."""
+    tokens_before: int
+    """Tokens of the list before it, by estimate."""
+    tokens_after: int
+    """Tokens of the list after it."""
 
 
 class ReplacedMessage(TypedDict):

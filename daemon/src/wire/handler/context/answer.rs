@@ -41,7 +41,7 @@ fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {
 
 /// The same list as differences. An inserted message comes before the next one
 /// that stays.
-fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
+pub(super) fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
     let mut edits = Edits::default();
     let mut next = 0;
     let mut waiting = Vec::new();

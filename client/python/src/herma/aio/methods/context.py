@@ -105,6 +105,7 @@ class Context:
         focus: t.TextOrOff | None = None,
         previous_summary: str | None = None,
         today: t.TextOrOff | None = None,
+        preview: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.ContextPlan:
         """Says what a compression would do; nothing changes."""
@@ -115,6 +116,7 @@ class Context:
             "focus": focus,
             "previous_summary": previous_summary,
             "today": today,
+            "preview": preview,
         }
         result: t.ContextPlan = await self._call("context.plan", params, options)
         return result

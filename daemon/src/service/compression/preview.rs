@@ -1,0 +1,74 @@
+//! What a compression would make of a list, while nothing changes.
+
+use std::sync::Arc;
+
+use herma_context::engine::{CompressRequest, Compressed, EngineState, Summary, Writer};
+use herma_context::{Message, Settings};
+
+use super::commit::handle;
+use super::{CompressionService, parse};
+use crate::data::error::Outcome;
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// Names the archived messages in the preview of a list that belongs to no session.
+const NO_SESSION: &str = "cmp_preview";
+
+/// What to compress in thought.
+#[derive(Debug)]
+pub(crate) struct PreviewRequest {
+    /// The list, as JSON texts.
+    pub messages: Vec<String>,
+    /// What the engine is told; rules are those of the session.
+    pub request: CompressRequest,
+    /// The body of the summary before; that of the session when absent.
+    pub previous_summary: Option<String>,
+}
+
+/// A list that was compressed in thought.
+#[derive(Debug)]
+pub(crate) struct Preview {
+    /// The list.
+    pub input: Vec<Message>,
+    /// What would become of it, or why it would come back as it is.
+    pub outcome: Result<Compressed, String>,
+}
+
+impl CompressionService {
+    /// Compresses a list by herma's own record, whoever would write the summary: a look costs no call of a
+    /// model. An output that would become a preview of a file is cut instead, for no file is made.
+    pub(crate) async fn preview(
+        self: &Arc<Self>,
+        session: Option<&Session>,
+        settings: Settings,
+        wanted: PreviewRequest,
+    ) -> Outcome<Preview> {
+        let PreviewRequest { messages, mut request, previous_summary } = wanted;
+        let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
+        if let Some(session) = session {
+            request.constraints = self.rules(session).await?;
+            state = session.record().engine.clone();
+            name = handle(session, session.generation());
+        }
+        if previous_summary.is_some() {
+            state.previous_summary = previous_summary;
+        }
+        let policy = Arc::clone(&self.policy);
+        blocking("context.plan", move || {
+            let input = parse(messages);
+            let outcome = match settings.engine.prepare(&input, &settings, &state, &request, drop) {
+                Err(why) => Err(why.to_string()),
+                Ok(prepared) => {
+                    let body = match prepared.needs_summary() {
+                        true => prepared.repaired(prepared.extractive_summary(None), &policy).body,
+                        false => String::new(),
+                    };
+                    let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
+                    Ok(prepared.finish(summary, name, &|_, _| None))
+                }
+            };
+            Ok(Preview { input, outcome })
+        })
+        .await
+    }
+}

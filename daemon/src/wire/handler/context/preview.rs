@@ -1,0 +1,54 @@
+//! What a list would be after a compression, for `context.plan`.
+
+use herma_context::engine::{CompressRequest, Gain, PlanRequest};
+use herma_context::tokens;
+use herma_protocol::context::{Edits, Preview};
+
+use super::{Whose, answer};
+use crate::data::clock::unix_now;
+use crate::data::error::Outcome;
+use crate::data::numbers::wide;
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::compression::PreviewRequest;
+use crate::wire::services::Services;
+
+pub(super) async fn of(
+    services: &Services,
+    caller: &Caller,
+    whose: &Whose,
+    messages: Vec<String>,
+    request: PlanRequest,
+) -> Outcome<Preview> {
+    let PlanRequest { focus, today, previous_summary } = request;
+    let request = CompressRequest { focus, today, now: unix_now(), gain: Gain::Required, ..CompressRequest::default() };
+    let wanted = PreviewRequest { messages, request, previous_summary };
+    let preview = match whose {
+        Whose::Session(id) => services.context.preview_of(caller, id, wanted).await?,
+        Whose::Settings(said) => services.context.preview_with((**said).clone(), wanted).await?,
+    };
+    blocking("context.plan", move || {
+        let before = tokens::estimate_messages(&preview.input);
+        let length = preview.input.len();
+        Ok(match preview.outcome {
+            Err(reason) => Preview {
+                reason: Some(reason),
+                edits: Edits { keep: vec![(0, wide(length))], ..Edits::default() },
+                messages_after: wide(length),
+                tokens_before: before,
+                tokens_after: before,
+                ..Preview::default()
+            },
+            Ok(compressed) => Preview {
+                compressed: true,
+                reason: None,
+                edits: answer::edits(&compressed.slots, length)?,
+                handoff: compressed.handoff,
+                messages_after: wide(compressed.numbers.messages_after),
+                tokens_before: before,
+                tokens_after: compressed.numbers.tokens_after,
+            },
+        })
+    })
+    .await
+}
