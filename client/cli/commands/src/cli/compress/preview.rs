@@ -28,7 +28,14 @@ pub(super) fn shown(preview: &Preview, input: &[Json]) -> String {
         }
         let replaced = preview.edits.replace.iter().find(|replace| replace.index == at_wide);
         let stays = preview.edits.keep.iter().any(|(from, to)| (*from..*to).contains(&at_wide));
+        let joined = replaced.is_some_and(|replace| is_joined(preview, &replace.message));
+        if joined {
+            flush(&mut text, &mut run);
+            text.push_str("+ the handoff, in front of the next message:\n");
+            indented(&mut text, &preview.handoff);
+        }
         let (fate, told) = match (replaced, stays) {
+            (Some(_), _) if joined => ('~', message),
             (Some(replace), _) => ('~', &replace.message),
             (None, true) => (' ', message),
             (None, false) => ('-', message),
@@ -65,9 +72,20 @@ fn flush(text: &mut String, run: &mut Vec<(char, String)>) {
 fn added(text: &mut String, message: &Json) {
     let Message { role, content } = Message::of(message);
     text.push_str(&format!("+ {role}:\n"));
+    indented(text, &content);
+}
+
+fn indented(text: &mut String, content: &str) {
     for line in content.lines() {
         text.push_str(&format!("+   {line}\n"));
     }
+}
+
+/// Whether a message has the handoff in front of what it was: where the roles of its neighbours leave no
+/// place for a message of its own.
+fn is_joined(preview: &Preview, message: &Json) -> bool {
+    let handoff = preview.handoff.trim();
+    !handoff.is_empty() && Message::of(message).content.contains(handoff)
 }
 
 fn line(at: usize, message: &Json) -> String {
@@ -137,6 +155,19 @@ mod tests {
                       + assistant:\n+   first\n+   second\n~ [10] tool: [short]\n  [11] user: and now?\n\n\
                       messages  12 -> 4\ntokens    1,000 -> 90\n";
         assert_eq!(shown(&preview, &input), wanted);
+        let joined = Preview {
+            handoff: "the record\nof it".into(),
+            edits: Edits {
+                keep: vec![(0, 1), (10, 12)],
+                replace: vec![Replace { index: 10, message: said("tool", "the record\nof it\n\na long output") }],
+                insert: Vec::new(),
+            },
+            ..preview
+        };
+        let text = shown(&joined, &input);
+        let wanted =
+            "+ the handoff, in front of the next message:\n+   the record\n+   of it\n~ [10] tool: a long output\n";
+        assert!(text.contains(wanted), "{text}");
         let reason = Some("too few messages to compress".to_owned());
         let none = shown(&Preview { reason, ..Preview::default() }, &input);
         assert_eq!(none, "nothing would change: too few messages to compress\n");
