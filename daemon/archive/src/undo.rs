@@ -53,6 +53,8 @@ pub struct Undo<'a> {
 /// The list as it was, and what was said since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
+    /// The session's generation: the next one, unless it was only looked.
+    pub generation: u64,
     /// The generation whose list it is.
     pub restored: u64,
     /// The compressions that are undone, newest first.
@@ -127,7 +129,7 @@ impl Reader {
         // One view of the file for all of it.
         let transaction = self.connection.unchecked_transaction()?;
         match walk(&transaction, undo)? {
-            Ok(back) => undone(&transaction, back).map(Ok),
+            Ok(back) => undone(&transaction, back.current, back).map(Ok),
             Err(why) => Ok(Err(why)),
         }
     }
@@ -169,18 +171,18 @@ impl Archive {
             return Ok(Err(NoUndo::is_there(back.current)));
         }
         Restore { transaction: &transaction, session: undo.session, handle, now, back: &back }.carry_out()?;
-        let undone = undone(&transaction, back)?;
+        let undone = undone(&transaction, back.next(), back)?;
         engine::save(&transaction, undo.session, &engine(undone.engine.clone()))?;
         transaction.commit()?;
         Ok(Ok(undone))
     }
 }
 
-fn undone(connection: &Connection, back: Back<'_>) -> Result<Undone, ArchiveError> {
+fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Undone, ArchiveError> {
     let Back { restored, handles, list, since, left, engine, .. } = back;
     let mut bodies = Bodies::of(connection)?;
     let list = list.iter().map(|place| bodies.text(*place)).collect::<Result<_, _>>()?;
-    Ok(Undone { restored, handles, list, since, left: wide(left.len()), engine })
+    Ok(Undone { generation, restored, handles, list, since, left: wide(left.len()), engine })
 }
 
 /// Stands for a list of JSON texts.
@@ -220,8 +222,8 @@ struct Restore<'a> {
 
 impl Restore<'_> {
     fn carry_out(&self) -> Result<(), ArchiveError> {
-        let Back { current, restored, handles, list, .. } = self.back;
-        let next = current + 1;
+        let Back { restored, handles, list, .. } = self.back;
+        let next = self.back.next();
         self.transaction
             .prepare_cached(
                 "INSERT INTO compression (handle, session, generation, time, summary, back_to)

@@ -60,7 +60,8 @@ fn undo(archive: &mut Archive, to: Option<u64>, list: Option<&[&str]>, handle: &
     let undo = Undo { session: "s", to, list };
     let seen = archive.reader().undone(&undo).unwrap();
     let done = archive.undo(&undo, handle, 2.0, Option::unwrap_or_default).unwrap();
-    assert_eq!(seen, done, "a look says what will be done");
+    let next = |undone: Undone| Undone { generation: undone.generation + 1, ..undone };
+    assert_eq!(seen.map(next), done, "a look says what will be done");
     done
 }
 

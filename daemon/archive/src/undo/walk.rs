@@ -133,6 +133,11 @@ struct Noted {
 }
 
 impl Back<'_> {
+    /// The generation that an undo makes.
+    pub(super) const fn next(&self) -> u64 {
+        self.current.saturating_add(1)
+    }
+
     /// Goes one compression back, or past those that an undo went past before.
     fn step(&mut self, connection: &Connection, session: &str) -> Result<Result<(), NoUndo>, ArchiveError> {
         let found: Option<(String, Option<u64>)> = connection

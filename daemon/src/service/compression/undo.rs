@@ -73,7 +73,7 @@ impl CompressionService {
                 next.row()
             }),
             then: Box::new(move |undone: Undone| {
-                live.set_generation(live.generation() + 1);
+                live.set_generation(undone.generation);
                 live.record().undo(undone.engine.clone());
                 service.forget(&live.id);
                 // No compression of the session runs until here.
@@ -88,7 +88,7 @@ impl CompressionService {
     }
 
     async fn restored(&self, session: &Arc<Session>, undone: Undone, archived: Option<String>) -> Outcome<Restored> {
-        let Undone { restored, handles, list, since, left, .. } = undone;
+        let Undone { generation, restored, handles, list, since, left, .. } = undone;
         let (messages, size) = blocking("context.undo", move || {
             let messages = list::parse(list);
             let measure = tokens::Measure::of_all(&messages);
@@ -99,7 +99,7 @@ impl CompressionService {
         // A session that never said its window has no threshold, and can be undone all the same.
         let settings = session.settings().in_force(&self.defaults).ok();
         let limits = settings.map(|settings| (settings.budgets().threshold_tokens, settings.context_length));
-        let (generation, archived) = (session.generation(), archived.map(|handle| (handle, left)));
+        let archived = archived.map(|handle| (handle, left));
         Ok(Restored { generation, restored, undone: handles, archived, messages, since, size, limits })
     }
 
