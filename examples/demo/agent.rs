@@ -237,7 +237,8 @@ impl Agent {
             ..SearchParams::default()
         })?;
         for hit in found.hits {
-            let params = ExpandParams { handle: hit.handle, before: Some(0), after: Some(0) };
+            let params =
+                ExpandParams { handle: hit.handle, before: Some(0), after: Some(0), ..ExpandParams::default() };
             let expanded = self.client.recall_expand(params)?;
             if expanded.items.iter().any(|item| item.message.as_ref() == Some(message)) {
                 return Ok(true);

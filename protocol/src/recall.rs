@@ -76,18 +76,29 @@ pub struct Hit {
     pub end: u64,
     /// How well it fits; higher is better, and comparable within one result only.
     pub score: f64,
+    /// Of a message that left the list of a session whose engine is `lossless`: the node that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 /// Params of `recall.expand`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandParams {
-    /// Of a hit, of a compression, or of an output.
+    /// Of a hit, of a compression, of a node, or of an output.
+    #[serde(default)]
     pub handle: String,
+    /// Of a node, instead of the handle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// Messages or lines before it; 2 when absent, up to 100.
     pub before: Option<u64>,
     /// Messages or lines after it; 2 when absent, up to 100.
     pub after: Option<u64>,
+    /// Of a compression or a node: tokens that the messages of one answer take at the most; the first one always
+    /// goes. By a rough estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
 }
 
 /// Result of `recall.expand`.
@@ -131,6 +142,42 @@ pub struct DescribeParams {
 pub struct DescribeResult {
     /// What each compression took out, oldest first.
     pub compressions: Vec<Compression>,
+    /// Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub map: Vec<Node>,
+}
+
+/// A part of a conversation that left its list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MapNode"))]
+pub struct Node {
+    /// Leads to what it stands for in `recall.expand`.
+    pub id: String,
+    /// 0 for a leaf, which stands for messages; else one more than the nodes that it stands for.
+    pub depth: u32,
+    /// The number of its first message in the conversation, from 0.
+    pub first: u64,
+    /// That of the message after its last one.
+    pub next: u64,
+    /// When its first message came, in Unix seconds.
+    pub since: f64,
+    /// When its last one did, in Unix seconds.
+    pub until: f64,
+    /// Tokens of its messages, by the rough estimate.
+    pub tokens: u64,
+    /// Who wrote its text: a summarizer.
+    pub writer: String,
+    /// The nodes that it stands for, oldest first; none of a leaf.
+    pub children: Vec<String>,
+    /// What it says.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
+    pub text: String,
+    /// Exact references of its messages.
+    pub references: String,
+    /// The state of the work at its end.
+    pub state: String,
+    /// What the checks of its text had to say.
+    pub warnings: Vec<String>,
 }
 
 /// A compression.

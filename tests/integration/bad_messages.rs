@@ -211,7 +211,7 @@ fn a_window_or_setting_out_of_range_is_refused_and_changes_nothing() {
         json!({ "threshold": 0 }),
         json!({ "threshold": 1.01 }),
         json!({ "threshold": "half" }),
-        json!({ "engine": "lossless" }),
+        json!({ "engine": "lossy" }),
         json!({ "summarizer": "oracle" }),
     ] {
         let mut params = json!({ "session": "s" });

@@ -33,6 +33,7 @@ mod imports;
 mod interrupted;
 mod life;
 mod log_lines;
+mod lossless;
 mod lost_home;
 mod mcp;
 mod memory;

@@ -86,7 +86,7 @@ fn expand_all(client: &mut Client, handle: &str, after: Option<u64>) -> Vec<Stri
     let mut messages = Vec::new();
     let mut next = Some(handle.to_owned());
     while let Some(handle) = next {
-        let page = client.recall_expand(ExpandParams { handle, before: None, after }).unwrap();
+        let page = client.recall_expand(ExpandParams { handle, after, ..ExpandParams::default() }).unwrap();
         assert!(!page.items.is_empty() && page.recalled);
         messages.extend(page.items.into_iter().map(|item| item.message.unwrap().get().to_owned()));
         next = page.next;
@@ -148,7 +148,9 @@ fn a_message_comes_back_as_the_bytes_that_were_sent() {
         .iter()
         .map(|hit| {
             let handle = hit["handle"].as_str().unwrap().to_owned();
-            let found = client.recall_expand(ExpandParams { handle, before: Some(0), after: Some(0) }).unwrap();
+            let found = client
+                .recall_expand(ExpandParams { handle, before: Some(0), after: Some(0), ..ExpandParams::default() })
+                .unwrap();
             assert_eq!(found.items.len(), 1);
             found.items[0].message.as_ref().unwrap().get().to_owned()
         })

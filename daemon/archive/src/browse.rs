@@ -1,9 +1,12 @@
 //! Messages one by one, and what is round them.
 
+use std::ops::Range;
+
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::original::Left;
 use crate::transcript::wide;
-use crate::{ArchiveError, Reader};
+use crate::{ArchiveError, Reader, original};
 
 /// A message as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +31,17 @@ pub struct ArchivedMessage {
     pub compression: Option<String>,
     /// It shows what was there before, and is not found by a search.
     pub recalled: bool,
+}
+
+impl ArchivedMessage {
+    fn left(&self) -> Left<'_> {
+        Left {
+            session: &self.session,
+            generation: self.generation,
+            handle: self.compression.as_deref(),
+            body: &self.body,
+        }
+    }
 }
 
 /// A message of the assistant, with when it was said.
@@ -106,6 +120,39 @@ impl Reader {
     pub fn removed_page(&self, handle: &str, from: usize, limit: usize) -> Result<Vec<ArchivedMessage>, ArchiveError> {
         let query = format!("{MESSAGE} WHERE compression = ?1 ORDER BY position, message.id LIMIT ?2 OFFSET ?3");
         self.messages(&query, params![handle, narrow(limit), narrow(from)])
+    }
+
+    /// The same of those that were at these positions of the list before. A message that stood there in a shorter
+    /// form comes whole.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn removed_range(
+        &self,
+        handle: &str,
+        positions: Range<u64>,
+        from: usize,
+        limit: usize,
+    ) -> Result<Vec<ArchivedMessage>, ArchiveError> {
+        let query = format!(
+            "{MESSAGE} WHERE compression = ?1 AND position >= ?2 AND position < ?3
+             ORDER BY position, message.id LIMIT ?4 OFFSET ?5"
+        );
+        let range = params![handle, positions.start, positions.end, narrow(limit), narrow(from)];
+        self.messages(&query, range)?.into_iter().map(|message| self.whole(message)).collect()
+    }
+
+    /// The message that this one is a shorter form of, if it is one and that is kept; else itself.
+    fn whole(&self, mut message: ArchivedMessage) -> Result<ArchivedMessage, ArchiveError> {
+        let query = format!("{MESSAGE} WHERE compression = ?1 AND position = ?2");
+        // What is made shorter twice is found step by step, each time at an earlier generation.
+        let lineage = self.lineage(&message.session)?;
+        while let Some((handle, position)) = original::find(&self.connection, &lineage, &message.left())?
+            && let Some(before) = self.messages(&query, params![handle, position])?.pop()
+        {
+            message = before;
+        }
+        Ok(message)
     }
 
     /// The newest messages of a session, and of those that it goes on for, as many as have so many bytes; oldest

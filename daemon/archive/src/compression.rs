@@ -7,6 +7,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::constraint::{self, ConstraintRow};
 use crate::engine::{self, EngineRow};
+use crate::node::{self, NodeRow};
+use crate::original;
 use crate::removed::{self, Beginning, Removal};
 use crate::session::{ENDED_BY_COMPRESSION, SessionRow, SnapshotRow};
 use crate::transcript::{self, Appended, NewMessage, Rows};
@@ -40,6 +42,10 @@ pub struct Beside<'a> {
     pub continuation: Option<&'a SnapshotRow>,
     /// What it takes to undo the compression; without it, it can't be undone.
     pub undo: Option<&'a Undoable<'a>>,
+    /// Nodes that were made; they are kept with the handle of the compression.
+    pub nodes: &'a [NodeRow],
+    /// Messages that stay in the list in another form: their position before, and that form as JSON text.
+    pub replaced: &'a [(u64, &'a str)],
 }
 
 /// A compression that is being kept, in one transaction: dropped before [`Keeping::keep`] it
@@ -127,6 +133,8 @@ impl Keeping<'_> {
         if let Some(undoable) = beside.undo {
             undo::note(&transaction, removal, undoable)?;
         }
+        node::save(&transaction, removal.session, removal.handle, beside.nodes)?;
+        original::save(&transaction, removal, beside.replaced)?;
         if let Some(row) = beside.engine {
             engine::save(&transaction, removal.session, row)?;
         }

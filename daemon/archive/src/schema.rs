@@ -11,8 +11,15 @@ const FIRST: u32 = 4;
 
 /// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to
 /// the next. Steps are only ever appended, and never changed: files of every version exist.
-const STEPS: &[&str] =
-    &[tables::TABLES, tables::TEXTS_APART, tables::STEMS, tables::IMPORTS, tables::VECTORS, tables::UNDO];
+const STEPS: &[&str] = &[
+    tables::TABLES,
+    tables::TEXTS_APART,
+    tables::STEMS,
+    tables::IMPORTS,
+    tables::VECTORS,
+    tables::UNDO,
+    tables::NODES,
+];
 
 /// The newest version.
 pub(crate) fn known() -> u32 {

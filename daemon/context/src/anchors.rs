@@ -15,6 +15,7 @@ mod shape;
 mod snippet;
 
 pub use gather::gather;
+pub(crate) use gather::with_lists;
 pub use kind::Kind;
 pub(crate) use measure::{Prose, is_decision, kind_of};
 pub use rank::Anchor;

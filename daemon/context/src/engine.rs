@@ -15,6 +15,7 @@ use prepared::Run;
 
 use crate::compressor;
 pub use crate::handoff::{Section, SectionKind};
+use crate::lossless;
 use crate::message::Message;
 pub use crate::request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use crate::run::{
@@ -32,6 +33,7 @@ impl Engine {
     pub fn has_content(self, messages: &[Message], settings: &Settings) -> bool {
         match self {
             Self::Compressor => compressor::has_content(messages, settings),
+            Self::Lossless => compressor::has_content(messages, &lossless::settings(settings)),
         }
     }
 
@@ -40,6 +42,7 @@ impl Engine {
     pub fn has_work(self, messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
         match self {
             Self::Compressor => compressor::has_work(messages, settings, current_tokens),
+            Self::Lossless => compressor::has_work(messages, &lossless::settings(settings), current_tokens),
         }
     }
 
@@ -47,6 +50,7 @@ impl Engine {
     pub fn plan(self, messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
         match self {
             Self::Compressor => compressor::plan(messages, settings, request),
+            Self::Lossless => compressor::plan(messages, &lossless::settings(settings), request),
         }
     }
 
@@ -64,6 +68,8 @@ impl Engine {
         match self {
             Self::Compressor => compressor::prepare_and(messages, settings, state, request, leaving)
                 .map(|run| Prepared(Run::Compressor(Box::new(run)))),
+            Self::Lossless => lossless::prepare(messages, settings, state, request, leaving)
+                .map(|run| Prepared(Run::Lossless(Box::new(run)))),
         }
     }
 
@@ -71,6 +77,7 @@ impl Engine {
     pub fn over(self, messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Over> {
         match self {
             Self::Compressor => compressor::over(messages, settings, prompt),
+            Self::Lossless => compressor::over(messages, &lossless::settings(settings), prompt),
         }
     }
 }

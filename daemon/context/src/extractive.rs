@@ -2,6 +2,7 @@
 //! and listed.
 
 mod allot;
+mod digest;
 mod earlier;
 mod files;
 mod gather;
@@ -10,6 +11,7 @@ mod quote;
 use std::collections::HashSet;
 
 use allot::{Pool, allot};
+pub(crate) use digest::Digest;
 use earlier::EarlierSummary;
 use gather::{Material, gather};
 use quote::Quoter;

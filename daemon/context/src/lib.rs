@@ -12,6 +12,7 @@
 //! * [`provider_error`]: what a provider's error is about, and the window that it names
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
+//! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
@@ -24,6 +25,7 @@ mod failure;
 mod hash;
 mod json;
 mod message;
+mod node;
 mod parallel;
 mod pattern;
 mod redaction;
@@ -51,6 +53,7 @@ pub mod focus;
 pub mod handoff;
 pub mod images;
 pub mod importance;
+pub mod lossless;
 pub mod manual;
 pub mod outcome;
 pub mod pairs;

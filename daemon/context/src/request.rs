@@ -1,6 +1,7 @@
 //! What a caller asks of a plan or a compression.
 
 use crate::constraints::Constraint;
+use crate::node::KnownNodes;
 
 /// What the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct CompressRequest {
     pub memory: Option<String>,
     /// What is to happen where the middle is shorter than the shortest handoff.
     pub gain: Gain,
+    /// The session's nodes, for the engine that makes them.
+    pub nodes: KnownNodes,
 }
 
 impl CompressRequest {

@@ -40,6 +40,8 @@ pub struct Settings {
     pub abort_on_summary_failure: bool,
     /// Whether secrets are masked in what a summarizer sees and writes.
     pub redact: bool,
+    /// Percent of its ordinary size that a handoff may take; 1 to 1,000.
+    pub handoff_percent: u64,
 }
 
 /// What [`Settings`] are made from: everything but the window may be absent.
@@ -118,6 +120,7 @@ impl RawSettings {
             summary_model: self.summary_model,
             abort_on_summary_failure: self.abort_on_summary_failure.unwrap_or(false),
             redact: self.redact.unwrap_or(true),
+            handoff_percent: 100,
         })
     }
 }
@@ -135,7 +138,7 @@ impl Settings {
         Budgets {
             threshold_tokens,
             tail_token_budget: share(threshold_tokens, self.target_ratio),
-            max_summary_tokens: share(window, SUMMARY_SHARE).min(MAX_SUMMARY_TOKENS),
+            max_summary_tokens: share(window, SUMMARY_SHARE).min(MAX_SUMMARY_TOKENS) * self.handoff_percent / 100,
         }
     }
 }

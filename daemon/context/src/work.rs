@@ -51,6 +51,13 @@ impl WorkState {
         state
     }
 
+    /// What is known here, and what was known before.
+    pub(crate) fn over(mut self, earlier: Self) -> Self {
+        self.append(earlier);
+        self.bound();
+        self
+    }
+
     /// All that is known, in no order.
     #[must_use]
     pub fn entities(&self) -> &[Entity] {

@@ -9,6 +9,7 @@ mod compressions;
 mod constraints;
 mod files;
 mod locks;
+pub(crate) mod nodes;
 mod recall;
 mod sessions;
 mod thread;

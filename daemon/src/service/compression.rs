@@ -20,6 +20,7 @@ mod constraints;
 pub(crate) mod due;
 mod health;
 mod list;
+mod nodes;
 mod precomputed;
 mod preview;
 mod previews;

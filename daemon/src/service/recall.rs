@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_archive::handle::Source;
+use herma_archive::node::NodeRow;
 use herma_archive::removed::Compression;
 use herma_archive::search::{Found, Hit};
 use herma_archive::snippet::{Snippet, snippet};
@@ -68,6 +69,8 @@ pub(crate) struct Place {
     pub hit: Hit,
     /// What stands there, with the place of the words in it.
     pub snippet: Snippet,
+    /// Of a message: the leaf that stands for it, if one does.
+    pub node: Option<String>,
 }
 
 /// What a place is in.
@@ -91,11 +94,27 @@ impl RecallService {
         let words = query.words.clone();
         let Found { hits, more, instead } = self.archive.search(query).await?;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
-        blocking("recall.search", move || {
+        let mut found = blocking("recall.search", move || {
             let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit));
             Ok(Places { places: places.collect(), more, notice })
         })
-        .await
+        .await?;
+        self.name_leaves(&mut found.places).await?;
+        Ok(found)
+    }
+
+    /// Says of each message that was found which leaf stands for it.
+    async fn name_leaves(&self, places: &mut [Place]) -> Outcome<()> {
+        let of = |place: &Place| match place.hit.source {
+            Source::Message { id } => Some(id),
+            Source::Output { .. } | Source::Memory { .. } => None,
+        };
+        let messages: Vec<u64> = places.iter().filter_map(of).collect();
+        let mut leaves = self.archive.leaves_of(messages).await?.into_iter();
+        for place in places.iter_mut().filter(|place| of(place).is_some()) {
+            place.node = leaves.next().flatten();
+        }
+        Ok(())
     }
 
     /// What an embedder makes of a query, where one is configured; else, where it fails, what is to be said of that.
@@ -107,10 +126,11 @@ impl RecallService {
         }
     }
 
-    /// The compressions of a session.
-    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<Vec<Compression>> {
+    /// The compressions of a session, and its map.
+    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<(Vec<Compression>, Vec<NodeRow>)> {
         let id = self.sessions.known(caller, session).await?;
-        self.archive.compressions(id).await
+        let nodes = self.archive.map(id.clone()).await?.nodes;
+        Ok((self.archive.compressions(id).await?, nodes))
     }
 }
 
@@ -138,7 +158,7 @@ fn place(outputs: &Outputs, policy: &Policy, (words, instead): (&str, &[String])
             (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))
         }
     };
-    Some(Place { handle, kind, hit, snippet })
+    Some(Place { handle, kind, hit, snippet, node: None })
 }
 
 /// A change of a store as a model may see it by the rules that hold now.

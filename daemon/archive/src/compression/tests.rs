@@ -36,7 +36,8 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     let later = EngineRow { state: "later".into(), summary: None };
     let more = [rule("c_2")];
     let snapshot = SNAPSHOT();
-    let beside = Beside { engine: Some(&later), constraints: &more, continuation: Some(&snapshot), undo: None };
+    let beside =
+        Beside { engine: Some(&later), constraints: &more, continuation: Some(&snapshot), ..Beside::default() };
     let used = removal("s", "h1", 2, &[], None);
     assert!(archive.keep_compression(&used, &beside).is_err(), "a handle that was used before");
     assert_eq!(archive.reader().engine("s").unwrap(), Some(engine));
@@ -56,7 +57,8 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     let after = [After::Kept(0), After::New(&handoff), After::Kept(2)];
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let (rules, snapshot) = ([rule("c_1")], SNAPSHOT());
-    let beside = Beside { engine: Some(&engine), constraints: &rules, continuation: Some(&snapshot), undo: None };
+    let beside =
+        Beside { engine: Some(&engine), constraints: &rules, continuation: Some(&snapshot), ..Beside::default() };
     let messages = [(1, bodies[1])];
     let next = archive.keep_compression(&removal("s", "h", 1, &messages, Some(&after)), &beside).unwrap().unwrap();
 

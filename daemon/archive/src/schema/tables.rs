@@ -215,3 +215,41 @@ pub(super) const UNDO: &str = "
         summary TEXT
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX list_before_session ON list_before (session, generation);";
+
+/// From version 9 to 10: the nodes of sessions whose engine loses nothing. `made_by` is the compression that
+/// made one; while that is undone, the node does not count. A leaf stands for the messages that left under `handle`,
+/// from position `start` to before `stop` where these are known; any other node for its children, whose ids are a
+/// JSON list. `original` says of messages that stand in a list in a shorter form, known by its sha256, where they
+/// are kept whole: under a handle, at a position.
+pub(super) const NODES: &str = "
+    CREATE TABLE node (
+        id TEXT PRIMARY KEY,
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        made_by TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        next INTEGER NOT NULL,
+        since REAL NOT NULL,
+        until REAL NOT NULL,
+        tokens INTEGER NOT NULL,
+        writer TEXT NOT NULL,
+        handle TEXT,
+        start INTEGER,
+        stop INTEGER,
+        children TEXT,
+        text TEXT NOT NULL,
+        exact TEXT NOT NULL,
+        state TEXT NOT NULL,
+        warnings TEXT NOT NULL,
+        UNIQUE (session, number)
+    ) STRICT;
+    CREATE INDEX node_handle ON node (handle);
+    CREATE TABLE original (
+        session TEXT NOT NULL,
+        sha256 BLOB NOT NULL,
+        generation INTEGER NOT NULL,
+        handle TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        PRIMARY KEY (session, sha256, generation, position)
+    ) STRICT, WITHOUT ROWID;";

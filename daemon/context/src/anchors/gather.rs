@@ -46,6 +46,10 @@ const MIN_LINE: usize = 6;
 const LONG_LINE: usize = 240;
 /// Anchors that go on to be masked; far more than any budget takes.
 const MAX_ANCHORS: usize = 1_200;
+/// What one is worth that only the list of a part has, as a part of what it would be worth in that of all.
+const LISTED: f64 = 0.8;
+/// The same where those of earlier lists are added.
+const MAX_LISTED: usize = 4 * MAX_ANCHORS;
 
 /// The anchors of the turns and those that an earlier handoff listed, best first, masked.
 pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction) -> Vec<Anchor> {
@@ -70,6 +74,27 @@ pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction
         }
     }
     ranked
+}
+
+/// Anchors, and those that earlier lists of them have beside, best first. Each list is one of [`super::render`].
+pub(crate) fn with_lists<'a>(mut anchors: Vec<Anchor>, lists: impl Iterator<Item = &'a str>) -> Vec<Anchor> {
+    let mut known: HashSet<String> = anchors.iter().map(|anchor| anchor.text.clone()).collect();
+    let mut listed: Vec<(u64, Anchor)> = Vec::new();
+    for list in lists {
+        let of_list = rank::carried(&super::parse(list)).into_iter();
+        let new = of_list.filter(|anchor| known.insert(anchor.text.clone()));
+        listed.extend(new.map(|anchor| (shape::shape(&anchor.text), anchor)));
+    }
+    // What one part has once many have: then it is no more worth than in one list of all.
+    let mut shapes = Counts::default();
+    listed.iter().for_each(|(shape, _)| *shapes.entry(*shape).or_default() += 1);
+    anchors.extend(listed.into_iter().map(|(shape, anchor)| {
+        let count = shapes.get(&shape).copied().unwrap_or(1);
+        Anchor { score: LISTED * anchor.score * rank::rarity(count), ..anchor }
+    }));
+    anchors.sort_by(|one, other| other.score.total_cmp(&one.score));
+    anchors.truncate(MAX_LISTED);
+    anchors
 }
 
 /// A line of an output that may be looked at.

@@ -1,5 +1,7 @@
 //! The second phase: head, handoff, tail, and the repairs that make them a valid list.
 
+use std::borrow::Cow;
+
 use super::decide::Weighed;
 use super::over;
 use super::sections::{Record, Sections};
@@ -72,6 +74,8 @@ struct Material<'a> {
     preview: &'a dyn Fn(usize, usize) -> Option<String>,
     /// Of 100 chars of a preview that are planned so many are shown.
     shown: usize,
+    /// Writes the record for so many chars, where it is not the summary's body.
+    record: Option<&'a dyn Fn(usize) -> String>,
 }
 
 fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
@@ -79,7 +83,14 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
     let (mut body, mut text, mut appended) = (String::new(), String::new(), Sections::default());
     if prepared.needs_summary() {
         let redaction = prepared.redaction(material.summary.writer);
-        body = handoff::defused(&redaction.apply(handoff::strip(&material.summary.body)));
+        let written: Cow<'_, str> = match material.record {
+            Some(record) => {
+                let coming = prepared.appended(material.summary.writer, note, Record::Coming);
+                record(prepared.body_limit(&coming)).into()
+            }
+            None => material.summary.body.as_str().into(),
+        };
+        body = handoff::defused(&redaction.apply(handoff::strip(&written)));
         appended = self::appended(prepared, &body, material.summary, note);
         body = bounded(body, prepared.body_limit(&appended));
         text = handoff_text(&body, &appended);
@@ -136,8 +147,9 @@ pub(super) fn finish(
     summary: &Summary,
     note: &ArchiveNote,
     preview: &dyn Fn(usize, usize) -> Option<String>,
+    record: Option<&dyn Fn(usize) -> String>,
 ) -> Compressed {
-    let material = Material { summary, note, preview, shown: 100 };
+    let material = Material { summary, note, preview, shown: 100, record };
     let Assembled { list, body, text, appended, after } = fitting(&mut prepared, material);
     let load = after;
     let after = load.rough();
@@ -177,7 +189,18 @@ pub(super) fn finish(
     // A picture in it may have gone, or a handoff may stand in front of it.
     let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();
     let verbatim = verbatim.into_iter().filter(is_whole).collect();
-    Compressed { slots, removed, numbers, constraints, state, handoff: text, over, verbatim, shortened }
+    Compressed {
+        slots,
+        removed,
+        numbers,
+        constraints,
+        state,
+        handoff: text,
+        over,
+        verbatim,
+        shortened,
+        nodes: Vec::new(),
+    }
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.

@@ -13,13 +13,13 @@ use crate::replaced::Replaced;
 use crate::{pairs, prune};
 
 /// Turns without their secrets.
-pub(super) struct CleanTurns {
+pub(crate) struct CleanTurns {
     /// Pruned, as those of the brief.
-    pub(super) pruned: Vec<Message>,
+    pub(crate) pruned: Vec<Message>,
     /// The same turns unpruned.
-    pub(super) originals: Vec<Message>,
+    pub(crate) originals: Vec<Message>,
     /// Their positions in the list.
-    pub(super) indexes: Vec<usize>,
+    pub(crate) indexes: Vec<usize>,
 }
 
 impl CleanTurns {

@@ -209,11 +209,18 @@ pub fn summary_budget(turn_tokens: u64, settings: &Settings) -> u64 {
     share(turn_tokens, SUMMARY_RATIO).min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a percentage")]
+fn share_of_percent(percent: u64) -> f64 {
+    percent as f64 / 100.0
+}
+
 /// The tokens that a whole handoff may take. What an earlier one held keeps its room, else a long
 /// conversation would lose most of it at the first short run.
 fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
     let earlier =
         previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
-    let grown = share(turn_tokens, HANDOFF_RATIO).saturating_add(earlier);
+    // Where it may be larger, it may be so for fewer turns too, but not as much.
+    let ratio = HANDOFF_RATIO * share_of_percent(settings.handoff_percent.midpoint(100));
+    let grown = share(turn_tokens, ratio).saturating_add(earlier);
     grown.min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }

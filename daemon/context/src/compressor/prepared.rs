@@ -198,7 +198,7 @@ impl Prepared {
     }
 
     /// What becomes of secrets in a handoff around a summary of that writer.
-    pub(super) fn redaction(&self, writer: Writer) -> Redaction {
+    pub(crate) fn redaction(&self, writer: Writer) -> Redaction {
         match writer {
             Writer::Model => self.redaction,
             Writer::Extractive => self.redaction.without_model(),
@@ -335,7 +335,37 @@ impl Prepared {
         note: ArchiveNote,
         preview: &dyn Fn(usize, usize) -> Option<String>,
     ) -> Compressed {
-        assemble::finish(self, &summary, &note, preview)
+        assemble::finish(self, &summary, &note, preview, None)
+    }
+
+    /// The same with a record that is written for the chars that there are for it.
+    pub(crate) fn finish_fitted(
+        self,
+        summary: Summary,
+        note: ArchiveNote,
+        preview: &dyn Fn(usize, usize) -> Option<String>,
+        record: &dyn Fn(usize) -> String,
+    ) -> Compressed {
+        assemble::finish(self, &summary, &note, preview, Some(record))
+    }
+
+    /// The turns that the summary covers, without their secrets.
+    pub(crate) fn clean_turns(&self, writer: Writer) -> &CleanTurns {
+        &self.sources(writer).turns
+    }
+
+    /// Has the handoff list exact references that are known from elsewhere, where they are worth it.
+    pub(crate) fn add_references<'a>(&mut self, lists: impl Iterator<Item = &'a str>) {
+        self.sources(Writer::Extractive);
+        if let Some(sources) = self.clean.get_mut() {
+            sources.material.add_references(lists);
+        }
+    }
+
+    /// The newest handle that the handoff before named.
+    pub(crate) fn earlier_handle(&self) -> Option<String> {
+        let recall = self.brief.carried.iter().find(|section| section.kind == SectionKind::Recall)?;
+        sections::handles(&recall.text).into_iter().next()
     }
 
     /// The messages that were prepared.

@@ -157,6 +157,11 @@ pub(crate) fn frame_chars() -> usize {
 }
 
 impl Material {
+    /// Adds exact references that were listed elsewhere.
+    pub(crate) fn add_references<'a>(&mut self, lists: impl Iterator<Item = &'a str>) {
+        self.anchors = anchors::with_lists(std::mem::take(&mut self.anchors), lists);
+    }
+
     /// The sections of a handoff of at most `limit` chars, of which the record and what the caller
     /// reserved take theirs. The rules are as the handoff may show them.
     pub(crate) fn sections(
@@ -289,7 +294,7 @@ fn inside(limit: usize, share: usize, kind: SectionKind) -> usize {
 }
 
 /// The handles that a recall line names, newest first.
-fn handles(text: &str) -> Vec<String> {
+pub(super) fn handles(text: &str) -> Vec<String> {
     let after = |words: &str| text.split_once(words).map_or("", |(_, rest)| rest);
     let newest = after(HANDLE_WORDS).split(['.', ' ', '\n']).next().unwrap_or("");
     let earlier = after(EARLIER_WORDS).trim_end().trim_end_matches('.').split(", ");

@@ -4,6 +4,7 @@ use super::{EngineState, Over};
 use crate::constraints::Update;
 use crate::importance::Importance;
 use crate::message::Message;
+use crate::node::NewNode;
 
 /// The new list, as differences from the input.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Compressed {
     pub verbatim: Vec<Scored>,
     /// Outputs of the tail that became short to make room for the handoff.
     pub shortened: Vec<Scored>,
+    /// Nodes that were made, in order: what a node stands for comes before it.
+    pub nodes: Vec<NewNode>,
 }
 
 /// A message of the input, and what it is worth to what comes after it.

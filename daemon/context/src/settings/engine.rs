@@ -6,11 +6,13 @@ pub enum Engine {
     /// Replaces the middle of a list by one summary.
     #[default]
     Compressor,
+    /// Replaces it by a map of parts, each of which can be opened again.
+    Lossless,
 }
 
 impl Engine {
     /// All of them, by the names of the configuration and the wire.
-    pub const NAMED: &[(&str, Self)] = &[("compressor", Self::Compressor)];
+    pub const NAMED: &[(&str, Self)] = &[("compressor", Self::Compressor), ("lossless", Self::Lossless)];
 
     /// The name.
     pub fn name(self) -> &'static str {

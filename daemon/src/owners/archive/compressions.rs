@@ -8,6 +8,7 @@ use herma_archive::ArchiveError;
 use herma_archive::compression::{Beside, Keeping};
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::engine::EngineRow;
+use herma_archive::node::NodeRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
@@ -17,7 +18,7 @@ use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
 
 use super::constraints::REMOVED;
-use super::{ArchiveHandle, KnownTranscript};
+use super::{ArchiveHandle, KnownTranscript, nodes};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
@@ -213,11 +214,15 @@ impl<T> NewList<T> {
             after: transcript.is_some().then_some(&after),
             is_transcript: transcript.is_some(),
         };
+        let replaced: Vec<(u64, &str)> = self.compressed.slots.iter().filter_map(replaced).collect();
+        let nodes: Vec<NodeRow> = self.compressed.nodes.iter().map(nodes::row).collect();
         let beside = Beside {
             engine: Some(&engine),
             constraints: &constraints,
             continuation: self.continuation.as_ref(),
             undo: Some(&undoable),
+            nodes: &nodes,
+            replaced: &replaced,
         };
         let going_on = keeping.keep(&removal, &beside)?;
         Ok((self.then)(going_on))
@@ -233,6 +238,14 @@ fn without_removed(
     let known = keeping.reader().constraints(session)?;
     constraints.retain(|row| !known.iter().any(|known| known.id == row.id && known.state == REMOVED));
     Ok(constraints)
+}
+
+/// A message that stays in another form: where it was, and that form.
+fn replaced(slot: &Slot) -> Option<(u64, &str)> {
+    match slot {
+        Slot::Replaced { index, message } => Some((wide(*index), message.raw())),
+        Slot::Kept(_) | Slot::Inserted(_) => None,
+    }
 }
 
 fn after(slot: &Slot) -> After<'_> {

@@ -1,5 +1,6 @@
 //! The text index, and getting archived text back.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use herma_archive::Reader;
@@ -167,6 +168,17 @@ impl ArchiveHandle {
         limit: usize,
     ) -> Outcome<Vec<ArchivedMessage>> {
         self.read(move |reader| reader.removed_page(&handle, from, limit)).await
+    }
+
+    /// The same of those at some positions of the list before.
+    pub(crate) async fn removed_range(
+        &self,
+        handle: String,
+        positions: Range<u64>,
+        from: usize,
+        limit: usize,
+    ) -> Outcome<Vec<ArchivedMessage>> {
+        self.read(move |reader| reader.removed_range(&handle, positions, from, limit)).await
     }
 
     /// The newest messages of a session, oldest first.

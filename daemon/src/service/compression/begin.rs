@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herma_context::engine::Declined;
-use herma_context::{Message, Settings};
+use herma_context::{Engine, Message, Settings};
 
 use super::commit::handle;
 use super::precomputed::{self, Continued};
@@ -13,6 +13,7 @@ use super::{CompressionService, list};
 use crate::data::config::CompressionMode;
 use crate::data::error::Outcome;
 use crate::data::event::Phase;
+use crate::data::summarizer_kind::Kind;
 use crate::owners::archive::{CompressionStart, StagedCompression};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -40,13 +41,16 @@ pub(super) async fn begin(
     options: RunOptions,
 ) -> Outcome<Begun> {
     service.publish_phase(session, Phase::Prune);
+    let mut options = options;
+    service.tell_nodes(session, &settings, &mut options.request).await?;
     let state = session.record().engine.clone();
     let generation = session.generation();
     let ready = service.prepared.precomputed.take(&session.id, generation, &settings, &options);
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
         let RunOptions { request, chain, mode, form, started, transcript } = options;
-        let is_at_hand = chain.is_at_hand() && mode == CompressionMode::InPlace;
+        let comes_soon = chain.is_at_hand() || settings.engine == Engine::Lossless;
+        let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
         let run = |prepared, chain, report, staged| {
             let prepared = Arc::new(prepared);
@@ -70,9 +74,14 @@ pub(super) async fn begin(
         };
         Ok(match settings.engine.prepare(&messages, &settings, &state, &request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into() },
-            Ok(prepared) if !prepared.needs_summary() => {
-                let text = WrittenSummary { body: String::new(), by: chain.configured() };
-                Begun::Ready(run(prepared, chain, RunReport::default(), None), text)
+            Ok(mut prepared) if !prepared.needs_summary() => {
+                let report = RunReport { warnings: prepared.write_own(&service.policy), ..RunReport::default() };
+                let by = match settings.engine {
+                    Engine::Compressor => chain.configured(),
+                    Engine::Lossless => Kind::Extractive,
+                };
+                let text = WrittenSummary { body: String::new(), by };
+                Begun::Ready(run(prepared, chain, report, staged), text)
             }
             Ok(prepared) => Begun::Lacking(run(prepared, chain, RunReport::default(), staged)),
         })

@@ -51,6 +51,7 @@ pub(super) async fn commit(
     text: WrittenSummary,
     running: OwnedMutexGuard<()>,
 ) -> Outcome<Done> {
+    let needs_summary = run.prepared.needs_summary();
     let Run { session, generation, prepared, chain, mode, transcript, report, staged, .. } = run;
     if session.generation() != generation {
         let id = &session.id;
@@ -78,7 +79,7 @@ pub(super) async fn commit(
         CompressionMode::InPlace => None,
         CompressionMode::Continue => Some(freeze(&service.stores, &session.profile).await?),
     };
-    let notes = report.notes(by != chain.configured());
+    let notes = report.notes(needs_summary && by != chain.configured());
     let summary = compressed.state.previous_summary.clone().unwrap_or_default();
     let change = Arc::new(RecordChange { notes, compressed: Arc::clone(&compressed), now: unix_now() });
     let next_generation = generation + 1;

@@ -116,6 +116,8 @@ impl CompressionService {
             gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
+            // They are read once it is known whose they are.
+            ..CompressRequest::default()
         };
         let (current, prompt) = (request.current_tokens, request.prompt());
         let kinds = chain.kinds().to_vec();

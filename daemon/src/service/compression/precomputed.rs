@@ -193,7 +193,9 @@ pub(super) async fn begin(
         Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
     });
     // What has to become small at once is decided for the list as it is then.
-    let Some(prepared) = prepared.await?.filter(Prepared::is_ordinary) else { return Ok(None) };
+    let Some(prepared) = prepared.await?.filter(|prepared| prepared.is_ordinary() && prepared.needs_summary()) else {
+        return Ok(None);
+    };
     let name = format!("ahead_{}_{generation}_{length}", short_hash(&session.id));
     let run = Run {
         session: Arc::clone(session),

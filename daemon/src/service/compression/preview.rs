@@ -49,6 +49,7 @@ impl CompressionService {
             request.constraints = self.rules(session).await?;
             state = session.record().engine.clone();
             name = handle(session, session.generation());
+            self.tell_nodes(session, &settings, &mut request).await?;
         }
         if previous_summary.is_some() {
             state.previous_summary = previous_summary;
@@ -58,7 +59,8 @@ impl CompressionService {
             let input = parse(messages);
             let outcome = match settings.engine.prepare(&input, &settings, &state, &request, drop) {
                 Err(why) => Err(why.to_string()),
-                Ok(prepared) => {
+                Ok(mut prepared) => {
+                    prepared.write_own(&policy);
                     let body = match prepared.needs_summary() {
                         true => prepared.repaired(prepared.extractive_summary(None), &policy).body,
                         false => String::new(),

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use herma_archive::browse::ArchivedMessage;
 use herma_archive::handle::Handle;
+use herma_archive::node::{KeptNode, NodeRow, Stands};
 use herma_archive::text_of;
+use herma_context::engine::SectionKind;
+use herma_context::tokens::estimate_text;
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
@@ -34,6 +37,24 @@ pub(crate) struct Around {
     pub before: Option<u64>,
     /// After it.
     pub after: Option<u64>,
+    /// Tokens of messages in one answer; the first one always goes.
+    pub tokens: Option<u64>,
+}
+
+/// How much of messages in a row one answer has.
+#[derive(Debug, Clone, Copy)]
+struct PageSize {
+    messages: u64,
+    tokens: u64,
+}
+
+impl Around {
+    fn page(self) -> PageSize {
+        PageSize {
+            messages: self.after.map_or(DEFAULT_MESSAGES, |after| after.saturating_add(1)),
+            tokens: self.tokens.unwrap_or(u64::MAX),
+        }
+    }
 }
 
 /// What a handle led to.
@@ -77,6 +98,10 @@ enum Target<'a> {
         handle: &'a str,
         from: u64,
     },
+    Node {
+        handle: &'a str,
+        from: u64,
+    },
 }
 
 impl<'a> Target<'a> {
@@ -95,6 +120,7 @@ impl<'a> Target<'a> {
             (("mem", id), None) => id.parse().ok().map(Self::Memory),
             (("out", _), line) => Some(Self::Output { handle: name, line: line.map(|line| line.max(1)) }),
             (("cmp", _), from) => Some(Self::Compression { handle: name, from: from.unwrap_or(0) }),
+            (("nod", _), from) => Some(Self::Node { handle: name, from: from.unwrap_or(0) }),
             _ => None,
         }
     }
@@ -116,9 +142,9 @@ impl RecallService {
             Some(Target::Output { handle, line }) => self.lines(handle.to_owned(), line, before, after).await?,
             Some(Target::Rest { handle, line }) => self.lines(handle.to_owned(), Some(line), 0, before + after).await?,
             Some(Target::Compression { handle, from }) => {
-                let limit = around.after.map_or(DEFAULT_MESSAGES, |after| after.saturating_add(1));
-                self.compression(handle.to_owned(), from, limit).await?
+                self.compression(handle.to_owned(), from, around.page()).await?
             }
+            Some(Target::Node { handle, from }) => self.node(handle, from, around.page()).await?,
             None => Expanded::default(),
         };
         if let (Some(own), Some(named)) = (&found.profile, &caller.profile)
@@ -150,21 +176,41 @@ impl RecallService {
         Ok(messages(around))
     }
 
-    async fn compression(&self, handle: String, from: u64, limit: u64) -> Outcome<Expanded> {
+    async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
         // One more than is wanted tells whether there are more.
-        let count = narrow(limit);
-        let mut page = self.archive.removed_page(handle.clone(), narrow(from), count.saturating_add(1)).await?;
-        let mut bytes = 0_usize;
-        let fitting = page.iter().take_while(|message| {
-            let is_first = bytes == 0;
-            bytes = bytes.saturating_add(message.body.len());
-            is_first || bytes <= BYTES
-        });
-        let taken = fitting.count().min(count);
-        let has_more = page.len() > taken;
-        page.truncate(taken);
-        let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(wide(taken))));
-        Ok(Expanded { next, ..messages(page) })
+        let count = narrow(size.messages).saturating_add(1);
+        let page = self.archive.removed_page(handle.clone(), narrow(from), count).await?;
+        Ok(paged(&handle, from, page, size))
+    }
+
+    /// A leaf gives its messages, any other node those that it stands for.
+    async fn node(&self, id: &str, from: u64, size: PageSize) -> Outcome<Expanded> {
+        let Some(KeptNode { row, profile, made_by, undone, .. }) = self.archive.node(id.to_owned()).await? else {
+            return Ok(Expanded::default());
+        };
+        if let Some(generation) = undone {
+            let words = "does not count any more: what it stood for is in the session's list again";
+            return Err(Error::NotFound(format!("{id:?} {words}, by generation {generation}")));
+        }
+        let count = narrow(size.messages).saturating_add(1);
+        let (from_message, profile) = (narrow(from), Some(profile));
+        let children = match row.of {
+            Stands::Messages(positions) => {
+                let page = self.archive.removed_range(made_by, positions, from_message, count).await?;
+                return Ok(Expanded { profile, ..paged(id, from, page, size) });
+            }
+            Stands::Handle(handle) => {
+                let page = self.archive.removed_page(handle, from_message, count).await?;
+                return Ok(Expanded { profile, ..paged(id, from, page, size) });
+            }
+            Stands::Nodes(children) => children,
+        };
+        let mut items = Vec::with_capacity(children.len());
+        for child in children.into_iter().skip(from_message) {
+            let Some(child) = self.archive.node(child).await? else { continue };
+            items.push(Item { handle: child.row.id.clone(), role: None, text: told(&child.row), message: None });
+        }
+        Ok(Expanded { items, next: None, profile })
     }
 
     async fn memory(&self, id: u64) -> Outcome<Expanded> {
@@ -191,6 +237,35 @@ impl RecallService {
         })
         .await
     }
+}
+
+/// As many messages of a page as are wanted; it has one more where there are more.
+fn paged(handle: &str, from: u64, mut page: Vec<ArchivedMessage>, size: PageSize) -> Expanded {
+    let (mut bytes, mut tokens) = (0_usize, 0_u64);
+    let fitting = page.iter().take_while(|message| {
+        let is_first = bytes == 0;
+        bytes = bytes.saturating_add(message.body.len());
+        tokens = tokens.saturating_add(estimate_text(&message.body));
+        is_first || (bytes <= BYTES && tokens <= size.tokens)
+    });
+    let taken = fitting.count().min(narrow(size.messages));
+    let has_more = page.len() > taken;
+    page.truncate(taken);
+    let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(wide(taken))));
+    Expanded { next, ..messages(page) }
+}
+
+/// All that a node says.
+fn told(node: &NodeRow) -> String {
+    let parts = [
+        ("", node.text.as_str()),
+        (SectionKind::State.heading(), &node.state),
+        (SectionKind::Anchors.heading(), &node.references),
+    ];
+    let parts = parts.iter().filter(|(_, text)| !text.is_empty());
+    let parts = parts.map(|(heading, text)| format!("{heading}\n{text}").trim_start().to_owned());
+    let range = format!("messages {} to {}", node.first.saturating_add(1), node.next);
+    std::iter::once(range).chain(parts).collect::<Vec<_>>().join("\n\n")
 }
 
 fn messages(archived: Vec<ArchivedMessage>) -> Expanded {
@@ -220,6 +295,8 @@ mod tests {
             ("msg_1:7+", None),
             ("cmp_x_2", Some(Target::Compression { handle: "cmp_x_2", from: 0 })),
             ("cmp_x_2:50", Some(Target::Compression { handle: "cmp_x_2", from: 50 })),
+            ("nod_x_2", Some(Target::Node { handle: "nod_x_2", from: 0 })),
+            ("nod_x_2:50", Some(Target::Node { handle: "nod_x_2", from: 50 })),
             ("msg_x", None),
             ("msg_1:2", None),
             ("out_ab:x", None),

@@ -2,10 +2,11 @@
 
 mod schema;
 
+use herma_archive::node::{NodeRow, Stands};
 use herma_archive::search::Kinds;
 use herma_protocol::Json;
 use herma_protocol::recall::{
-    Attribute, Compression, DescribeParams, DescribeResult, Entity, ExpandParams, ExpandResult, Hit, Item, Kind,
+    Attribute, Compression, DescribeParams, DescribeResult, Entity, ExpandParams, ExpandResult, Hit, Item, Kind, Node,
     SearchParams, SearchResult, StateParams, StateResult,
 };
 
@@ -70,7 +71,7 @@ fn kinds(wanted: Option<&[Kind]>) -> Kinds {
 }
 
 fn hit(place: Place) -> Hit {
-    let Place { handle, kind, hit, snippet } = place;
+    let Place { handle, kind, hit, snippet, node } = place;
     Hit {
         handle,
         kind: match kind {
@@ -87,12 +88,18 @@ fn hit(place: Place) -> Hit {
         start: wide(snippet.start),
         end: wide(snippet.end),
         score: hit.score,
+        node,
     }
 }
 
 pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandParams) -> Outcome<ExpandResult> {
-    let around = Around { before: params.before, after: params.after };
-    let found = services.recall.expand(caller, &params.handle, around).await?;
+    let around = Around { before: params.before, after: params.after, tokens: params.tokens };
+    let handle = match (params.handle, params.node) {
+        (handle, None) => handle,
+        (handle, Some(node)) if handle.is_empty() => node,
+        _ => return Err(Error::param("node", "takes the place of handle; one of them is enough")),
+    };
+    let found = services.recall.expand(caller, &handle, around).await?;
     let items = found.items.into_iter().map(|item| Item {
         handle: item.handle,
         role: item.role,
@@ -103,7 +110,8 @@ pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandP
 }
 
 pub(super) async fn describe(services: &Services, caller: &Caller, params: DescribeParams) -> Outcome<DescribeResult> {
-    let compressions = services.recall.describe(caller, &params.session).await?.into_iter().map(|one| Compression {
+    let (compressions, nodes) = services.recall.describe(caller, &params.session).await?;
+    let compressions = compressions.into_iter().map(|one| Compression {
         generation: one.generation,
         time: one.time,
         handle: one.handle,
@@ -113,7 +121,28 @@ pub(super) async fn describe(services: &Services, caller: &Caller, params: Descr
         back_to: one.back_to,
         undone: one.undone,
     });
-    Ok(DescribeResult { compressions: compressions.collect() })
+    Ok(DescribeResult { compressions: compressions.collect(), map: nodes.into_iter().map(node).collect() })
+}
+
+fn node(row: NodeRow) -> Node {
+    Node {
+        children: match row.of {
+            Stands::Nodes(children) => children,
+            Stands::Messages(_) | Stands::Handle(_) => Vec::new(),
+        },
+        id: row.id,
+        depth: row.depth,
+        first: row.first,
+        next: row.next,
+        since: row.since,
+        until: row.until,
+        tokens: row.tokens,
+        writer: row.writer,
+        text: row.text,
+        references: row.references,
+        state: row.state,
+        warnings: row.warnings,
+    }
 }
 
 pub(super) async fn state(services: &Services, caller: &Caller, params: StateParams) -> Outcome<StateResult> {

@@ -25,6 +25,7 @@ pub(super) fn search() -> (Request, Reply) {
         start: 5,
         end: 16,
         score: 7.25,
+        node: None,
     };
     (
         Request::RecallSearch(params),
@@ -38,7 +39,12 @@ pub(super) fn search() -> (Request, Reply) {
 }
 
 pub(super) fn expand() -> (Request, Reply) {
-    let params = recall::ExpandParams { handle: "msg_0123456789ab_300".into(), before: Some(2), after: Some(100) };
+    let params = recall::ExpandParams {
+        handle: "msg_0123456789ab_300".into(),
+        before: Some(2),
+        after: Some(100),
+        ..recall::ExpandParams::default()
+    };
     let item = recall::Item {
         handle: "msg_0123456789ab_300".into(),
         role: Some("user".into()),
@@ -62,7 +68,7 @@ pub(super) fn describe() -> (Request, Reply) {
     };
     (
         Request::RecallDescribe(recall::DescribeParams { session: "s-1".into() }),
-        Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression] }),
+        Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression], map: Vec::new() }),
     )
 }
 

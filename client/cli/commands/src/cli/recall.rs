@@ -17,9 +17,6 @@ const LIMIT: u64 = 20;
 /// Most hits, and most messages or lines on one side.
 const MOST: u64 = 100;
 
-/// What is shown on each side when nothing else is said.
-const AROUND: u64 = 2;
-
 /// What to look in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Looked {
@@ -44,7 +41,7 @@ impl From<Looked> for Kind {
 /// Finds again what left a conversation, was spilled, or was remembered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --describe my-session\n  herma recall --state my-session order"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -54,7 +51,7 @@ pub(super) struct Arguments {
     /// Print what a handle leads to, and what is round it
     #[arg(long, value_name = "HANDLE", conflicts_with_all = ["describe", "schema"])]
     expand: Option<String>,
-    /// List what the compressions of a session took out
+    /// List what the compressions of a session took out, and its map where it has one
     #[arg(long, value_name = "SESSION", conflicts_with = "schema")]
     describe: Option<String>,
     /// List what a session is about by exact names; a QUERY is a name, a part of one, or a kind
@@ -81,7 +78,7 @@ pub(super) struct Arguments {
     /// With --expand: messages or lines before it [default: 2]
     #[arg(short = 'B', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     before: Option<u64>,
-    /// With --expand: messages or lines after it [default: 2]
+    /// With --expand: messages or lines after it [default: 2; of a compression or a node 49]
     #[arg(short = 'A', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     after: Option<u64>,
 }

@@ -97,7 +97,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             recalled: true,
         }),
         Request::RecallDescribe(_) => {
-            Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()] })
+            Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()], map: Vec::new() })
         }
         Request::RecallSchema(_) => {
             let tools = vec![Json::parse("{\"name\":\"recall_search\"}".into()).unwrap()];
@@ -235,6 +235,7 @@ fn recalled(query: &str) -> recall::SearchResult {
         start: 4,
         end: 9,
         score: 1.5,
+        node: None,
     };
     let hits = if query == "nowhere" { vec![] } else { vec![hit] };
     recall::SearchResult { more: !hits.is_empty(), hits, notice: None, recalled: true }

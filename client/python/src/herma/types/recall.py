@@ -65,11 +65,46 @@ class Entity(TypedDict):
     """The message that named it last, for `recall.expand`."""
 
 
+class MapNode(TypedDict):
+    """A part of a conversation that left its list."""
+
+    id: str
+    """Leads to what it stands for in `recall.expand`."""
+    depth: int
+    """0 for a leaf, which stands for messages; else one more than the nodes that it stands for."""
+    first: int
+    """The number of its first message in the conversation, from 0."""
+    next: int
+    """That of the message after its last one."""
+    since: float
+    """When its first message came, in Unix seconds."""
+    until: float
+    """When its last one did, in Unix seconds."""
+    tokens: int
+    """Tokens of its messages, by the rough estimate."""
+    writer: str
+    """Who wrote its text: a summarizer."""
+    children: list[str]
+    """The nodes that it stands for, oldest first; none of a leaf."""
+    text: str
+    """What it says."""
+    references: str
+    """Exact references of its messages."""
+    state: str
+    """The state of the work at its end."""
+    warnings: list[str]
+    """What the checks of its text had to say."""
+
+
 class RecallDescribe(TypedDict):
     """Result of `recall.describe`."""
 
     compressions: list[Compression]
     """What each compression took out, oldest first."""
+    map: NotRequired[list[MapNode]]
+    """Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest
+    first.
+    """
 
 
 class RecallExpand(TypedDict):
@@ -108,6 +143,10 @@ class RecallHit(TypedDict):
     """Where it ends in the snippet, in chars."""
     score: float
     """How well it fits; higher is better, and comparable within one result only."""
+    node: NotRequired[str]
+    """Of a message that left the list of a session whose engine is `lossless`: the node that stands
+    for it.
+    """
 
 
 class RecallItem(TypedDict):

@@ -41,7 +41,8 @@ fn expand() -> Value {
     json!({
         "name": RECALL_EXPAND,
         "description": "Get the exact text behind a handle, with what stood around it. Takes the handle of a hit of \
-            recall_search, of a spilled output, or the one that a handoff summary names for the messages it stands for. \
+            recall_search, of a spilled output, the one that a handoff summary names for the messages it stands for, or \
+            the id of a part of its map. \
             When the answer has `next`, expanding that goes on.",
         "parameters": {
             "type": "object",

@@ -1,6 +1,6 @@
 //! `herma recall --describe SESSION`.
 
-use herma_client::protocol::recall::{Compression, DescribeParams};
+use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult, Node};
 
 use crate::cli::exit::Failure;
 use crate::cli::out::Side;
@@ -11,10 +11,34 @@ const SUMMARY: usize = 60;
 
 pub(super) fn run(session: &Session<'_>, id: &str) -> Result<(), Failure> {
     let result = session.connect()?.recall_describe(DescribeParams { session: id.to_owned() })?;
-    out::show(session.common, &result, |result| match result.compressions.as_slice() {
-        [] => format!("{id} was not compressed"),
-        compressions => table(compressions),
-    })
+    out::show(session.common, &result, |result| told(id, result))
+}
+
+fn told(id: &str, result: &DescribeResult) -> String {
+    match (result.compressions.as_slice(), result.map.as_slice()) {
+        ([], _) => format!("{id} was not compressed"),
+        (compressions, []) => table(compressions),
+        (compressions, nodes) => format!("{}\n{}", table(compressions), map(nodes)),
+    }
+}
+
+/// The parts of a conversation that stand in its list, oldest first.
+fn map(nodes: &[Node]) -> String {
+    let cells = |node: &Node| {
+        [
+            node.id.clone(),
+            node.depth.to_string(),
+            format!("{}-{}", node.first.saturating_add(1), node.next),
+            out::local_time(node.since),
+            out::thousands(node.tokens),
+            node.writer.clone(),
+            out::cut(&node.text, SUMMARY),
+        ]
+    };
+    let rows: Vec<[String; 7]> = nodes.iter().map(cells).collect();
+    let (left, right) = (Side::Left, Side::Right);
+    let sides = [left, right, right, left, right, left, left];
+    out::sided(["node", "depth", "messages", "since", "tokens", "writer", "text"], sides, &rows)
 }
 
 fn table(compressions: &[Compression]) -> String {
@@ -46,6 +70,27 @@ fn story(compression: &Compression) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_map_is_a_table_below() {
+        let node = Node {
+            id: "nod_1_7".into(),
+            depth: 1,
+            next: 80,
+            tokens: 20_000,
+            writer: "extractive".into(),
+            text: "- asked: 'why'".into(),
+            ..Node::default()
+        };
+        let then = out::local_time(0.0);
+        assert_eq!(
+            map(&[node]),
+            format!(
+                "node     depth  messages  since                tokens  writer      text\n\
+                 nod_1_7      1      1-80  {then}  20,000  extractive  - asked: 'why'\n"
+            )
+        );
+    }
 
     #[test]
     fn compressions_are_a_table() {

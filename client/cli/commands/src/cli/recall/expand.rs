@@ -2,15 +2,16 @@
 
 use herma_client::protocol::recall::{ExpandParams, ExpandResult, Item};
 
-use super::{AROUND, Arguments};
+use super::Arguments;
 use crate::cli::exit::Failure;
 use crate::cli::{Session, out};
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments, handle: &str) -> Result<(), Failure> {
     let params = ExpandParams {
         handle: handle.to_owned(),
-        before: Some(arguments.before.unwrap_or(AROUND)),
-        after: Some(arguments.after.unwrap_or(AROUND)),
+        before: arguments.before,
+        after: arguments.after,
+        ..ExpandParams::default()
     };
     let result = session.connect()?.recall_expand(params)?;
     out::show(session.common, &result, items)?;

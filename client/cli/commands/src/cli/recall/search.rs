@@ -73,6 +73,7 @@ mod tests {
             start: 10,
             end: 15,
             score: 1.0,
+            node: None,
         };
         let then = out::local_time(0.0);
         assert_eq!(

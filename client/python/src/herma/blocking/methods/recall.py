@@ -53,13 +53,21 @@ class Recall:
     def expand(
         self,
         *,
-        handle: str,
+        handle: str | None = None,
+        node: str | None = None,
         before: int | None = None,
         after: int | None = None,
+        tokens: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallExpand:
         """Gives what a handle stands for, and 0 to 100 (2) messages or lines on each side."""
-        params: Mapping[str, Any] = {"handle": handle, "before": before, "after": after}
+        params: Mapping[str, Any] = {
+            "handle": handle,
+            "node": node,
+            "before": before,
+            "after": after,
+            "tokens": tokens,
+        }
         result: t.RecallExpand = self._call("recall.expand", params, options)
         return result
 

@@ -1,0 +1,122 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use super::*;
+use crate::Archive;
+use crate::compression::Beside;
+use crate::removed::{After, Removal};
+use crate::session::SnapshotRow;
+use crate::testing::{archive, said, session};
+use crate::undo::{Undo, Undoable};
+
+fn node(session: &str, number: u64, depth: u32, range: Range<u64>, of: Stands) -> NodeRow {
+    NodeRow {
+        id: format!("nod_{session}_{number}"),
+        number,
+        depth,
+        first: range.start,
+        next: range.end,
+        since: 1.0,
+        until: 2.0,
+        tokens: 10,
+        writer: "extractive".into(),
+        of,
+        text: format!("text {number}"),
+        references: "Paths:\na.rs".into(),
+        state: "file a.rs".into(),
+        warnings: vec!["careful".into()],
+    }
+}
+
+/// Appends messages up to ten, takes the second to the one before last out of the list, and keeps nodes with that.
+fn compress(archive: &mut Archive, id: &str, generation: u64, nodes: &[NodeRow], go_on: Option<&SnapshotRow>) {
+    let known = archive.reader().transcript(id).unwrap();
+    let more: Vec<String> = (known.len()..10).map(|at| said("user", &format!("{id} {generation} {at}"))).collect();
+    let more: Vec<&str> = more.iter().map(String::as_str).collect();
+    archive.append(id, generation, u64::try_from(known.len()).unwrap(), &more, 5.0).unwrap();
+    let list = archive.reader().transcript(id).unwrap();
+    let messages: Vec<(u64, &str)> = (1..9).map(|at| (at, list[usize::try_from(at).unwrap()].as_str())).collect();
+    let handoff = said("user", "handoff");
+    let after = [After::Kept(0), After::New(&handoff), After::Kept(9)];
+    let texts = [list[0].as_str(), &handoff, &list[9]];
+    let handle = format!("cmp_{id}_{}", generation + 1);
+    let removal = Removal {
+        handle: &handle,
+        session: id,
+        generation: generation + 1,
+        time: 9.0,
+        summary: "",
+        messages: &messages,
+        after: Some(&after),
+        is_transcript: true,
+    };
+    let undoable = Undoable { length: 10, slots: &after, list: &texts };
+    let beside = Beside { undo: Some(&undoable), nodes, continuation: go_on, ..Beside::default() };
+    archive.keep_compression(&removal, &beside).unwrap();
+}
+
+fn count(archive: &Archive, session: &str) -> u64 {
+    let query = "SELECT count(*) FROM node WHERE session = ?1";
+    archive.connection().query_row(query, [session], |row| row.get(0)).unwrap()
+}
+
+fn ids(map: &Map) -> Vec<&str> {
+    map.nodes.iter().map(|node| node.id.as_str()).collect()
+}
+
+#[test]
+fn the_map_is_what_no_other_node_stands_for_and_goes_back_with_an_undo() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    assert_eq!(archive.reader().map("s").unwrap().nodes, []);
+    let leaves = [node("s", 0, 0, 1..4, Stands::Messages(1..4)), node("s", 1, 0, 4..9, Stands::Messages(4..9))];
+    compress(&mut archive, "s", 0, &leaves, None);
+    let map = archive.reader().map("s").unwrap();
+    assert_eq!(
+        (map.nodes.as_slice(), map.next, map.left, map.times.as_slice()),
+        (leaves.as_slice(), 2, 8, [5.0, 9.0, 5.0].as_slice())
+    );
+
+    let above = [
+        node("s", 2, 0, 9..17, Stands::Messages(1..9)),
+        node("s", 3, 1, 1..9, Stands::Nodes(vec!["nod_s_0".into(), "nod_s_1".into()])),
+    ];
+    compress(&mut archive, "s", 1, &above, None);
+    assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_3", "nod_s_2"]);
+
+    let engine = |row: Option<_>| row.unwrap_or(crate::engine::EngineRow { state: "{}".into(), summary: None });
+    archive.undo(&Undo { session: "s", to: None, list: None }, "cmp_s_3", 10.0, engine).unwrap().unwrap();
+    let map = archive.reader().map("s").unwrap();
+    assert_eq!((ids(&map), map.next), (vec!["nod_s_0", "nod_s_1"], 4));
+    let gone = archive.reader().node("nod_s_3").unwrap().unwrap();
+    assert_eq!((gone.undone, gone.made_by.as_str(), gone.profile.as_str()), (Some(3), "cmp_s_2", "default"));
+}
+
+#[test]
+fn a_message_is_in_a_leaf_and_a_leaf_gives_its_messages() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let leaves = [node("s", 0, 0, 1..4, Stands::Messages(1..4)), node("s", 1, 0, 4..9, Stands::Messages(4..9))];
+    compress(&mut archive, "s", 0, &leaves, None);
+    let page = archive.reader().removed_range("cmp_s_1", 4..9, 1, 3).unwrap();
+    assert_eq!(page.iter().map(|message| message.position).collect::<Vec<_>>(), [5, 6, 7]);
+    let leaf = |message| archive.reader().leaf_of(message).unwrap();
+    assert_eq!(leaf(page[0].id), Some("nod_s_1".into()));
+    let first = archive.reader().removed_range("cmp_s_1", 1..4, 0, 1).unwrap();
+    assert_eq!(leaf(first[0].id), Some("nod_s_0".into()));
+    assert_eq!((leaf(0), leaf(u64::MAX)), (None, None));
+}
+
+#[test]
+fn a_session_that_goes_on_has_the_map_of_the_one_before() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let snapshot = SnapshotRow { sha256: "11".into(), ..SnapshotRow::default() };
+    compress(&mut archive, "s", 0, &[node("s", 0, 0, 1..9, Stands::Messages(1..9))], Some(&snapshot));
+    compress(&mut archive, "s-c2", 0, &[node("s-c2", 0, 0, 9..17, Stands::Messages(1..9))], None);
+    let map = archive.reader().map("s-c2").unwrap();
+    assert_eq!((ids(&map), map.next, map.left), (vec!["nod_s_0", "nod_s-c2_0"], 1, 16));
+    archive.remove_session("s-c2").unwrap();
+    assert_eq!((count(&archive, "s-c2"), count(&archive, "s")), (0, 1));
+    archive.remove_session("s").unwrap();
+    assert_eq!(count(&archive, "s"), 0);
+}

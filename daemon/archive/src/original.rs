@@ -1,0 +1,64 @@
+//! Where messages are kept whole that stand in a list in a shorter form.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use sha2::{Digest, Sha256};
+
+use crate::ArchiveError;
+use crate::removed::Removal;
+
+/// Notes of messages that a compression left in the list in another form where they are. Each is its position in the
+/// list before, and the form that it has now.
+pub(crate) fn save(
+    transaction: &Transaction<'_>,
+    removal: &Removal<'_>,
+    replaced: &[(u64, &str)],
+) -> Result<(), ArchiveError> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO original (session, sha256, generation, handle, position) VALUES (?1,?2,?3,?4,?5)",
+    )?;
+    for (position, body) in replaced {
+        insert.execute(params![removal.session, digest(body), removal.generation, removal.handle, position])?;
+    }
+    Ok(())
+}
+
+/// A message as it left a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left<'a> {
+    /// Its session.
+    pub(crate) session: &'a str,
+    /// The generation that it left.
+    pub(crate) generation: u64,
+    /// The compression that it left by; none when it is still there.
+    pub(crate) handle: Option<&'a str>,
+    /// Its JSON text.
+    pub(crate) body: &'a str,
+}
+
+/// The handle and the position under which a message is kept whole, if it is a shorter form of one: of several by
+/// the same text the one that became short last before it left. `lineage` are its session and those that it goes on
+/// for, nearest first.
+pub(crate) fn find(
+    connection: &Connection,
+    lineage: &[String],
+    left: &Left<'_>,
+) -> Result<Option<(String, u64)>, ArchiveError> {
+    let mut query = connection.prepare_cached(
+        "SELECT handle, position FROM original WHERE session = ?1 AND sha256 = ?2 AND generation <= ?3
+         AND handle IS NOT ?4 ORDER BY generation DESC, position DESC LIMIT 1",
+    )?;
+    let digest = digest(left.body);
+    for session in lineage {
+        // Each counts its own generations.
+        let until = if session == left.session { left.generation } else { i64::MAX.unsigned_abs() };
+        let about = params![session, digest, until, left.handle];
+        if let Some(found) = query.query_row(about, |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+fn digest(body: &str) -> [u8; 32] {
+    Sha256::digest(body).into()
+}
