@@ -14,7 +14,7 @@ class Daemon:
 
     homes = itertools.count()
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, engine=None):
         home = folder / f"h{next(self.homes)}"
         home.mkdir()
         path = home / "s"
@@ -26,6 +26,7 @@ class Daemon:
         self.stream.connect(str(path))
         self.lines = self.stream.makefile("rb")
         self.known = {}
+        self.engine = {"engine": engine} if engine else {}
 
     def call(self, method, params):
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -37,7 +38,7 @@ class Daemon:
 
     def configure(self, session, window):
         if self.known.get(session) != window:
-            self.call("context.configure", {"session": session, "context_length": window})
+            self.call("context.configure", {"session": session, "context_length": window, **self.engine})
             self.known[session] = window
 
     def is_due(self, session, messages, window):

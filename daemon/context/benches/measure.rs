@@ -16,9 +16,10 @@ use std::collections::BTreeMap;
 
 use dice::Dice;
 use facts::{Fact, Kind};
-use herma_context::compressor::prepare;
-use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
-use herma_context::{Message, Settings, pairs, tokens};
+use herma_context::engine::{CompressRequest, EngineState, Summary, Writer};
+use herma_context::lossless::{KnownNodes, NewNode, Node, Of};
+use herma_context::{Engine, Message, Settings, pairs, tokens};
+use herma_guard::Policy;
 use serde_json::{Value, json};
 
 /// The window of the measure, in tokens.
@@ -30,9 +31,12 @@ const PER_KIND_LATER: usize = 1;
 /// Messages that come between two compressions.
 const BETWEEN: usize = 300;
 
+/// The engines that are compared.
+const ENGINES: [Engine; 2] = [Engine::Compressor, Engine::Lossless];
+
 fn main() {
     println!(
-        "{:<22} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  by kind",
+        "{:<34} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  by kind",
         "conversation", "runs", "rules", "asks", "all", "lines", "handoff", "in all", "valid"
     );
     for seed in 1..=3 {
@@ -47,6 +51,11 @@ fn main() {
         let more = (0..4).map(|at| noise::coding(&mut Dice::new(seed * 100 + at), BETWEEN)).collect();
         repeatedly(&format!("coding, five runs ({seed})"), list, more, seed);
     }
+    for seed in 4..=6 {
+        let list = noise::coding(&mut Dice::new(seed), 1_000);
+        let more = (0..19).map(|at| noise::coding(&mut Dice::new(seed * 100 + at), BETWEEN)).collect();
+        repeatedly(&format!("coding, twenty runs ({seed})"), list, more, seed);
+    }
     let Ok(path) = std::env::var("HERMA_MEASURE_DATA") else { return };
     let real = noise::real(&std::fs::read_to_string(path).unwrap());
     for seed in 7..=9 {
@@ -54,29 +63,38 @@ fn main() {
         let more =
             (0..4).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
         repeatedly(&format!("real, five runs ({seed})"), real.iter().take(1_000).cloned().collect(), more, seed);
+        let more =
+            (0..19).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
+        repeatedly(&format!("real, twenty runs ({seed})"), real.iter().take(1_000).cloned().collect(), more, seed);
     }
 }
 
 fn once(name: &str, mut list: Vec<Value>, seed: u64) {
     let facts = plant(&mut list, PER_KIND, seed);
-    let mut session = Session::default();
-    session.grow(&list);
-    session.compress();
-    session.report(name, &facts);
+    for engine in ENGINES {
+        let mut session = Session { engine, ..Session::default() };
+        session.grow(&list);
+        session.compress();
+        session.report(name, &facts);
+    }
 }
 
 fn repeatedly(name: &str, mut list: Vec<Value>, more: Vec<Vec<Value>>, seed: u64) {
     let mut facts = plant(&mut list, PER_KIND, seed);
-    let mut session = Session::default();
-    session.grow(&list);
-    session.compress();
+    let mut parts = vec![list];
     for (at, mut next) in more.into_iter().enumerate() {
         next.retain(|message| message["role"] != "system");
         facts.extend(plant(&mut next, PER_KIND_LATER, seed * 1_000 + at as u64));
-        session.grow(&next);
-        session.compress();
+        parts.push(next);
     }
-    session.report(name, &facts);
+    for engine in ENGINES {
+        let mut session = Session { engine, ..Session::default() };
+        for part in &parts {
+            session.grow(part);
+            session.compress();
+        }
+        session.report(name, &facts);
+    }
 }
 
 /// Plants facts between the first twentieth and the last fifth of the list.
@@ -93,6 +111,9 @@ fn plant(list: &mut Vec<Value>, per_kind: usize, seed: u64) -> Vec<Fact> {
 /// A conversation that is compressed now and then.
 #[derive(Default)]
 struct Session {
+    engine: Engine,
+    /// All nodes that were made.
+    nodes: Vec<NewNode>,
     list: Vec<Message>,
     state: EngineState,
     /// All that ever left the list.
@@ -110,11 +131,14 @@ impl Session {
     /// The caller knows no rules: they must survive in the list alone.
     fn compress(&mut self) {
         let settings = Settings::of_window(WINDOW).unwrap();
-        let prepared = prepare(&self.list, &settings, &self.state, &CompressRequest::default()).ok().unwrap();
-        let summary = Summary { body: prepared.extractive_summary(None), ..Summary::default() };
-        let note = ArchiveNote { handle: format!("cmp_0123456789ab_{}", self.runs), messages: prepared.dropped() };
+        let request = CompressRequest { nodes: self.known(), now: 1_790_000_000.0, ..CompressRequest::default() };
+        let mut prepared = self.engine.prepare(&self.list, &settings, &self.state, &request, |_| ()).ok().unwrap();
+        prepared.write_own(&Policy::default());
+        let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
+        let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
         let limit = prepared.handoff_chars();
-        let done = prepared.finish(summary, note);
+        let done = prepared.finish(summary, format!("cmp_0123456789ab_{}", self.runs), &|_, _| None);
+        self.nodes.extend(done.nodes.iter().cloned());
         for removed in &done.removed {
             self.removed.push_str(&readable(&self.list[removed.index()]));
         }
@@ -130,7 +154,31 @@ impl Session {
         self.runs += 1;
     }
 
+    /// What an archive would know.
+    fn known(&self) -> KnownNodes {
+        let covered: Vec<&String> = self
+            .nodes
+            .iter()
+            .filter_map(|new| match &new.of {
+                Of::Nodes(ids) => Some(ids),
+                Of::Messages(_) | Of::Handle(_) => None,
+            })
+            .flatten()
+            .collect();
+        let mut nodes: Vec<Node> =
+            self.nodes.iter().map(|new| new.node.clone()).filter(|node| !covered.contains(&&node.id)).collect();
+        nodes.sort_by_key(|node| node.first);
+        KnownNodes {
+            prefix: "nod_0123456789ab_".into(),
+            next: self.nodes.len() as u64,
+            nodes,
+            since: 1_780_000_000.0,
+            ..KnownNodes::default()
+        }
+    }
+
     fn report(&self, name: &str, facts: &[Fact]) {
+        let name = format!("{name} {}", self.engine.name());
         let text: String = self.list.iter().map(readable).collect();
         if std::env::var("HERMA_MEASURE_LOST").is_ok() {
             for fact in facts.iter().filter(|fact| !text.contains(&fact.core)) {
@@ -155,7 +203,7 @@ impl Session {
         }
         let by_kind: Vec<String> = kinds.iter().map(|(kind, (kept, all))| format!("{kind:?} {kept}/{all}")).collect();
         println!(
-            "{name:<22} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  {}",
+            "{name:<34} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6}  {}",
             self.runs,
             share(&|fact| fact.kind == Kind::Rule, &core),
             share(&|fact| fact.kind == Kind::Ask, &core),
