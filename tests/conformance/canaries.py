@@ -2,7 +2,7 @@
 eight seeds, five compressions in a row. Between its turns files are read, as agents do: the corpus alone is
 too short to be compressed.
 
-  python3 tests/conformance/canaries.py    with HERMAD, the herma package and the kit on the path
+  python3 tests/conformance/canaries.py [ENGINE]    with HERMAD, the herma package and the kit on the path
 """
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 from compaction_kit.corpus import build_random_session
 from own_home import own_home
 
-from semantic import ROUNDS, SEEDS, compressed
+from semantic import ENGINE, ROUNDS, SEEDS, compressed
 
 # Of 100, of each kind; and of 100 chars, what the list may still have.
 LEAST = 100
@@ -58,7 +58,7 @@ def main():
                 there[canary.type.value] += all(token.lower() in text for token in canary.required_tokens)
     shares = {kind: 100 * there[kind] / count for kind, count in kinds.items()}
     told = ", ".join(f"{kind} {share:.0f} %" for kind, share in sorted(shares.items()))
-    print(f"after {ROUNDS} rounds at {100 * after / before:.0f} % of the size: {told}")
+    print(f"{ENGINE}: after {ROUNDS} rounds at {100 * after / before:.0f} % of the size: {told}")
     sys.exit(100 * after > MOST * before or any(share < LEAST for share in shares.values()))
 
 

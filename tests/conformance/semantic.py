@@ -19,9 +19,13 @@ WINDOW = 8_192
 LEAST = (100, 75, 100)
 
 
+# Of herma: the compressor, or the one that is named.
+ENGINE = sys.argv[1] if len(sys.argv) > 1 else "compressor"
+
+
 def compressed(client, name, messages, window=WINDOW):
     """The list after all rounds, with a word said in each."""
-    client.context.configure(session=name, context_length=window)
+    client.context.configure(session=name, context_length=window, engine=ENGINE)
     for round in range(ROUNDS):
         messages = client.context.compress(session=name, messages=messages, force=True)["messages"]
         messages += [{"role": "user", "content": f"Reviewed module {round}."}, {"role": "assistant", "content": "Good."}]
@@ -47,7 +51,7 @@ def main():
                     pairs += 1
                     kept += all(stands(known[one]) for one in pair)
     shares = (100 * newest / conflicts, 100 * gone / conflicts, 100 * kept / pairs)
-    print(f"newest statement kept {shares[0]:.0f} %, the one before gone {shares[1]:.0f} %, pairs apart {shares[2]:.0f} %")
+    print(f"{ENGINE}: newest statement kept {shares[0]:.0f} %, the one before gone {shares[1]:.0f} %, pairs apart {shares[2]:.0f} %")
     sys.exit(any(share < least for share, least in zip(shares, LEAST)))
 
 
