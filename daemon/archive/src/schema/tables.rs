@@ -249,7 +249,7 @@ pub(super) const NODES: &str = "
         session TEXT NOT NULL,
         sha256 BLOB NOT NULL,
         generation INTEGER NOT NULL,
-        handle TEXT NOT NULL,
         position INTEGER NOT NULL,
+        handle TEXT NOT NULL,
         PRIMARY KEY (session, sha256, generation, position)
     ) STRICT, WITHOUT ROWID;";

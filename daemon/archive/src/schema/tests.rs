@@ -131,3 +131,27 @@ fn a_file_that_is_not_as_its_version_says_is_damaged() {
         assert!(error.to_string().contains(words), "{statement}: {error}");
     }
 }
+
+/// `PRAGMA integrity_check` of SQLite 3.40, which current distributions still ship, looks for columns of such a table
+/// in the order of its key, and calls a sound file damaged where another one was declared in between.
+#[test]
+fn tables_without_rowid_declare_their_key_first() {
+    let mut connection = Connection::open_in_memory().unwrap();
+    migrate(&mut connection).unwrap();
+    let mut query = connection
+        .prepare(
+            "SELECT list.name, info.name, info.pk FROM pragma_table_list AS list, pragma_table_info(list.name) AS info
+             WHERE list.wr ORDER BY list.name, info.cid",
+        )
+        .unwrap();
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, u64>(2)?))).unwrap();
+    let mut last: (String, u64) = (String::new(), 0);
+    for row in rows {
+        let (table, column, key): (String, String, u64) = row.unwrap();
+        let before = if table == last.0 { last.1 } else { 0 };
+        let in_place = if key > 0 { key == before + 1 } else { before > 0 };
+        assert!(in_place, "{table}.{column} stands in front of a column of the key");
+        last = (table, if key > 0 { key } else { u64::MAX - 1 });
+    }
+    assert!(!last.0.is_empty());
+}
