@@ -13,6 +13,7 @@
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
+//! * [`mod@pins`]: messages that stay whatever leaves
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
@@ -57,6 +58,7 @@ pub mod lossless;
 pub mod manual;
 pub mod outcome;
 pub mod pairs;
+pub mod pins;
 pub mod pressure;
 pub mod prompt;
 pub mod provider_error;
@@ -76,5 +78,5 @@ use pattern::pattern;
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use redaction::Redaction;
-pub use settings::{Budgets, Engine, MIN_CONTEXT, RawSettings, Settings, SettingsError};
+pub use settings::{Budgets, Detail, Engine, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use usage::Usage;

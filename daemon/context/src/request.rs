@@ -1,7 +1,10 @@
 //! What a caller asks of a plan or a compression.
 
+use std::ops::Range;
+
 use crate::constraints::Constraint;
 use crate::node::KnownNodes;
+use crate::pins::Pins;
 
 /// What the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +27,10 @@ pub struct PlanRequest {
     pub previous_summary: Option<String>,
     /// Today in the user's time zone.
     pub today: Option<Today>,
+    /// Messages that stay in the list.
+    pub pins: Pins,
+    /// As in [`CompressRequest::range`].
+    pub range: Option<Range<usize>>,
 }
 
 /// Parameters of [`Engine::prepare`](super::Engine::prepare).
@@ -45,6 +52,11 @@ pub struct CompressRequest {
     pub memory: Option<String>,
     /// What is to happen where the middle is shorter than the shortest handoff.
     pub gain: Gain,
+    /// Messages that stay in the list.
+    pub pins: Pins,
+    /// Positions of messages that may leave, before the second one; where it is given, no others leave, however
+    /// large the list is.
+    pub range: Option<Range<usize>>,
     /// The session's nodes, for the engine that makes them.
     pub nodes: KnownNodes,
 }

@@ -44,6 +44,29 @@ pub struct Settings {
     pub handoff_percent: u64,
 }
 
+/// How much a handoff tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Half of the ordinary size at the most.
+    Low,
+    /// The ordinary size.
+    #[default]
+    Medium,
+    /// Up to twice the ordinary size.
+    High,
+}
+
+impl Detail {
+    /// Percent of the ordinary size.
+    const fn percent(self) -> u64 {
+        match self {
+            Self::Low => 50,
+            Self::Medium => 100,
+            Self::High => 200,
+        }
+    }
+}
+
 /// What [`Settings`] are made from: everything but the window may be absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawSettings {
@@ -129,6 +152,12 @@ impl Settings {
     /// The settings of a window with every default.
     pub fn of_window(context_length: u64) -> Result<Self, SettingsError> {
         RawSettings { context_length, ..RawSettings::default() }.check()
+    }
+
+    /// The same settings with handoffs that tell more or less.
+    #[must_use]
+    pub fn detailed(self, detail: Detail) -> Self {
+        Self { handoff_percent: self.handoff_percent * detail.percent() / 100, ..self }
     }
 
     /// The budgets of these settings.

@@ -270,6 +270,7 @@ fn a_plan_says_what_a_run_would_do() {
         focus: Focus::Off,
         previous_summary: Some("held".to_owned()),
         today: Some(Today::parse("2026-11-21").unwrap()),
+        ..PlanRequest::default()
     };
     let planned = plan(&list, &settings, &request);
     assert_eq!((planned.head_size, planned.start, planned.min_tail), (4, 4, 8));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::decide::Weighed;
 use super::over;
+use super::pinned;
 use super::sections::{Record, Sections};
 use super::{Prepared, shorten};
 use crate::handoff::Section;
@@ -185,6 +186,7 @@ pub(super) fn finish(
         true => over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
         false => None,
     };
+    let unpinned = pinned::lost(&prepared.input, list.iter().map(|placed| &placed.message), &prepared.pins);
     let (slots, removed) = slots(list, &prepared.input);
     // A picture in it may have gone, or a handoff may stand in front of it.
     let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();
@@ -199,6 +201,8 @@ pub(super) fn finish(
         over,
         verbatim,
         shortened,
+        pinned: prepared.layout.pinned.len(),
+        unpinned,
         nodes: Vec::new(),
     }
 }

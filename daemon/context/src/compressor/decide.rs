@@ -8,12 +8,14 @@ use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
 use super::lend::lend;
 use super::options::Options;
+use super::pinned;
 use super::price::price;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use super::verbatim;
 use crate::importance::importance;
 use crate::message::Message;
 use crate::pairs;
+use crate::pins::Pins;
 use crate::redaction::Redaction;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
@@ -74,11 +76,27 @@ pub(crate) struct Target {
 
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
-    let layout = Layout::of(messages, options.settings);
+    let mut layout = Layout::of(messages, options.settings);
     let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
-    if goal.is_over() {
-        return Reduction { messages, options, goal, ordinary_layout: ordinary_layout(messages, layout, options) }
-            .decide();
+    if let Some(range) = options.range {
+        layout.restrict(messages, range)?;
+    }
+    let pinned = pinned::positions(messages, options.pins);
+    let free = (!pinned.is_empty()).then(|| layout.clone());
+    layout.pin(messages, pinned);
+    if goal.is_over() && options.range.is_none() {
+        let reduced = |layout| {
+            let ordinary_layout = ordinary_layout(messages, layout, options);
+            Reduction { messages, options, goal, ordinary_layout }.decide()
+        };
+        let decided = reduced(layout);
+        // What is pinned gives way where the list could not be sent with it.
+        let [_, below, _] = goal.levels();
+        let fits = |decided: &Decided| decided.target.is_none_or(|target| target.list <= below);
+        return match free.filter(|_| !decided.as_ref().is_ok_and(fits)) {
+            Some(free) => reduced(free).or(decided),
+            None => decided,
+        };
     }
     if messages.len() <= layout.head_size.saturating_add(MIN_BEYOND_HEAD) {
         return Err(Declined::TooFew);
@@ -101,7 +119,7 @@ fn ordinary_layout(
         return Err(Box::new(layout));
     }
     let brief = Brief::of(&layout, messages, options.settings, options.held, options.focus);
-    if brief.turns.is_empty() && layout.end - layout.start < 2 {
+    if layout.dropped() == 0 || (brief.turns.is_empty() && layout.end - layout.start < 2) {
         return Err(Box::new(layout));
     }
     Ok((layout, brief))
@@ -196,7 +214,10 @@ impl Reduction<'_> {
             true => 2 * most,
             false => (most * price(&brief.turns)).div_ceil(SCALE),
         };
-        let spare = handoff.saturating_sub(wanted).min(verbatim);
+        let spare = match layout.kept.is_empty() {
+            true => handoff.saturating_sub(wanted).min(verbatim),
+            false => 0,
+        };
         if handoff >= wanted && spare < LEAST_SPARE {
             return Weighed::default();
         }
@@ -260,6 +281,15 @@ pub(super) fn kept_tokens(layout: &Layout) -> u64 {
 /// as in a request for one.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
-    let options = Options { settings, held: None, focus: &Focus::Off, gain: Gain::Required, prompt, weighs: false };
+    let options = Options {
+        settings,
+        held: None,
+        focus: &Focus::Off,
+        gain: Gain::Required,
+        prompt,
+        pins: &Pins::default(),
+        range: None,
+        weighs: false,
+    };
     decide(messages, &options).is_ok()
 }

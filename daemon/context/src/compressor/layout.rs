@@ -21,8 +21,8 @@ const MIN_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_RATIO: f64 = 0.20;
 /// What a whole handoff may take of it: beside the summary stand references and the user's words.
 const HANDOFF_RATIO: f64 = 0.30;
-/// The least of the limit for a whole handoff, in chars, where the budget is smaller.
-const SMALLEST_LIMIT: usize = 8_000;
+/// The least of the limit for a whole handoff, in tokens, where the budget is smaller.
+const SMALLEST_LIMIT_TOKENS: u64 = 2_000;
 /// What pruned outputs of tail and head may keep of themselves, of the tail's budget.
 const KEPT_RATIO: f64 = 0.25;
 /// What an answer may take of the summary budget, so that a model can finish its sentence.
@@ -41,8 +41,12 @@ pub(crate) struct Layout {
     /// if that stands right at the end of the head.
     pub(crate) tail: usize,
     /// Messages between head and tail that are kept all the same, behind the handoff, in order: the user's last
-    /// one where it stands there, and what most refers to where there is room.
+    /// one where it stands there, what is pinned, and what most refers to where there is room.
     pub(crate) kept: Vec<usize>,
+    /// Messages of the middle that a chosen range leaves out.
+    pub(crate) held: Vec<usize>,
+    /// Pinned messages with what they can't stand without, wherever they stand, in order.
+    pub(crate) pinned: Vec<usize>,
     /// Messages that the tail holds whatever they weigh.
     pub(crate) min_tail: usize,
     /// The list after pruning, as long as the input.
@@ -87,6 +91,8 @@ impl Layout {
             end: cut,
             tail,
             kept: Vec::new(),
+            held: Vec::new(),
+            pinned: Vec::new(),
             is_tight: false,
             spilled: Vec::new(),
             min_tail,
@@ -132,6 +138,8 @@ pub(crate) struct Brief {
     /// What herma had appended to the summary so far.
     pub(crate) carried: Vec<Section>,
     pub(crate) summary_budget: u64,
+    /// Chars that the whole handoff may take at the least.
+    pub(crate) least_chars: usize,
     /// Tokens that the whole handoff may take: the budget, and what the one before took.
     pub(crate) handoff_tokens: u64,
     pub(crate) focus: Option<String>,
@@ -159,6 +167,7 @@ impl Brief {
         });
         brief.summary_budget = summary_budget(measure.tokens(), settings);
         brief.handoff_tokens = handoff_tokens(measure.tokens(), brief.previous.as_deref(), &brief.carried, settings);
+        brief.least_chars = tokens_to_chars(scaled_down(SMALLEST_LIMIT_TOKENS, settings));
         brief.focus = focus::resolve(topic, messages, settings);
         brief
     }
@@ -178,7 +187,7 @@ impl Brief {
 
     /// Chars that the budget gives the whole handoff.
     pub(super) fn handoff_chars(&self) -> usize {
-        tokens_to_chars(self.handoff_tokens).max(SMALLEST_LIMIT)
+        tokens_to_chars(self.handoff_tokens).max(self.least_chars)
     }
 
     /// The prompt, unless there is nothing to summarise.
@@ -222,5 +231,10 @@ fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section],
     // Where it may be larger, it may be so for fewer turns too, but not as much.
     let ratio = HANDOFF_RATIO * share_of_percent(settings.handoff_percent.midpoint(100));
     let grown = share(turn_tokens, ratio).saturating_add(earlier);
-    grown.min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
+    grown.min(settings.budgets().max_summary_tokens).max(scaled_down(MIN_SUMMARY_TOKENS, settings))
+}
+
+/// A least size, smaller where handoffs are to be smaller than usual.
+fn scaled_down(tokens: u64, settings: &Settings) -> u64 {
+    tokens * settings.handoff_percent.min(100) / 100
 }

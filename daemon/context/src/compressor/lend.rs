@@ -30,7 +30,8 @@ pub(super) fn lend(
     let is_whole = |at: &usize| {
         let Some((old, new)) = messages.get(*at).zip(layout.pruned.get(*at)) else { return false };
         let is_named = old.content_span().is_some_and(|span| named.contains(old.slice(span)));
-        old.is(Role::Tool) && old.same(new) && !old.has_image() && !is_named
+        let is_pinned = layout.pinned.binary_search(at).is_ok();
+        !is_pinned && old.is(Role::Tool) && old.same(new) && !old.has_image() && !is_named
     };
     let mut order: Vec<usize> = (layout.tail..newest).filter(is_whole).collect();
     let score = |at: &usize| scores.get(*at).map_or(0, |importance| importance.score);

@@ -1,5 +1,8 @@
 //! What a decision needs beside the list.
 
+use std::ops::Range;
+
+use crate::pins::Pins;
 use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
 
@@ -12,6 +15,10 @@ pub(super) struct Options<'a> {
     pub(super) gain: Gain,
     /// What the caller knows of the prompt.
     pub(super) prompt: Prompt,
+    /// Messages that stay.
+    pub(super) pins: &'a Pins,
+    /// Where messages may leave; anywhere where it is not said.
+    pub(super) range: Option<&'a Range<usize>>,
     /// Whether what messages are worth decides what stays of them; it changes nothing in whether there is work.
     pub(super) weighs: bool,
 }

@@ -14,8 +14,16 @@ use crate::{Message, Settings, serialize};
 pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
     let redaction = Redaction::from(settings);
     let held = request.previous_summary.as_deref();
-    let options =
-        Options { settings, held, focus: &request.focus, gain: Gain::Any, prompt: Prompt::default(), weighs: true };
+    let options = Options {
+        settings,
+        held,
+        focus: &request.focus,
+        gain: Gain::Any,
+        prompt: Prompt::default(),
+        pins: &request.pins,
+        range: request.range.as_ref(),
+        weighs: true,
+    };
     let (layout, brief) = match decide(messages, &options) {
         Ok(decided) => (decided.layout, decided.brief.unwrap_or_default()),
         Err(_) => {

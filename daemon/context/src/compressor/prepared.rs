@@ -20,6 +20,7 @@ use crate::extractive::{Extract, Reason};
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
+use crate::pins::Pins;
 use crate::redaction::Redaction;
 use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
@@ -68,6 +69,7 @@ pub struct Prepared {
     /// What a list over the threshold has to become.
     pub(super) target: Option<Target>,
     pub(super) weighed: Weighed,
+    pub(super) pins: Pins,
 }
 
 /// Turns without their secrets, and what stands beside their summary.
@@ -102,6 +104,8 @@ pub fn prepare_and(
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
+        pins: &request.pins,
+        range: request.range.as_ref(),
         weighs: true,
     };
     let Decided { layout, brief, goal, target, weighed } = decide(messages, &options)?;
@@ -136,6 +140,7 @@ pub fn prepare_and(
         goal,
         target,
         weighed,
+        pins: request.pins.clone(),
     };
     prepared.limit = if has_handoff { prepared.limit() } else { 0 };
     Ok(prepared)

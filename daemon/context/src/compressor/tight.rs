@@ -40,6 +40,8 @@ pub(crate) struct TightLayouts<'a> {
     head: u64,
     /// The user's last message before the last exchange, freed of a handoff.
     user: Option<(usize, Message)>,
+    /// Tokens of what is pinned between head and last exchange, and of whom that stands beside.
+    pinned: u64,
     /// Where the tail begins at the earliest: behind an earlier handoff.
     lowest: usize,
     /// The exchange as small as it gets.
@@ -57,7 +59,7 @@ impl<'a> TightLayouts<'a> {
     pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, before: u64) -> Self {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
-        let stripped = stripped(messages, &exchange);
+        let stripped = stripped(messages, &exchange, &normal.pinned);
         let head = stripped.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
         let user = exchange.user.map(|at| {
             let message = &normal.pruned[at];
@@ -65,7 +67,11 @@ impl<'a> TightLayouts<'a> {
         });
         let earlier = (start..exchange.from).rev().find(|&at| handoff::is_handoff(&messages[at]));
         let lowest = earlier.map_or(start, |at| at + 1).min(exchange.from);
-        Self { messages, normal, options, before, exchange, stripped, head, user, lowest, least: OnceCell::new() }
+        let pinned = normal.kept_of(messages, start..exchange.from.max(start), Vec::new());
+        let pinned =
+            pinned.iter().filter(|at| Some(**at) != exchange.user).map(|at| tokens_of(&normal.pruned[*at])).sum();
+        let least = OnceCell::new();
+        Self { messages, normal, options, before, exchange, stripped, head, user, pinned, lowest, least }
     }
 
     /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
@@ -120,7 +126,7 @@ impl<'a> TightLayouts<'a> {
 
     /// Tokens of what stays whatever happens, without the last message and its results.
     fn fixed(&self) -> u64 {
-        self.head + self.user.as_ref().map_or(0, |(_, message)| tokens_of(message))
+        self.head + self.user.as_ref().map_or(0, |(_, message)| tokens_of(message)) + self.pinned
     }
 
     fn shortened(&self, budget: u64) -> Shortened {
@@ -147,7 +153,7 @@ impl<'a> TightLayouts<'a> {
         let (mut cut, mut taken, mut sum) = (self.exchange.from, 0, 0);
         for at in (self.lowest..self.exchange.from).rev() {
             let message = &self.normal.pruned[at];
-            if Some(at) != self.exchange.user {
+            if Some(at) != self.exchange.user && self.normal.pinned.binary_search(&at).is_err() {
                 sum += tokens_of(message);
             }
             if sum > budget {
@@ -162,7 +168,8 @@ impl<'a> TightLayouts<'a> {
 
     fn laid_out(&self, cut: usize, last: Shortened, handoff: u64) -> Option<Cut> {
         let start = self.normal.start;
-        let kept: Vec<usize> = self.exchange.user.filter(|user| (start..cut).contains(user)).into_iter().collect();
+        let user = self.exchange.user.filter(|user| (start..cut).contains(user));
+        let kept = self.normal.kept_of(self.messages, start..cut, user.into_iter().collect());
         let middle = self.normal.measures.iter().enumerate().take(cut).skip(start);
         let middle = middle.filter(|(at, _)| !kept.contains(at)).map(|(_, measure)| *measure);
         if middle.fold(Measure::default(), Measure::plus).tokens() < SMALLEST_HANDOFF {
@@ -173,8 +180,8 @@ impl<'a> TightLayouts<'a> {
         let Options { settings, held, focus, .. } = self.options;
         let brief = Brief::of(&layout, self.messages, settings, *held, focus);
         layout.pruned[..start].clone_from_slice(&self.stripped.messages[..start]);
-        if let (Some(at), Some((_, user))) = (layout.kept.first(), &self.user) {
-            layout.pruned[*at] = user.clone();
+        if let (Some(at), Some((_, user))) = (user, &self.user) {
+            layout.pruned[at] = user.clone();
         }
         put(&mut layout, last);
         let stubs = pairs::stub_tokens(layout.stays().filter_map(|at| layout.pruned.get(at)));
@@ -191,13 +198,18 @@ fn put(layout: &mut Layout, last: Shortened) {
     layout.spilled = last.spilled;
 }
 
-fn stripped(messages: &[Message], exchange: &Exchange) -> Stripped {
+fn stripped(messages: &[Message], exchange: &Exchange, pinned: &[usize]) -> Stripped {
     let pruned = prune::prune(messages, messages.len() - exchange.from, None);
     let mut all = pruned.messages;
     let newest = images::anchor(messages).unwrap_or(0);
     for message in all.iter_mut().take(newest) {
         if let Some(stripped) = images::stripped(message) {
             *message = stripped;
+        }
+    }
+    for &at in pinned {
+        if let (Some(place), Some(message)) = (all.get_mut(at), messages.get(at)) {
+            place.clone_from(message);
         }
     }
     Stripped { messages: all, count: pruned.count }

@@ -27,6 +27,10 @@ pub struct Compressed {
     pub verbatim: Vec<Scored>,
     /// Outputs of the tail that became short to make room for the handoff.
     pub shortened: Vec<Scored>,
+    /// Messages of the new list that are pinned, or stay because they belong to one that is.
+    pub pinned: usize,
+    /// Positions of pinned messages of the input that gave way, because the list could not be sent with them.
+    pub unpinned: Vec<usize>,
     /// Nodes that were made, in order: what a node stands for comes before it.
     pub nodes: Vec<NewNode>,
 }

@@ -1,0 +1,115 @@
+use super::*;
+use crate::Settings;
+use crate::compressor::prepare;
+use crate::request::CompressRequest;
+use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
+use crate::testing::{list, settings};
+
+fn pins(messages: &[Message], at: &[usize]) -> Pins {
+    at.iter().map(|&at| Fingerprint::of(&messages[at])).collect()
+}
+
+fn compressed(messages: &[Message], settings: &Settings, pins: Pins) -> Compressed {
+    let request = CompressRequest { pins, ..CompressRequest::default() };
+    let prepared = prepare(messages, settings, &EngineState::default(), &request).unwrap();
+    let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
+    prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
+}
+
+/// Positions of the input that stand in the new list byte for byte.
+fn whole(compressed: &Compressed) -> Vec<usize> {
+    let kept = |slot: &Slot| if let Slot::Kept(at) = slot { Some(*at) } else { None };
+    compressed.slots.iter().filter_map(kept).collect()
+}
+
+#[test]
+fn a_pinned_message_stays_with_its_pair_and_with_whom_it_stands_beside() {
+    // What was asked, a call with its result, and the answer, many times.
+    let messages = list(&format!("s{}", "UcTA".repeat(20)));
+    let settings = settings(60_000, 0, 4);
+    for (pinned, stays) in [
+        (vec![22], vec![22, 23, 24]),
+        (vec![23], vec![22, 23, 24]),
+        (vec![21], vec![21, 24]),
+        (vec![24], vec![24]),
+        (vec![13, 22], vec![13, 16, 22, 23, 24]),
+        (vec![14, 24], vec![14, 15, 16, 21, 24]),
+    ] {
+        let new = compressed(&messages, &settings, pins(&messages, &pinned));
+        let middle: Vec<usize> = whole(&new).into_iter().filter(|at| (1..60).contains(at)).collect();
+        assert_eq!(middle, stays, "{pinned:?}");
+        assert!(new.unpinned.is_empty());
+        let all: Vec<&Message> = new.messages(&messages).collect();
+        assert_eq!(pairs::pairing(all.iter().copied()), pairs::Pairing::default());
+    }
+    let free = compressed(&messages, &settings, Pins::default());
+    assert_eq!(whole(&free).into_iter().filter(|at| (1..60).contains(at)).count(), 0);
+}
+
+#[test]
+fn it_stays_through_many_compressions_and_gets_no_shorter_in_the_tail() {
+    let settings = settings(60_000, 0, 4);
+    let mut messages = list(&format!("s{}", "UcTA".repeat(20)));
+    let pinned = pins(&messages, &[23, 79]);
+    let texts = [messages[23].raw().to_owned(), messages[79].raw().to_owned()];
+    for round in 0..6 {
+        let new = compressed(&messages, &settings, pinned.clone());
+        messages = new.messages(&messages).cloned().collect();
+        for text in &texts {
+            assert!(messages.iter().any(|message| message.raw() == text), "round {round}");
+        }
+        messages.extend(
+            list(&format!("s{}", "UcTA".repeat(20)))
+                .into_iter()
+                .skip(1)
+                .map(|message| Message::parse(message.raw().replace("word", &format!("word{round}"))).unwrap()),
+        );
+    }
+}
+
+#[test]
+fn one_that_a_handoff_was_put_in_front_of_is_known_again_and_freed_of_it() {
+    let settings = settings(60_000, 0, 4);
+    // Behind an assistant stands the user: the handoff goes in front of the user's words.
+    let mut messages = list(&format!("sua{}", "UcTA".repeat(20)));
+    let settings = Settings { protect_first_n: 2, ..settings };
+    let pinned = pins(&messages, &[3]);
+    for _ in 0..3 {
+        let new = compressed(&messages, &settings, pinned.clone());
+        assert!(new.unpinned.is_empty());
+        messages = new.messages(&messages).cloned().collect();
+        let found: Vec<&Message> = messages.iter().filter(|message| pinned.has(message)).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].text().matches(crate::constants().prefix).count(), 1);
+        messages.extend(list(&format!("s{}", "UcTA".repeat(20))).into_iter().skip(1));
+    }
+}
+
+#[test]
+fn what_is_pinned_gives_way_where_the_list_could_not_be_sent_with_it() {
+    let messages = list(&format!("s{}", "UcTA".repeat(20)));
+    let all: Vec<usize> = (1..76).collect();
+    let small = settings(10_000, 0, 4);
+    let new = compressed(&messages, &small, pins(&messages, &all));
+    assert!(new.over.is_none(), "{:?}", new.over);
+    assert!(!new.unpinned.is_empty());
+    let some = compressed(&messages, &small, pins(&messages, &[23]));
+    assert!(some.unpinned.is_empty() && some.over.is_none());
+    assert!(whole(&some).contains(&23));
+}
+
+#[test]
+fn of_equal_messages_the_newest_stays() {
+    let mut messages = list(&format!("s{}", "UcTA".repeat(20)));
+    messages[9] = messages[21].clone();
+    assert_eq!(positions(&messages, &pins(&messages, &[9])), [21]);
+}
+
+#[test]
+fn where_all_that_could_leave_is_pinned_nothing_leaves() {
+    let messages = list(&format!("s{}", "Ua".repeat(6)));
+    let all: Vec<usize> = (0..messages.len()).collect();
+    let request = CompressRequest { pins: pins(&messages, &all), ..CompressRequest::default() };
+    let declined = prepare(&messages, &settings(60_000, 0, 4), &EngineState::default(), &request);
+    assert!(declined.is_err());
+}

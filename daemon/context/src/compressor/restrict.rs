@@ -1,0 +1,40 @@
+//! A range of positions that a caller chose: nothing outside of it leaves the list.
+
+use std::ops::Range;
+
+use super::exchange::Exchange;
+use super::layout::Layout;
+use crate::handoff;
+use crate::message::{Message, Role};
+use crate::pairs;
+use crate::run::Declined;
+
+impl Layout {
+    /// Takes this range for what lies between head and tail, as far as it is neither in the head nor in the last
+    /// exchange; calls and their results stay together. An earlier handoff before it is replaced with it, and what
+    /// stands between the two stays, behind the new one.
+    pub(super) fn restrict(&mut self, messages: &[Message], range: &Range<usize>) -> Result<(), Declined> {
+        let exchange = Exchange::of(messages, self.start);
+        let open = pairs::in_flight(messages).unwrap_or(messages.len());
+        let end = range.end.min(exchange.from).min(open);
+        let is_result = |at: usize| messages.get(at).is_some_and(|message| message.is(Role::Tool));
+        let end = (0..=end).rev().find(|at| !is_result(*at)).unwrap_or(0);
+        let from = range.start.max(self.start);
+        let from = (from..end).find(|at| !is_result(*at)).unwrap_or(end);
+        if from >= end {
+            return Err(Declined::NothingBetween);
+        }
+        let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
+        self.start = earlier.unwrap_or(from);
+        (self.end, self.tail) = (end, end);
+        let outside = earlier.map_or(from..from, |at| at + 1..from);
+        let user = exchange.user.filter(|at| self.middle().contains(at));
+        self.held = outside.chain(user).collect();
+        self.held.sort_unstable();
+        self.held.dedup();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
