@@ -4,6 +4,7 @@ pub mod cache_control;
 pub mod check;
 mod compress;
 pub mod manual;
+pub mod pins;
 pub mod provider_error;
 pub mod tools;
 pub mod undo;
@@ -15,9 +16,9 @@ use crate::Json;
 use crate::value::TextOrOff;
 
 pub use compress::{
-    Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Edits, FailureKind,
-    Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Replace, ReplyForm, Report, ResumeError, ResumeParams,
-    ScoredMessage, SummaryRequest,
+    Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Detail, Edits,
+    FailureKind, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Replace, ReplyForm, Report, ResumeError,
+    ResumeParams, ScoredMessage, SummaryRequest,
 };
 
 /// Declares a params struct that has the fields of `context.configure`.
@@ -293,6 +294,12 @@ pub struct PlanParams {
     /// Say what the list would be, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<bool>,
+    /// How much the handoff tells; `medium` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// Positions from the first to before the second; nothing else leaves the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(u64, u64)>,
 }
 
 /// Result of `context.plan`.

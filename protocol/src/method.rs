@@ -164,6 +164,12 @@ macro_rules! for_each_method {
             ContextTools context_tools "context.tools" read session context::tools::ToolsParams => context::tools::ToolsResult;
             /// Brings the list of before a compression back, with what was said since.
             ContextUndo context_undo "context.undo" write session context::undo::UndoParams => context::undo::UndoResult;
+            /// Keeps a message in the list through compressions, with its pair.
+            ContextPin context_pin "context.pin" write session context::pins::PinParams => context::pins::Pin;
+            /// Gives a session's pinned messages, oldest first.
+            ContextPins context_pins "context.pins" read session context::pins::PinsParams => context::pins::PinsResult;
+            /// Lets a pinned message leave with the others again.
+            ContextUnpin context_unpin "context.unpin" write session context::pins::UnpinParams => context::pins::UnpinResult;
         }
     };
 }

@@ -41,6 +41,7 @@ mod needs;
 mod no_dead_end;
 mod no_trace;
 mod outputs;
+mod pins;
 mod planted;
 mod preview;
 mod profiles;

@@ -73,6 +73,9 @@ def test_session_and_profile(client):
     assert client.context.tools(session="s", tools=[{"name": "ls"}])["opener"] is None
     looked = client.context.undo(session="s", generation=0, dry_run=True)
     assert (looked["messages"], looked["undone"]) == (messages, [])
+    pinned = client.context.pin(session="s", position=0)
+    assert client.context.pins(session="s")["pins"] == [pinned]
+    assert client.context.unpin(session="s", id=pinned["id"]) == {}
     assert session.show(session="s")["messages"] == 1
     assert [row["profile"] for row in session.list()["sessions"]] == ["work"]
     assert session.tip(session="s") == session.resume_target(session="s") == {"session": "s"}

@@ -9,6 +9,7 @@ use crate::constraint::{self, ConstraintRow};
 use crate::engine::{self, EngineRow};
 use crate::node::{self, NodeRow};
 use crate::original;
+use crate::pin;
 use crate::removed::{self, Beginning, Removal};
 use crate::session::{ENDED_BY_COMPRESSION, SessionRow, SnapshotRow};
 use crate::transcript::{self, Appended, NewMessage, Rows};
@@ -215,6 +216,7 @@ fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow)
     ] {
         transaction.prepare_cached(copy)?.execute([removal.session, &row.id])?;
     }
+    pin::copy(transaction, removal.session, &row.id)?;
     copy_transcript(transaction, removal, row)
 }
 

@@ -25,6 +25,7 @@ pub mod node;
 mod open;
 mod original;
 mod packed;
+pub mod pin;
 mod query;
 pub mod remove;
 pub mod removed;

@@ -19,6 +19,7 @@ const STEPS: &[&str] = &[
     tables::VECTORS,
     tables::UNDO,
     tables::NODES,
+    tables::PINS,
 ];
 
 /// The newest version.

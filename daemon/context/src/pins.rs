@@ -3,9 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rayon::prelude::*;
+
 use crate::handoff;
 use crate::hash::Fnv;
 use crate::message::Message;
+use crate::pairs;
+use crate::parallel::FEW_MESSAGES;
 
 /// What a message is known by, wherever it stands: its role, its text, and its calls or the call that it answers.
 /// How its JSON is written does not count, nor a handoff in front of its own words.
@@ -76,6 +80,31 @@ impl Pins {
     /// Whether a message is pinned.
     pub fn has(&self, message: &Message) -> bool {
         !self.is_empty() && self.has_fingerprint(Fingerprint::of(message))
+    }
+
+    /// Positions of the pinned messages of a list, in order: of equal ones the newest, and calls with all their results.
+    pub fn positions(&self, messages: &[Message]) -> Vec<usize> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let all = messages.par_iter().enumerate().with_min_len(FEW_MESSAGES);
+        let found =
+            all.map(|(at, message)| (Fingerprint::of(message), at)).filter(|(one, _)| self.has_fingerprint(*one));
+        let mut found: Vec<(Fingerprint, usize)> = found.collect();
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        found.dedup_by_key(|(fingerprint, _)| *fingerprint);
+        let mut pinned: Vec<usize> = found.into_iter().map(|(_, at)| at).collect();
+        if pinned.is_empty() {
+            return pinned;
+        }
+        let callers: Vec<Option<usize>> =
+            pairs::callers(messages).into_iter().map(|caller| caller.map(|(at, _)| at)).collect();
+        let calls: Vec<usize> = pinned.iter().map(|&at| callers.get(at).copied().flatten().unwrap_or(at)).collect();
+        let results = callers.iter().enumerate().filter(|(_, caller)| caller.is_some_and(|at| calls.contains(&at)));
+        pinned.extend(results.map(|(at, _)| at).chain(calls.iter().copied()));
+        pinned.sort_unstable();
+        pinned.dedup();
+        pinned
     }
 
     pub(crate) fn has_fingerprint(&self, fingerprint: Fingerprint) -> bool {

@@ -54,7 +54,7 @@ impl Redaction {
     }
 
     /// `text` with its secrets masked or removed, if they are to be.
-    pub(crate) fn apply(self, text: &str) -> Cow<'_, str> {
+    pub fn apply(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::On => herma_guard::redact(text, RedactOptions::default()).text,
             Self::Full => match GITHUB_TOKEN.replace_all(text, REMOVED) {

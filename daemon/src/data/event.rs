@@ -127,6 +127,8 @@ pub(crate) struct CompressionReport {
     pub verbatim: Vec<Scored>,
     /// Outputs of the tail that became short to make room for the handoff.
     pub shortened: Vec<Scored>,
+    /// Messages of the list that stay because they or their pairs are pinned.
+    pub pinned: usize,
 }
 
 /// How large a list is.

@@ -10,6 +10,7 @@ mod constraints;
 mod files;
 mod locks;
 pub(crate) mod nodes;
+mod pins;
 mod recall;
 mod sessions;
 mod thread;

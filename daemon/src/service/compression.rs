@@ -9,7 +9,7 @@
 //! become previews are kept whole first ([`previews`]).
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
-//! made while nobody waited. [`constraints`] are the rules of a session's user, [`due`] decides
+//! made while nobody waited. [`pins`] are messages that stay, [`constraints`] the rules of a session's user, [`due`] decides
 //! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back,
 //! [`preview`] says what a run would do, and does nothing.
 
@@ -21,6 +21,7 @@ pub(crate) mod due;
 mod health;
 mod list;
 mod nodes;
+mod pins;
 mod precomputed;
 mod preview;
 mod previews;
@@ -39,6 +40,7 @@ use herma_guard::Policy;
 pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm};
 pub(crate) use self::health::Health;
 pub(crate) use self::list::parse;
+pub(crate) use self::pins::Pinned;
 use self::precomputed::PrecomputedSummaries;
 pub(crate) use self::precomputed::Stage;
 pub(crate) use self::preview::{Preview, PreviewRequest};

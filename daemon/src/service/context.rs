@@ -8,9 +8,9 @@ mod usage;
 
 use std::sync::Arc;
 
-use herma_context::Settings;
 use herma_context::breaker::State as BreakerState;
 use herma_context::engine::{Engine, EngineState, Plan, PlanRequest};
+use herma_context::{Detail, Settings};
 
 pub(crate) use self::check::Weight;
 pub(crate) use self::tools::ToolsQuery;
@@ -132,8 +132,11 @@ impl ContextService {
         id: &str,
         messages: Vec<String>,
         request: PlanRequest,
+        detail: Detail,
     ) -> Outcome<Plan> {
-        let settings = self.sessions.ensure(caller, id).await?.settings().in_force(&self.defaults)?;
+        let session = self.sessions.ensure(caller, id).await?;
+        let settings = session.settings().in_force(&self.defaults)?.detailed(detail);
+        let request = PlanRequest { pins: self.compression.pinned(&session).await?, ..request };
         plan(messages, settings, request).await
     }
 
@@ -156,9 +159,10 @@ impl ContextService {
         said: SessionSettings,
         messages: Vec<String>,
         request: PlanRequest,
+        detail: Detail,
     ) -> Outcome<Plan> {
         check_engine(said.engine.as_deref())?;
-        plan(messages, said.in_force(&self.defaults)?, request).await
+        plan(messages, said.in_force(&self.defaults)?.detailed(detail), request).await
     }
 }
 

@@ -140,6 +140,9 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::ContextTools(params) => context::tools(services, caller, params).await.map(Reply::ContextTools),
         Request::ContextCheck(params) => context::check(services, caller, params).await.map(Reply::ContextCheck),
         Request::ContextUndo(params) => context::undo(services, caller, params).await.map(Reply::ContextUndo),
+        Request::ContextPin(params) => context::pin(services, caller, params).await.map(Reply::ContextPin),
+        Request::ContextPins(params) => context::pins(services, caller, params).await.map(Reply::ContextPins),
+        Request::ContextUnpin(params) => context::unpin(services, caller, params).await.map(Reply::ContextUnpin),
         Request::ContextReset(params) => context::reset(services, caller, params).await.map(Reply::ContextReset),
         Request::ContextResume(params) => context::resume(services, caller, params).await.map(Reply::ContextResume),
         Request::ContextCompactAhead(params) => {

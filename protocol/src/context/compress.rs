@@ -36,6 +36,26 @@ pub struct CompressParams {
     pub reply: Option<ReplyForm>,
     /// Same session or a new one; `in_place` when absent.
     pub mode: Option<Mode>,
+    /// How much the handoff tells; `medium` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// Positions from the first to before the second; nothing else leaves the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(u64, u64)>,
+}
+
+/// How much a handoff tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Detail {
+    /// Half of the ordinary size at the most.
+    Low,
+    /// The ordinary size.
+    #[default]
+    Medium,
+    /// Up to twice the ordinary size.
+    High,
 }
 
 /// How `context.compress` answers.
@@ -199,6 +219,13 @@ pub struct Report {
     /// Outputs of the tail that became short to make room for the handoff.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<ScoredMessage>,
+    /// Messages of the list that stay because they or their pairs are pinned.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub pinned: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A message of the input, and what it is worth to what comes after it.

@@ -168,6 +168,9 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::RecallSchema => recall::schema(),
         Method::ContextTools => contexts::tools(),
         Method::ContextUndo => contexts::undo(),
+        Method::ContextPin => contexts::pin(),
+        Method::ContextPins => contexts::pins(),
+        Method::ContextUnpin => contexts::unpin(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),
         Method::ContextResume => contexts::resume(),
@@ -443,6 +446,8 @@ fn plan() -> context::PlanParams {
         previous_summary: Some("## Goal".into()),
         today: Some(TextOrOff::Off),
         preview: None,
+        detail: None,
+        range: None,
     }
 }
 

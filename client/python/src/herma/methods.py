@@ -76,5 +76,8 @@ EFFECTS: dict[str, Effect] = {
     "session.import": Effect.WRITE,
     "context.tools": Effect.READ,
     "context.undo": Effect.WRITE,
+    "context.pin": Effect.WRITE,
+    "context.pins": Effect.READ,
+    "context.unpin": Effect.WRITE,
 }
 """By the name on the wire."""

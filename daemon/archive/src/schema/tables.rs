@@ -253,3 +253,17 @@ pub(super) const NODES: &str = "
         handle TEXT NOT NULL,
         PRIMARY KEY (session, sha256, generation, position)
     ) STRICT, WITHOUT ROWID;";
+
+/// From version 10 to 11: messages that a compression must leave in the list. `id` says by what they are known;
+/// `text` is how one begins.
+pub(super) const PINS: &str = "
+    CREATE TABLE pin (
+        session TEXT NOT NULL,
+        id TEXT NOT NULL,
+        role TEXT NOT NULL,
+        text TEXT NOT NULL,
+        tokens INTEGER NOT NULL,
+        at REAL NOT NULL,
+        until REAL,
+        PRIMARY KEY (session, id)
+    ) STRICT, WITHOUT ROWID;";

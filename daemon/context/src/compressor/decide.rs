@@ -8,7 +8,6 @@ use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
 use super::lend::lend;
 use super::options::Options;
-use super::pinned;
 use super::price::price;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use super::verbatim;
@@ -81,7 +80,7 @@ pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Deci
     if let Some(range) = options.range {
         layout.restrict(messages, range)?;
     }
-    let pinned = pinned::positions(messages, options.pins);
+    let pinned = options.pins.positions(messages);
     let free = (!pinned.is_empty()).then(|| layout.clone());
     layout.pin(messages, pinned);
     if goal.is_over() && options.range.is_none() {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
 use crate::handoff::Section;
-use crate::message::Message;
+use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
 use crate::redaction::Redaction;
@@ -100,6 +100,17 @@ impl Layout {
             pruned_count: pruned.count,
             measures,
             before,
+        }
+    }
+
+    /// Takes this for the message at a position, which no pruning makes shorter then.
+    pub(super) fn restore(&mut self, at: usize, message: &Message) {
+        if let (Some(pruned), Some(measure)) = (self.pruned.get_mut(at), self.measures.get_mut(at))
+            && !pruned.same(message)
+        {
+            self.pruned_count = self.pruned_count.saturating_sub(usize::from(message.is(Role::Tool)));
+            *measure = Measure::of(message);
+            *pruned = message.clone();
         }
     }
 

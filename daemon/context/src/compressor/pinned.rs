@@ -3,39 +3,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::layout::Layout;
-use crate::handoff;
+use crate::handoff::{self, Placement};
 use crate::message::{Message, Role};
-use crate::pairs;
-use crate::parallel::FEW_MESSAGES;
 use crate::pins::{Fingerprint, Pins};
-use crate::tokens::Measure;
-
-/// Positions of the pinned messages of a list, in order: of equal ones the newest, and calls with all their results.
-pub(super) fn positions(messages: &[Message], pins: &Pins) -> Vec<usize> {
-    if pins.is_empty() {
-        return Vec::new();
-    }
-    let all = messages.par_iter().enumerate().with_min_len(FEW_MESSAGES);
-    let found = all.map(|(at, message)| (Fingerprint::of(message), at)).filter(|(one, _)| pins.has_fingerprint(*one));
-    let mut found: Vec<(Fingerprint, usize)> = found.collect();
-    found.sort_unstable_by(|one, other| other.cmp(one));
-    found.dedup_by_key(|(fingerprint, _)| *fingerprint);
-    let mut pinned: Vec<usize> = found.into_iter().map(|(_, at)| at).collect();
-    if pinned.is_empty() {
-        return pinned;
-    }
-    let callers: Vec<Option<usize>> =
-        pairs::callers(messages).into_iter().map(|caller| caller.map(|(at, _)| at)).collect();
-    let calls: Vec<usize> = pinned.iter().map(|&at| callers.get(at).copied().flatten().unwrap_or(at)).collect();
-    let results = callers.iter().enumerate().filter(|(_, caller)| caller.is_some_and(|at| calls.contains(&at)));
-    pinned.extend(results.map(|(at, _)| at).chain(calls.iter().copied()));
-    pinned.sort_unstable();
-    pinned.dedup();
-    pinned
-}
 
 /// Positions of the pinned messages of a list that another list has not.
 pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Message>, pins: &Pins) -> Vec<usize> {
@@ -59,17 +30,10 @@ impl Layout {
         self.pinned = pinned;
         let middle = self.middle();
         let held = self.held.clone();
-        for &at in &self.pinned {
-            let (Some(message), Some(pruned), Some(measure)) =
-                (messages.get(at), self.pruned.get_mut(at), self.measures.get_mut(at))
-            else {
-                continue;
-            };
-            if !pruned.same(message) {
-                self.pruned_count = self.pruned_count.saturating_sub(usize::from(message.is(Role::Tool)));
+        for at in self.pinned.clone() {
+            if let Some(message) = messages.get(at) {
+                self.restore(at, &freed(message, middle.contains(&at)));
             }
-            *pruned = freed(message, middle.contains(&at));
-            *measure = Measure::of(pruned);
         }
         self.kept = self.kept_of(messages, middle, held);
     }
@@ -84,8 +48,9 @@ impl Layout {
             return kept;
         }
         let next = kept.iter().copied().skip(1).chain([middle.end]);
-        let between: Vec<usize> =
-            kept.iter().zip(next).filter_map(|(&at, next)| companion(messages, at, next)).collect();
+        let between = kept.iter().zip(next).filter_map(|(&at, next)| companion(messages, at, next));
+        let first = kept.first().and_then(|&first| leader(messages, &middle, first));
+        let between: Vec<usize> = between.chain(first).collect();
         kept.extend(between);
         kept.sort_unstable();
         kept
@@ -97,17 +62,35 @@ fn freed(message: &Message, is_replaced: bool) -> Message {
     handoff::without_handoff(message).filter(|_| is_replaced).unwrap_or_else(|| message.clone())
 }
 
+/// What goes between the handoff and the first message that stays, where the handoff would go into that otherwise.
+fn leader(messages: &[Message], middle: &Range<usize>, first: usize) -> Option<usize> {
+    let before = middle.start.checked_sub(1).and_then(|at| messages.get(at)).map(Message::role);
+    match handoff::placement(before, messages.get(first).map(Message::role)) {
+        Placement::Merge => {
+            let wanted = if messages.get(first)?.is(Role::User) { is_answer } else { is_said };
+            (middle.start..first).rfind(|at| wanted(messages, *at))
+        }
+        Placement::User | Placement::Assistant => None,
+    }
+}
+
+fn is_answer(messages: &[Message], at: usize) -> bool {
+    messages.get(at).is_some_and(|message| {
+        message.is(Role::Assistant) && message.tool_calls().is_empty() && !handoff::is_handoff(message)
+    })
+}
+
+fn is_said(messages: &[Message], at: usize) -> bool {
+    messages.get(at).is_some_and(|message| message.is(Role::User) && !handoff::is_handoff(message))
+}
+
 /// What goes between two messages that follow each other now, so that the model and somebody else take turns.
 fn companion(messages: &[Message], at: usize, next: usize) -> Option<usize> {
-    let speaks = |at: usize| messages.get(at);
-    let is_answer =
-        |at: &usize| speaks(*at).is_some_and(|message| message.is(Role::Assistant) && message.tool_calls().is_empty());
-    let is_said = |at: &usize| speaks(*at).is_some_and(|message| message.is(Role::User));
-    let (one, other) = (speaks(at)?, speaks(next)?);
+    let (one, other) = (messages.get(at)?, messages.get(next)?);
     let mut between = (at + 1)..next;
     match (one.role(), other.role()) {
-        (Role::User | Role::Tool, Role::User) => between.find(is_answer),
-        (Role::Assistant, Role::Assistant) if one.tool_calls().is_empty() => between.rfind(is_said),
+        (Role::User | Role::Tool, Role::User) => between.find(|at| is_answer(messages, *at)),
+        (Role::Assistant, Role::Assistant) if one.tool_calls().is_empty() => between.rfind(|at| is_said(messages, *at)),
         _ => None,
     }
 }

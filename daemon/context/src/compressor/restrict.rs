@@ -27,6 +27,11 @@ impl Layout {
         let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
         self.start = earlier.unwrap_or(from);
         (self.end, self.tail) = (end, end);
+        // Nor does anything become shorter there.
+        let range = self.start..end;
+        for (at, message) in messages.iter().enumerate().filter(|(at, _)| !range.contains(at)) {
+            self.restore(at, message);
+        }
         let outside = earlier.map_or(from..from, |at| at + 1..from);
         let user = exchange.user.filter(|at| self.middle().contains(at));
         self.held = outside.chain(user).collect();

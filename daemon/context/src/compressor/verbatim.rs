@@ -11,7 +11,7 @@ use crate::importance::Importance;
 use crate::message::{Message, Role};
 use crate::pairs;
 use crate::prune::DUPLICATE;
-use crate::tokens::{Measure, tokens_of};
+use crate::tokens::tokens_of;
 
 /// The least score of an exchange that stays.
 const LEAST_SCORE: u32 = 40;
@@ -49,15 +49,8 @@ pub(super) fn keep(
         return Vec::new();
     }
     for &at in &kept {
-        let (Some(message), Some(pruned), Some(measure)) =
-            (messages.get(at), layout.pruned.get_mut(at), layout.measures.get_mut(at))
-        else {
-            continue;
-        };
-        if !pruned.same(message) {
-            layout.pruned_count = layout.pruned_count.saturating_sub(usize::from(message.is(Role::Tool)));
-            *measure = Measure::of(message);
-            *pruned = message.clone();
+        if let Some(message) = messages.get(at) {
+            layout.restore(at, message);
         }
     }
     brief.leave_out(&kept);

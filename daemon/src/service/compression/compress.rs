@@ -1,11 +1,12 @@
 //! A whole compression: what can be asked for, and what comes of it.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
-use herma_context::{Message, tokens};
+use herma_context::{Detail, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -43,6 +44,10 @@ pub(crate) struct Asked {
     pub summarizer: Option<Kind>,
     /// What becomes of the session; as configured where it is not said.
     pub mode: Option<CompressionMode>,
+    /// How much the handoff tells.
+    pub detail: Detail,
+    /// Where messages may leave; anywhere where it is not said.
+    pub range: Option<Range<usize>>,
     /// How the answer looks.
     pub form: ReplyForm,
 }
@@ -93,7 +98,7 @@ impl CompressionService {
     /// Compresses the list of a session.
     pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: Asked) -> Outcome<Reply> {
         let started = Instant::now();
-        let settings = session.settings().in_force(&self.defaults)?;
+        let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail);
         let running = alone(session)?;
         // An earlier run that still waits for its summary was about another list.
         self.prepared.tickets.void(&session.id);
@@ -116,6 +121,8 @@ impl CompressionService {
             gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
+            pins: self.pinned(session).await?,
+            range: asked.range,
             // They are read once it is known whose they are.
             ..CompressRequest::default()
         };
@@ -171,6 +178,7 @@ impl CompressionService {
             constraints: self.rules(session).await?,
             now: unix_now(),
             gain: Gain::Required,
+            pins: self.pinned(session).await?,
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);

@@ -101,7 +101,7 @@ impl PrecomputedSummaries {
             let at = all.iter().position(|ahead| ahead.session == session)?;
             all.remove(at)?
         };
-        let is_same = ahead.is_for(generation, settings, &options.request.focus);
+        let is_same = ahead.is_for(generation, settings, &options.request.focus) && options.request.range.is_none();
         match std::mem::replace(&mut ahead.progress, Progress::Running(None)) {
             Progress::Ready(ready) if is_same && ready.run.chain.is_of(&options.chain) => Some(ready),
             running => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herma_context::engine::{CompressRequest, Compressed, EngineState, Summary, Writer};
-use herma_context::{Message, Settings};
+use herma_context::{Detail, Message, Settings};
 
 use super::commit::handle;
 use super::{CompressionService, parse};
@@ -23,6 +23,8 @@ pub(crate) struct PreviewRequest {
     pub request: CompressRequest,
     /// The body of the summary before; that of the session when absent.
     pub previous_summary: Option<String>,
+    /// How much the handoff tells.
+    pub detail: Detail,
 }
 
 /// A list that was compressed in thought.
@@ -43,10 +45,12 @@ impl CompressionService {
         settings: Settings,
         wanted: PreviewRequest,
     ) -> Outcome<Preview> {
-        let PreviewRequest { messages, mut request, previous_summary } = wanted;
+        let PreviewRequest { messages, mut request, previous_summary, detail } = wanted;
+        let settings = settings.detailed(detail);
         let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
         if let Some(session) = session {
             request.constraints = self.rules(session).await?;
+            request.pins = self.pinned(session).await?;
             state = session.record().engine.clone();
             name = handle(session, session.generation());
             self.tell_nodes(session, &settings, &mut request).await?;

@@ -6,8 +6,8 @@ use herma_context::engine::Over;
 use herma_context::{Message, pressure, tokens};
 
 use super::commit::Done;
-use super::due;
 use super::run::RunReport;
+use super::{due, pins};
 use crate::data::clock::unix_now;
 use crate::data::event::{CompressionReport, Size};
 use crate::data::summarizer_kind::Kind;
@@ -32,6 +32,7 @@ impl Frame<'_> {
         let over = done.compressed.over.clone();
         let mut report = self.common(&done.report, over);
         report.warnings.extend(self.warnings(done.is_vain, numbers.tokens_after));
+        report.warnings.extend(pins::warning(&done.compressed.unpinned));
         CompressionReport {
             reason: None,
             before: Size {
@@ -51,6 +52,7 @@ impl Frame<'_> {
             unverified: done.report.unverified.clone(),
             verbatim: done.compressed.verbatim.clone(),
             shortened: done.compressed.shortened.clone(),
+            pinned: done.compressed.pinned,
             ..report
         }
     }
@@ -100,6 +102,7 @@ impl Frame<'_> {
             over,
             verbatim: Vec::new(),
             shortened: Vec::new(),
+            pinned: 0,
         }
     }
 

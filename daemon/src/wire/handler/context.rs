@@ -6,6 +6,7 @@ mod cache_control;
 mod check;
 mod compress;
 mod manual;
+mod pins;
 mod preview;
 mod provider_error;
 pub(in crate::wire) mod report;
@@ -15,12 +16,14 @@ mod tools;
 mod undo;
 mod usage;
 
+use std::ops::Range;
+
 use herma_context::engine::{Focus, Plan, PlanRequest, Today};
-use herma_context::{Message, tokens};
+use herma_context::{Detail, Message, tokens};
 use herma_protocol::Json;
 use herma_protocol::context::{
-    ConfigureParams, ConstantsResult, EstimateParams, EstimateResult, Headings, PlanParams, PlanResult, StatusParams,
-    StatusResult,
+    ConfigureParams, ConstantsResult, Detail as WireDetail, EstimateParams, EstimateResult, Headings, PlanParams,
+    PlanResult, StatusParams, StatusResult,
 };
 use herma_protocol::value::TextOrOff;
 
@@ -29,6 +32,7 @@ pub(super) use cache_control::cache_control;
 pub(super) use check::{check, reset};
 pub(super) use compress::{compress, resume};
 pub(super) use manual::manual;
+pub(super) use pins::{pin, pins, unpin};
 pub(super) use provider_error::classify_error;
 pub(super) use tools::tools;
 pub(super) use undo::undo;
@@ -106,7 +110,10 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
         focus: focus(params.focus),
         previous_summary: params.previous_summary,
         today: today(params.today)?,
+        range: params.range.map(range).transpose()?,
+        ..PlanRequest::default()
     };
+    let detail = params.detail.map(domain_detail).unwrap_or_default();
     let messages = texts(params.messages);
     let whose = match (params.session, params.config) {
         (Some(id), None) => Whose::Session(id),
@@ -114,12 +121,12 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
         _ => return Err(Error::param("config", "give either a session or a config")),
     };
     let previewed = match params.preview {
-        Some(true) => Some(preview::of(services, caller, &whose, messages.clone(), request.clone()).await?),
+        Some(true) => Some(preview::of(services, caller, &whose, messages.clone(), request.clone(), detail).await?),
         _ => None,
     };
     let plan = match whose {
-        Whose::Session(id) => services.context.plan_of(caller, &id, messages, request).await?,
-        Whose::Settings(said) => services.context.plan_with(*said, messages, request).await?,
+        Whose::Session(id) => services.context.plan_of(caller, &id, messages, request, detail).await?,
+        Whose::Settings(said) => services.context.plan_with(*said, messages, request, detail).await?,
     };
     Ok(PlanResult { preview: previewed, ..wire_plan(plan)? })
 }
@@ -156,6 +163,23 @@ fn focus(focus: Option<TextOrOff>) -> Focus {
         Some(TextOrOff::Off) => Focus::Off,
         Some(TextOrOff::Text(topic)) => Focus::Topic(topic),
     }
+}
+
+const fn domain_detail(detail: WireDetail) -> Detail {
+    match detail {
+        WireDetail::Low => Detail::Low,
+        WireDetail::Medium => Detail::Medium,
+        WireDetail::High => Detail::High,
+    }
+}
+
+/// Positions that messages may leave from.
+fn range((from, to): (u64, u64)) -> Outcome<Range<usize>> {
+    if from >= to {
+        return Err(Error::param("range", format!("[{from}, {to}] is empty; the second one must be larger")));
+    }
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    Ok(place(from)..place(to))
 }
 
 /// The date in the prompt: the one that is given, or this machine's in its own

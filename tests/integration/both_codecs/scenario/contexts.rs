@@ -40,6 +40,31 @@ pub(super) fn undo(talk: &mut Talk) {
     talk.ask("recall.describe", json!({ "session": "s" }));
 }
 
+pub(super) fn pin(talk: &mut Talk) {
+    talk.ask("context.pin", json!({ "session": "s", "position": 0 }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
+    talk.ask("context.pin", json!({ "session": "s", "position": 0 }));
+    talk.ask("context.pin", json!({ "session": "s", "position": 100_000 }));
+    talk.ask("context.pin", json!({ "session": "s", "handle": "out_nowhere" }));
+    talk.ask("context.pin", json!({ "session": "s", "message": { "role": "user", "content": "☕" } }));
+    talk.ask("context.pin", json!({ "session": "s", "position": 1, "until": 5 }));
+    talk.ask("context.pin", json!({ "session": "s", "position": 1, "handle": "x" }));
+    talk.ask("context.pin", json!({ "session": "s" }));
+}
+
+pub(super) fn pins(talk: &mut Talk) {
+    talk.ask("context.pins", json!({ "session": "nobody" }));
+    talk.ask("context.pins", json!({ "session": "s" }));
+}
+
+pub(super) fn unpin(talk: &mut Talk) {
+    talk.ask("context.unpin", json!({ "session": "s", "id": "pin_none" }));
+    let message = json!({ "role": "user", "content": "☕" });
+    let pinned = talk.ask("context.pin", json!({ "session": "s", "message": message }));
+    talk.ask("context.unpin", json!({ "session": "s", "id": pinned["id"] }));
+}
+
 pub(super) fn check(talk: &mut Talk) {
     talk.ask("context.check", json!({ "session": "s" }));
     talk.ask("context.configure", json!({ "session": "s", "context_length": 9000 }));

@@ -28,6 +28,8 @@ fn compress_params() -> context::CompressParams {
         summarizer: Some("extractive".into()),
         reply: Some(context::ReplyForm::Edits),
         mode: Some(context::Mode::Continue),
+        detail: None,
+        range: None,
     }
 }
 
@@ -83,6 +85,7 @@ fn report() -> context::Report {
         over: Some(over()),
         verbatim: Vec::new(),
         shortened: Vec::new(),
+        pinned: 0,
     }
 }
 
@@ -159,6 +162,39 @@ pub(super) fn undo() -> (Request, Reply) {
         over_threshold: true,
     };
     (Request::ContextUndo(params), Reply::ContextUndo(result))
+}
+
+pub(super) fn pin() -> (Request, Reply) {
+    let params = context::pins::PinParams {
+        session: "s-1".into(),
+        position: Some(12),
+        handle: Some("out_20261121_5f2a".into()),
+        message: Some(message()),
+        until: Some(1_764_000_000.5),
+    };
+    (Request::ContextPin(params), Reply::ContextPin(pinned()))
+}
+
+pub(super) fn pins() -> (Request, Reply) {
+    let params = context::pins::PinsParams { session: "s-1".into() };
+    let result = context::pins::PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) };
+    (Request::ContextPins(params), Reply::ContextPins(result))
+}
+
+pub(super) fn unpin() -> (Request, Reply) {
+    let params = context::pins::UnpinParams { session: "s-1".into(), id: "pin_0123456789abcdef".into() };
+    (Request::ContextUnpin(params), Reply::ContextUnpin(context::pins::UnpinResult {}))
+}
+
+fn pinned() -> context::pins::Pin {
+    context::pins::Pin {
+        id: "pin_0123456789abcdef".into(),
+        role: "tool".into(),
+        text: "the plan ☕".into(),
+        tokens: 1_200,
+        at: 1_763_700_000.25,
+        until: Some(1_764_000_000.5),
+    }
 }
 
 pub(super) fn check() -> (Request, Reply) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use herma_client::protocol::Json;
 use herma_client::protocol::context::undo::UndoParams;
 use herma_client::protocol::context::{
-    CompressParams, CompressResult, Compressed, ConfigureParams, Mode, PlanParams, Settings,
+    CompressParams, CompressResult, Compressed, ConfigureParams, Detail, Mode, PlanParams, Settings,
 };
 use herma_client::protocol::value::TextOrOff;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 /// standard output with --messages. With --undo the list of before comes back.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
+    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --range 10..40 --detail high\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
 )]
 pub(super) struct Arguments {
     /// The conversation; - for standard input
@@ -42,6 +42,12 @@ pub(super) struct Arguments {
     /// What to keep most of
     #[arg(long, value_name = "TOPIC")]
     focus: Option<String>,
+    /// How much the handoff tells
+    #[arg(long, value_name = "LEVEL", value_parser = detail)]
+    detail: Option<Detail>,
+    /// Let only these messages leave, from the first position to before the second, like 10..40
+    #[arg(long, value_name = "FROM..TO", value_parser = range)]
+    range: Option<(u64, u64)>,
     /// What writes the summary: a name that summarizer.chain may have, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     summarizer: Option<String>,
@@ -61,11 +67,27 @@ pub(super) struct Arguments {
     #[arg(long)]
     messages: bool,
     /// Bring the list of before the session's newest compression back
-    #[arg(long, requires = "session", conflicts_with_all = ["focus", "summarizer", "force", "goes_on", "context_length", "preview"])]
+    #[arg(long, requires = "session", conflicts_with_all = ["focus", "detail", "range", "summarizer", "force", "goes_on", "context_length", "preview"])]
     undo: bool,
     /// The generation whose list is to come back; that before the newest compression when left out
     #[arg(long, value_name = "N", requires = "undo")]
     generation: Option<u64>,
+}
+
+/// Reads how much a handoff is to tell.
+fn detail(text: &str) -> Result<Detail, String> {
+    match text {
+        "low" => Ok(Detail::Low),
+        "medium" => Ok(Detail::Medium),
+        "high" => Ok(Detail::High),
+        _ => Err("it is low, medium or high".into()),
+    }
+}
+
+/// Reads positions from the first to before the second.
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let numbers = text.split_once("..").and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    numbers.filter(|(from, to)| from < to).ok_or_else(|| "give two positions like 10..40, the second larger".into())
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
@@ -86,10 +108,17 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     let messages = messages.unwrap_or_default();
     let mut client = session.connect()?;
     let focus = arguments.focus.clone().map(TextOrOff::Text);
+    let (detail, range) = (arguments.detail, arguments.range);
     if arguments.plan {
         let config = Settings { context_length: Some(arguments.context_length), ..Settings::default() };
-        let result =
-            client.context_plan(PlanParams { messages, config: Some(config), focus, ..PlanParams::default() })?;
+        let result = client.context_plan(PlanParams {
+            messages,
+            config: Some(config),
+            focus,
+            detail,
+            range,
+            ..PlanParams::default()
+        })?;
         return out::show(session.common, &result, report::planned);
     }
     if arguments.preview {
@@ -100,7 +129,8 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
             .then(|| Settings { context_length: Some(arguments.context_length), ..Settings::default() });
         let (id, given) = (arguments.session.clone(), messages.clone());
         let preview = Some(true);
-        let params = PlanParams { messages, session: id, config, focus, preview, ..PlanParams::default() };
+        let params =
+            PlanParams { messages, session: id, config, focus, detail, range, preview, ..PlanParams::default() };
         let result = client.context_plan(params)?;
         return match &result.preview {
             Some(preview) if !session.common.json => out::changes(&preview::shown(preview, &given)),
@@ -122,6 +152,8 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         focus,
         summarizer: arguments.summarizer.clone(),
         force: arguments.force.then_some(true),
+        detail,
+        range,
         mode: arguments.goes_on.then_some(Mode::Continue),
         ..CompressParams::default()
     };

@@ -3,6 +3,7 @@
 mod cache_control;
 mod check;
 mod classify;
+mod pins;
 mod tools;
 mod usage;
 
@@ -38,6 +39,20 @@ pub(super) enum Command {
     Tools(tools::Arguments),
     /// Tell what a call of a model used
     Usage(usage::Arguments),
+    /// Keep a message in the list, whatever leaves it
+    Pin(pins::Arguments),
+    /// List the pinned messages of a session
+    Pins {
+        /// The session's id
+        session: String,
+    },
+    /// Let a pinned message leave with the others again
+    Unpin {
+        /// The session's id
+        session: String,
+        /// What names the pin; see the list
+        id: String,
+    },
     /// Show the settings and the state of a session's engine
     Status {
         /// The session's id
@@ -68,6 +83,9 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Check(arguments) => check::run(session, arguments),
         Command::Tools(arguments) => tools::run(session, arguments),
         Command::Usage(arguments) => usage::run(session, arguments),
+        Command::Pin(arguments) => pins::pin(session, arguments),
+        Command::Pins { session: id } => pins::pins(session, id),
+        Command::Unpin { session: id, id: pin } => pins::unpin(session, id, pin),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
             out::show(session.common, &result, status)

@@ -20,6 +20,18 @@ pub(crate) fn parse(text: &str) -> Result<f64, String> {
     parse_at(text, &Zoned::now())
 }
 
+/// Reads a span from now on, like 30m, and gives the moment at its end, in Unix seconds.
+pub(crate) fn coming(text: &str) -> Result<f64, String> {
+    let words = || "it is no span; give one like 30m, 2h or 7d".to_owned();
+    let (at, unit) = text.char_indices().next_back().ok_or_else(words)?;
+    let (_, seconds) = UNITS.iter().find(|(known, _)| *known == unit).ok_or_else(words)?;
+    let count: u32 = text[..at].parse().ok().filter(|count| *count > 0).ok_or_else(words)?;
+    let now = Zoned::now().timestamp().as_millisecond() / 1000;
+    let seconds = i64::try_from(*seconds).unwrap_or(i64::MAX).saturating_mul(i64::from(count));
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a few thousand years")]
+    Ok(now.saturating_add(seconds) as f64)
+}
+
 /// Reads a moment as it is meant at some time, in that time's zone.
 fn parse_at(text: &str, now: &Zoned) -> Result<f64, String> {
     if is_number(text) {
@@ -101,6 +113,17 @@ mod tests {
     /// 2026-11-21 01:30:00 in a zone two hours east of Greenwich.
     fn now() -> Zoned {
         Timestamp::from_second(1_795_217_400).unwrap().to_zoned(TimeZone::fixed(offset(2)))
+    }
+
+    #[test]
+    fn a_span_from_now_on_ends_later() {
+        let now = Zoned::now().timestamp().as_millisecond() as f64 / 1000.0;
+        let ahead = |text: &str| coming(text).map(|end| (end - now).round() / 60.0);
+        assert!((ahead("30m").unwrap() - 30.0).abs() < 1.0);
+        assert!((ahead("7d").unwrap() - 10_080.0).abs() < 1.0);
+        for wrong in ["", "2", "h", "-2h", "2x", "0h", "yesterday", "2h30m"] {
+            assert!(coming(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

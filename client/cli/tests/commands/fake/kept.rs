@@ -3,6 +3,7 @@
 use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
+use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
@@ -37,6 +38,9 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         }
         Request::ContextCheck(params) => Reply::ContextCheck(checked(params.tokens.unwrap_or(90_000))),
         Request::ContextTools(params) => Reply::ContextTools(chosen(params)),
+        Request::ContextPin(params) => Reply::ContextPin(Pin { until: params.until, ..pinned() }),
+        Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
+        Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
         Request::ContextUndo(params) => Reply::ContextUndo(undone(params)),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {
@@ -200,6 +204,16 @@ fn chosen(params: ToolsParams) -> ToolsResult {
         tokens_before: 2400,
         tokens_after: 1300,
         opener: Some("open_tools".into()),
+    }
+}
+
+fn pinned() -> Pin {
+    Pin {
+        id: "pin_0123456789abcdef".into(),
+        role: "tool".into(),
+        text: "the plan".into(),
+        tokens: 1_200,
+        ..Pin::default()
     }
 }
 

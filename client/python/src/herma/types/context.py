@@ -33,6 +33,9 @@ CompactAheadState = Literal["started", "running", "ready", "nothing"]
 CompressMode = Literal["in_place", "continue"]
 """What a compression does to the session."""
 
+Detail = Literal["low", "medium", "high"]
+"""How much a handoff tells."""
+
 ErrorClass = Literal["input_too_long", "output_cap", "other"]
 """What a provider's error is about."""
 
@@ -222,6 +225,15 @@ class ContextManual(TypedDict):
     """A line about the size."""
     note: NotRequired[str | None]
     """A further sentence, where one is needed."""
+
+
+class ContextPins(TypedDict):
+    """Result of `context.pins`."""
+
+    pins: list[Pin]
+    """Those in force, oldest first."""
+    most_tokens: int | None
+    """Tokens that they may take together; absent where the session's window is not known."""
 
 
 class ContextPlan(TypedDict):
@@ -524,6 +536,23 @@ class OverPart(TypedDict):
     """Tokens that it takes."""
 
 
+class Pin(TypedDict):
+    """A pinned message."""
+
+    id: str
+    """Names it within its session."""
+    role: str
+    """Who said it."""
+    text: str
+    """How its text begins, 200 chars at the most, without secrets."""
+    tokens: int
+    """Tokens of what stays because of it, its pair included; estimated when it was pinned."""
+    at: float
+    """Since when, in Unix seconds."""
+    until: float | None
+    """Until when, in Unix seconds; until it is unpinned when absent."""
+
+
 class PlanPreview(TypedDict):
     """What a compression would make of a list by herma's own record, without a call of a model."""
 
@@ -619,6 +648,8 @@ class Report(TypedDict):
     """Messages between head and tail that stay word for word, because much refers to them."""
     shortened: NotRequired[list[ScoredMessage]]
     """Outputs of the tail that became short to make room for the handoff."""
+    pinned: NotRequired[int]
+    """Messages of the list that stay because they or their pairs are pinned."""
 
 
 class ScoredMessage(TypedDict):

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Settings;
 use crate::compressor::prepare;
+use crate::pairs;
 use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
 use crate::testing::{list, settings};
@@ -28,22 +29,27 @@ fn a_pinned_message_stays_with_its_pair_and_with_whom_it_stands_beside() {
     let messages = list(&format!("s{}", "UcTA".repeat(20)));
     let settings = settings(60_000, 0, 4);
     for (pinned, stays) in [
-        (vec![22], vec![22, 23, 24]),
-        (vec![23], vec![22, 23, 24]),
-        (vec![21], vec![21, 24]),
-        (vec![24], vec![24]),
-        (vec![13, 22], vec![13, 16, 22, 23, 24]),
-        (vec![14, 24], vec![14, 15, 16, 21, 24]),
+        (vec![22], vec![22, 23]),
+        (vec![23], vec![22, 23]),
+        (vec![21], vec![21]),
+        // The tail begins with a call: what the user said before it goes between two of the model.
+        (vec![24], vec![24, 57]),
+        (vec![13, 22], vec![13, 22, 23]),
+        // Between two of somebody else goes an answer.
+        (vec![13, 21], vec![13, 16, 21]),
+        (vec![15, 21], vec![14, 15, 16, 21]),
     ] {
         let new = compressed(&messages, &settings, pins(&messages, &pinned));
-        let middle: Vec<usize> = whole(&new).into_iter().filter(|at| (1..60).contains(at)).collect();
+        let tail = messages.len() - new.numbers.tail;
+        assert_eq!(tail, 58);
+        let middle: Vec<usize> = whole(&new).into_iter().filter(|at| (1..tail).contains(at)).collect();
         assert_eq!(middle, stays, "{pinned:?}");
         assert!(new.unpinned.is_empty());
         let all: Vec<&Message> = new.messages(&messages).collect();
         assert_eq!(pairs::pairing(all.iter().copied()), pairs::Pairing::default());
     }
     let free = compressed(&messages, &settings, Pins::default());
-    assert_eq!(whole(&free).into_iter().filter(|at| (1..60).contains(at)).count(), 0);
+    assert_eq!(whole(&free).into_iter().filter(|at| (1..58).contains(at)).count(), 0);
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn what_is_pinned_gives_way_where_the_list_could_not_be_sent_with_it() {
 fn of_equal_messages_the_newest_stays() {
     let mut messages = list(&format!("s{}", "UcTA".repeat(20)));
     messages[9] = messages[21].clone();
-    assert_eq!(positions(&messages, &pins(&messages, &[9])), [21]);
+    assert_eq!(pins(&messages, &[9]).positions(&messages), [21]);
 }
 
 #[test]

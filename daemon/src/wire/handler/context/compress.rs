@@ -8,7 +8,7 @@ use herma_protocol::context::{
 };
 use serde_json::json;
 
-use super::{answer, focus, report, texts, today};
+use super::{answer, domain_detail, focus, range, report, texts, today};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
@@ -34,6 +34,8 @@ pub(in crate::wire::handler) async fn compress(
         memory: params.memory_context,
         summarizer: services.compression.summarizers.named(params.summarizer.as_deref())?,
         mode: params.mode.map(domain_mode),
+        detail: params.detail.map(domain_detail).unwrap_or_default(),
+        range: params.range.map(range).transpose()?,
         form: params.reply.map_or(Form::Messages, domain_form),
     };
     let session = services.sessions.ensure(caller, &params.session).await?;

@@ -1,7 +1,7 @@
 //! What a list would be after a compression, for `context.plan`.
 
 use herma_context::engine::{CompressRequest, Gain, PlanRequest};
-use herma_context::tokens;
+use herma_context::{Detail, tokens};
 use herma_protocol::context::{Edits, Preview};
 
 use super::{Whose, answer};
@@ -19,10 +19,12 @@ pub(super) async fn of(
     whose: &Whose,
     messages: Vec<String>,
     request: PlanRequest,
+    detail: Detail,
 ) -> Outcome<Preview> {
-    let PlanRequest { focus, today, previous_summary } = request;
-    let request = CompressRequest { focus, today, now: unix_now(), gain: Gain::Required, ..CompressRequest::default() };
-    let wanted = PreviewRequest { messages, request, previous_summary };
+    let PlanRequest { focus, today, previous_summary, range, .. } = request;
+    let gain = Gain::Required;
+    let request = CompressRequest { focus, today, now: unix_now(), gain, range, ..CompressRequest::default() };
+    let wanted = PreviewRequest { messages, request, previous_summary, detail };
     let preview = match whose {
         Whose::Session(id) => services.context.preview_of(caller, id, wanted).await?,
         Whose::Settings(said) => services.context.preview_with((**said).clone(), wanted).await?,

@@ -65,6 +65,9 @@ pub(super) fn reported(report: &Report) -> String {
         ("pruned", format!("{} tool results shortened", report.pruned)),
         ("in the handoff", format!("{} constraints, {} exact references", report.constraints, report.anchors)),
     ];
+    if report.pinned > 0 {
+        rows.push(("pinned", format!("{} messages", out::thousands(report.pinned))));
+    }
     if !report.verbatim.is_empty() {
         rows.push(("word for word", format!("messages {}", scored(report.verbatim.iter()))));
     }

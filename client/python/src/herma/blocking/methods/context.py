@@ -106,6 +106,8 @@ class Context:
         previous_summary: str | None = None,
         today: t.TextOrOff | None = None,
         preview: bool | None = None,
+        detail: t.Detail | None = None,
+        range: List[int] | None = None,
         **options: Unpack[t.Options],
     ) -> t.ContextPlan:
         """Says what a compression would do; nothing changes."""
@@ -117,6 +119,8 @@ class Context:
             "previous_summary": previous_summary,
             "today": today,
             "preview": preview,
+            "detail": detail,
+            "range": range,
         }
         result: t.ContextPlan = self._call("context.plan", params, options)
         return result
@@ -135,6 +139,8 @@ class Context:
         summarizer: str | None = None,
         reply: t.ReplyForm | None = None,
         mode: t.CompressMode | None = None,
+        detail: t.Detail | None = None,
+        range: List[int] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCompress:
         """Makes a list shorter; Busy while another compression of the session runs."""
@@ -150,6 +156,8 @@ class Context:
             "summarizer": summarizer,
             "reply": reply,
             "mode": mode,
+            "detail": detail,
+            "range": range,
         }
         result: t.ContextCompress = self._call("context.compress", params, options)
         return result
@@ -330,4 +338,37 @@ class Context:
             "dry_run": dry_run,
         }
         result: t.ContextUndo = self._call("context.undo", params, options)
+        return result
+
+    def pin(
+        self,
+        *,
+        session: str,
+        position: int | None = None,
+        handle: str | None = None,
+        message: Any | None = None,
+        until: float | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Pin:
+        """Keeps a message in the list through compressions, with its pair."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "position": position,
+            "handle": handle,
+            "message": message,
+            "until": until,
+        }
+        result: t.Pin = self._call("context.pin", params, options)
+        return result
+
+    def pins(self, *, session: str, **options: Unpack[t.Options]) -> t.ContextPins:
+        """Gives a session's pinned messages, oldest first."""
+        params: Mapping[str, Any] = {"session": session}
+        result: t.ContextPins = self._call("context.pins", params, options)
+        return result
+
+    def unpin(self, *, session: str, id: str, **options: Unpack[t.WriteOptions]) -> t.Empty:
+        """Lets a pinned message leave with the others again."""
+        params: Mapping[str, Any] = {"session": session, "id": id}
+        result: t.Empty = self._call("context.unpin", params, options)
         return result

@@ -1,0 +1,126 @@
+//! Messages of a session that a compression must leave in the list, by what they are known by.
+
+use rusqlite::{Connection, params};
+
+use crate::{Archive, ArchiveError, Reader, transcript};
+
+/// A pinned message. What `id` is made of is the writer's business.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PinRow {
+    /// Names it within its session, and tells which messages it is about.
+    pub id: String,
+    /// Who said it.
+    pub role: String,
+    /// How its text begins.
+    pub text: String,
+    /// Tokens of the message, estimated.
+    pub tokens: u64,
+    /// Since when, in Unix seconds.
+    pub at: f64,
+    /// Until when, in Unix seconds; until it is removed where there is none.
+    pub until: Option<f64>,
+}
+
+impl Reader {
+    /// The pins of a session that are in force at a time, oldest first.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn pins(&self, session: &str, now: f64) -> Result<Vec<PinRow>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT id, role, text, tokens, at, until FROM pin
+             WHERE session = ?1 AND (until IS NULL OR until > ?2) ORDER BY at, id",
+        )?;
+        let rows = query.query_map(params![session, now], |row| {
+            Ok(PinRow {
+                id: row.get(0)?,
+                role: row.get(1)?,
+                text: row.get(2)?,
+                tokens: row.get(3)?,
+                at: row.get(4)?,
+                until: row.get(5)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Archive {
+    /// Keeps a pin; one of the same name gets its end. Those that ended before `row.at` go.
+    ///
+    /// # Errors
+    /// An unknown session, or a failure of the database.
+    pub fn save_pin(&mut self, session: &str, row: &PinRow) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        transcript::generation_of(&transaction, session)?;
+        transaction
+            .prepare_cached("DELETE FROM pin WHERE session = ?1 AND until <= ?2")?
+            .execute(params![session, row.at])?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO pin (session, id, role, text, tokens, at, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (session, id) DO UPDATE SET until = excluded.until",
+            )?
+            .execute(params![session, row.id, row.role, row.text, row.tokens, row.at, row.until])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Forgets a pin; false where there is none of that name.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn remove_pin(&self, session: &str, id: &str) -> Result<bool, ArchiveError> {
+        let mut query = self.connection().prepare_cached("DELETE FROM pin WHERE session = ?1 AND id = ?2")?;
+        Ok(query.execute([session, id])? > 0)
+    }
+}
+
+/// Gives the pins of a session to the one that goes on for it.
+pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO pin (session, id, role, text, tokens, at, until)
+             SELECT ?2, id, role, text, tokens, at, until FROM pin WHERE session = ?1",
+        )?
+        .execute([from, to])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::testing::{archive, session};
+
+    fn pin(id: &str, at: f64, until: Option<f64>) -> PinRow {
+        PinRow { id: id.into(), role: "user".into(), text: "the key point".into(), tokens: 5, at, until }
+    }
+
+    #[test]
+    fn pins_are_kept_until_their_end_or_their_removal() {
+        let (_home, mut archive) = archive();
+        assert!(matches!(archive.save_pin("s", &pin("a", 1.0, None)), Err(ArchiveError::NoSession { .. })));
+        archive.insert_session(&session("s")).unwrap();
+        archive.insert_session(&session("t")).unwrap();
+        for row in [pin("a", 1.0, None), pin("b", 2.0, Some(10.0)), pin("c", 3.0, Some(20.0))] {
+            archive.save_pin("s", &row).unwrap();
+        }
+        let ids = |archive: &Archive, now: f64| -> Vec<String> {
+            archive.reader().pins("s", now).unwrap().into_iter().map(|pin| pin.id).collect()
+        };
+        assert_eq!(ids(&archive, 9.0), ["a", "b", "c"]);
+        assert_eq!(ids(&archive, 10.0), ["a", "c"]);
+        assert!(archive.reader().pins("t", 0.0).unwrap().is_empty());
+        // Pinned again it keeps its age; what has ended is gone by then.
+        archive.save_pin("s", &pin("c", 15.0, None)).unwrap();
+        assert_eq!(ids(&archive, 1.0), ["a", "c"]);
+        assert_eq!(archive.reader().pins("s", 0.0).unwrap().pop(), Some(pin("c", 3.0, None)));
+        assert!(archive.remove_pin("s", "a").unwrap());
+        assert!(!archive.remove_pin("s", "a").unwrap());
+        copy(archive.connection(), "s", "t").unwrap();
+        assert_eq!(archive.reader().pins("t", 0.0).unwrap().len(), 1);
+        archive.remove_session("s").unwrap();
+        assert!(ids(&archive, 0.0).is_empty());
+    }
+}

@@ -1,0 +1,215 @@
+//! Messages that a compression must leave in the list: which they are, and how many there may be.
+
+use herma_archive::pin::PinRow;
+use herma_context::pins::{Fingerprint, Pins};
+use herma_context::{Message, Redaction, tokens};
+
+use super::{CompressionService, parse};
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// What the names of pins begin with; behind it stands what their message is known by.
+const PREFIX: &str = "pin_";
+/// Pins of a session at one time.
+const MOST: usize = 64;
+/// Percent of the threshold that pinned messages may take together.
+const SHARE: u64 = 20;
+/// Chars of a message's beginning that a list of pins shows.
+const SHOWN: usize = 200;
+/// The longest time that a pin may be asked to last, in Unix seconds: the year 9999.
+const LATEST: f64 = 253_402_300_799.0;
+
+/// Which message is to stay.
+#[derive(Debug)]
+pub(crate) enum Pinned {
+    /// The one at this position of what was appended.
+    Position(u64),
+    /// The newest of what was appended that names this handle.
+    Handle(String),
+    /// This one, as its JSON text.
+    Message(String),
+}
+
+/// The pins of a session.
+#[derive(Debug)]
+pub(crate) struct PinList {
+    /// Those in force, oldest first.
+    pub pins: Vec<PinRow>,
+    /// Tokens that they may take together, where the session's window is known.
+    pub most_tokens: Option<u64>,
+}
+
+impl CompressionService {
+    /// What an engine is told of a session's pins.
+    pub(in crate::service) async fn pinned(&self, session: &Session) -> Outcome<Pins> {
+        let rows = self.archive.pins(session.id.clone()).await?;
+        let fingerprint = |row: &PinRow| row.id.strip_prefix(PREFIX)?.parse::<Fingerprint>().ok();
+        Ok(rows.iter().filter_map(fingerprint).collect())
+    }
+
+    /// The pins of a session that are in force.
+    pub(crate) async fn pins(&self, session: &Session) -> Outcome<PinList> {
+        let pins = self.archive.pins(session.id.clone()).await?;
+        Ok(PinList { pins, most_tokens: self.most_pinned(session) })
+    }
+
+    /// Pins a message.
+    pub(crate) async fn pin(&self, session: &Session, which: Pinned, until: Option<f64>) -> Outcome<PinRow> {
+        let now = unix_now();
+        if let Some(until) = until.filter(|until| !(*until > now && *until <= LATEST)) {
+            return Err(Error::param("until", format!("{until} is not a time to come, in Unix seconds")));
+        }
+        let row = PinRow { at: now, until, ..self.row(session, which).await? };
+        let (most, tokens, own) = (self.most_pinned(session), row.tokens, row.id.clone());
+        let allowed = move |there: &[PinRow]| refusal(there.iter().filter(|pin| pin.id != own), tokens, most);
+        if let Some(words) = self.archive.add_pin(session.id.clone(), row.clone(), allowed).await? {
+            return Err(Error::TooLarge(words));
+        }
+        self.forget(&session.id);
+        Ok(row)
+    }
+
+    /// Lets a message go with the others again.
+    pub(crate) async fn unpin(&self, session: &Session, pin: &str) -> Outcome<()> {
+        if !self.archive.remove_pin(session.id.clone(), pin.to_owned()).await? {
+            let shown: String = pin.chars().take(64).collect();
+            let id = &session.id;
+            return Err(Error::NotFound(format!("session {id:?} has no pin {shown:?}; context.pins has those it has")));
+        }
+        self.forget(&session.id);
+        Ok(())
+    }
+
+    /// Tokens that a session's pinned messages may take, where its window is known.
+    fn most_pinned(&self, session: &Session) -> Option<u64> {
+        let settings = session.settings().in_force(&self.defaults).ok()?;
+        Some(settings.budgets().threshold_tokens * SHARE / 100)
+    }
+
+    /// The row of a message, with the tokens of what stays because of it.
+    async fn row(&self, session: &Session, which: Pinned) -> Outcome<PinRow> {
+        let (which, texts) = match which {
+            Pinned::Message(text) => (Pinned::Position(0), vec![text]),
+            which => {
+                let found = self.archive.transcript(session.id.clone()).await?;
+                (which, found.map_or_else(Vec::new, |(_, texts)| texts))
+            }
+        };
+        let id = session.id.clone();
+        blocking("context.pin", move || {
+            let messages = parse(texts);
+            let at = position(&id, &messages, which)?;
+            let message = messages.get(at).ok_or_else(|| Error::internal("context.pin"))?;
+            let fingerprint = Fingerprint::of(message);
+            let pins: Pins = std::iter::once(fingerprint).collect();
+            let group: Vec<Message> =
+                pins.positions(&messages).into_iter().filter_map(|at| messages.get(at).cloned()).collect();
+            let text = Redaction::On.apply(&message.text()).chars().take(SHOWN).collect();
+            Ok(PinRow {
+                id: format!("{PREFIX}{fingerprint}"),
+                role: message.role().as_str().to_owned(),
+                text,
+                tokens: tokens::estimate_messages(&group),
+                at: 0.0,
+                until: None,
+            })
+        })
+        .await
+    }
+}
+
+/// What is said of pinned messages that gave way, by their positions.
+pub(super) fn warning(positions: &[usize]) -> Option<String> {
+    if positions.is_empty() {
+        return None;
+    }
+    let shown: Vec<String> = positions.iter().take(10).map(usize::to_string).collect();
+    let more = if positions.len() > shown.len() { ", …" } else { "" };
+    Some(format!(
+        "pinned messages left the list ({}{more}): it could not have been sent with them; unpin what is no longer needed",
+        shown.join(", ")
+    ))
+}
+
+/// Where the message stands in a list.
+fn position(session: &str, messages: &[Message], which: Pinned) -> Outcome<usize> {
+    let length = messages.len();
+    let at = match which {
+        Pinned::Position(position) => usize::try_from(position).ok().filter(|at| *at < length).ok_or_else(|| {
+            Error::param(
+                "position",
+                match length {
+                    0 => format!("nothing was appended to session {session:?}; give the message itself"),
+                    _ => format!("{position} is none of the {length} that were appended, 0 to {}", length - 1),
+                },
+            )
+        })?,
+        Pinned::Handle(handle) => {
+            let names = |message: &Message| !handle.is_empty() && message.text().contains(&handle);
+            messages.iter().rposition(names).ok_or_else(|| {
+                let shown: String = handle.chars().take(64).collect();
+                Error::NotFound(format!("no message that was appended to session {session:?} names {shown:?}"))
+            })?
+        }
+        Pinned::Message(_) => 0,
+    };
+    match messages.get(at).is_some_and(herma_context::handoff::is_handoff) {
+        true => Err(Error::param("position", "that message is a handoff, which the next compression renews")),
+        false => Ok(at),
+    }
+}
+
+/// Why a message of so many tokens can't be pinned beside others, if it can't.
+fn refusal<'a>(there: impl Iterator<Item = &'a PinRow>, tokens: u64, most: Option<u64>) -> Option<String> {
+    let (count, sum) = there.fold((0, 0_u64), |(count, sum), pin| (count + 1, sum.saturating_add(pin.tokens)));
+    if count >= MOST {
+        return Some(format!("{MOST} messages are pinned already; unpin one first"));
+    }
+    let most = most.filter(|most| sum.saturating_add(tokens) > *most)?;
+    Some(format!(
+        "the message takes {tokens} tokens and {sum} are pinned already, but pinned messages may take {most} together, \
+         {SHARE} % of the threshold"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    fn pin(tokens: u64) -> PinRow {
+        PinRow { id: "pin_1".into(), role: "user".into(), text: String::new(), tokens, at: 0.0, until: None }
+    }
+
+    #[test]
+    fn pins_are_bounded_by_count_and_by_tokens() {
+        let there = vec![pin(100); 3];
+        for (tokens, most, is_refused) in
+            [(10, None, false), (u64::MAX, None, false), (10, Some(310), false), (10, Some(309), true)]
+        {
+            assert_eq!(refusal(there.iter(), tokens, most).is_some(), is_refused, "{tokens} {most:?}");
+        }
+        assert!(refusal(vec![pin(0); MOST - 1].iter(), 0, None).is_none());
+        assert!(refusal(vec![pin(0); MOST].iter(), 0, None).is_some());
+    }
+
+    #[test]
+    fn a_message_is_found_by_position_or_by_a_handle_that_it_names() {
+        let of = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+        let list = parse(vec![of("user", "out_1"), of("tool", "see out_1"), of("user", "no")]);
+        assert_eq!(position("s", &list, Pinned::Position(2)).unwrap(), 2);
+        assert_eq!(position("s", &list, Pinned::Handle("out_1".into())).unwrap(), 1);
+        for (wrong, words) in [
+            (Pinned::Position(3), "none of the 3"),
+            (Pinned::Handle("out_2".into()), "names \"out_2\""),
+            (Pinned::Handle(String::new()), "names"),
+        ] {
+            let error = position("s", &list, wrong).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(position("s", &[], Pinned::Position(0)).unwrap_err().to_string().contains("nothing was appended"));
+    }
+}
