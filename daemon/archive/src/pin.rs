@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn pins_are_kept_until_their_end_or_their_removal() {
-        let (_home, mut archive) = archive();
+        let (_folder, mut archive) = archive();
         assert!(matches!(archive.save_pin("s", &pin("a", 1.0, None)), Err(ArchiveError::NoSession { .. })));
-        archive.insert_session(&session("s")).unwrap();
-        archive.insert_session(&session("t")).unwrap();
+        archive.create_session(&session("s")).unwrap();
+        archive.create_session(&session("t")).unwrap();
         for row in [pin("a", 1.0, None), pin("b", 2.0, Some(10.0)), pin("c", 3.0, Some(20.0))] {
             archive.save_pin("s", &row).unwrap();
         }

@@ -36,7 +36,7 @@ pub struct Tool {
     pub raw: String,
     /// What it costs in tokens, by estimate.
     pub tokens: u64,
-    /// What its line costs.
+    /// What its line costs where it is not sent.
     pub line_tokens: u64,
     line: String,
     form: Form,
@@ -56,7 +56,9 @@ impl Tool {
         let is_function = form != Form::Responses || text(&schema, "type").as_deref() == Some("function");
         let name = text(inner, "name").filter(|name| is_function && !name.is_empty());
         let line = line(name.as_deref().unwrap_or_default(), &text(inner, "description").unwrap_or_default());
-        let (tokens, line_tokens) = (own_estimate_text(&raw), own_estimate_text(&line));
+        // A line is written as JSON, and its name stands a second time among those that can be opened.
+        let written = format!("{}{},", json!(line), json!(name));
+        let (tokens, line_tokens) = (own_estimate_text(&raw), own_estimate_text(&written));
         Self { name, raw, tokens, line_tokens, line, form }
     }
 }

@@ -108,6 +108,18 @@ fn lines_that_cost_more_than_the_schemas_are_not_made() {
 }
 
 #[test]
+fn lines_are_not_taken_to_be_cheaper_than_they_are() {
+    let tools: Vec<Tool> =
+        [203, 34].into_iter().chain([1; 17]).enumerate().map(|(at, words)| tool(&format!("t{at}"), words)).collect();
+    let all: u64 = tools.iter().map(|tool| tool.tokens).sum();
+    for budget in all / 2..all {
+        let chosen = choose(&tools, &Uses::default(), Some(budget));
+        let lines: u64 = tools.iter().map(|tool| tool.line_tokens).sum();
+        assert!(chosen.tokens <= budget || budget < lines + schema::OPENER_TOKENS, "{} of {budget}", chosen.tokens);
+    }
+}
+
+#[test]
 fn odd_schemas_are_kept() {
     let tools = ["7", "[]", "{}", r#"{"function": 7}"#].map(|raw| Tool::read(raw.to_owned()));
     let chosen = choose(&tools, &Uses::default(), Some(0));
@@ -138,7 +150,7 @@ proptest! {
         }
         let unforced = names.iter().all(|(_, age)| !age.is_since && age.generations >= RECENT);
         let lines: u64 = tools.iter().map(|tool| tool.line_tokens).sum();
-        if unforced && budget >= lines + schema::OPENER_TOKENS + 20 * tools.len() as u64 {
+        if unforced && budget >= lines + schema::OPENER_TOKENS {
             prop_assert!(chosen.tokens <= budget, "{} of {}", chosen.tokens, budget);
         }
     }

@@ -45,7 +45,7 @@ fn only_what_lies_in_the_range_leaves() {
             let expected: Vec<usize> = expected.filter(|at| *at != 77).collect();
             assert_eq!(gone(&new), expected, "{range:?} of {window}");
         }
-        for range in [0..1, 15..15, 20..10, 80..90, 500..600, 3..4] {
+        for range in [0..1, 15..15, 80..90, 500..600, 3..4] {
             assert_eq!(
                 compressed(&messages, &settings, range.clone()).err(),
                 Some(Declined::NothingBetween),
