@@ -3,6 +3,7 @@
 pub mod cache_control;
 pub mod check;
 mod compress;
+pub mod discard;
 pub mod manual;
 pub mod pins;
 pub mod provider_error;

@@ -170,6 +170,8 @@ macro_rules! for_each_method {
             ContextPins context_pins "context.pins" read session context::pins::PinsParams => context::pins::PinsResult;
             /// Lets a pinned message leave with the others again.
             ContextUnpin context_unpin "context.unpin" write session context::pins::UnpinParams => context::pins::UnpinResult;
+            /// Names outputs that the agent is done with: the next compression leaves a line of each.
+            ContextDiscard context_discard "context.discard" write session context::discard::DiscardParams => context::discard::DiscardResult;
         }
     };
 }

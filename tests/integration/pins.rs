@@ -1,9 +1,11 @@
-//! Pinned messages, ranges and detail of compressions, against a real daemon that is killed.
+//! Pinned messages, discarded outputs, ranges and detail of compressions, against a real daemon that is killed.
 
 use herma_client::{Client, ClientError};
+use herma_protocol::context::discard::DiscardParams;
 use herma_protocol::context::pins::{Pin, PinParams, PinsParams, UnpinParams};
+use herma_protocol::context::undo::UndoParams;
 use herma_protocol::context::{CompressParams, Compressed, ConfigureParams, Detail, Mode, PlanParams};
-use herma_protocol::recall::ExpandParams;
+use herma_protocol::recall::{ExpandParams, SearchParams};
 use herma_protocol::session::transcript::{AppendParams, RemoveParams};
 use herma_protocol::{ErrorKind, Json};
 use herma_tests::{Daemon, Home};
@@ -211,6 +213,52 @@ fn only_a_range_leaves_and_the_handoff_tells_more_or_less() {
     assert!((95..=200).contains(&done.report.dropped), "{}", done.report.dropped);
     let Err(ClientError::Rpc(error)) = client.context_compress(params(None, Some((30, 30)))) else { panic!("empty") };
     assert_eq!(error.kind, ErrorKind::InvalidParams);
+}
+
+#[test]
+fn a_discarded_output_becomes_a_line_at_the_next_compression_and_comes_back_with_an_undo() {
+    for appends in [true, false] {
+        let home = Home::new();
+        let daemon = Daemon::start(&home);
+        let mut client = configured(&daemon, "s", "compressor");
+        let mut list = conversation(600);
+        let long = json!({"role": "tool", "tool_call_id": "plan-1", "content": "a long log\n".repeat(400)});
+        let long = Json::from_value(&long).unwrap();
+        // Near the end, where it would stay whole.
+        let at = (list.len() - 6..list.len()).find(|at| value(&list[*at])["role"] == "user").unwrap();
+        list.splice(at..at, [exchange()[0].clone(), long.clone()]);
+        let mut params =
+            DiscardParams { session: "s".into(), reason: Some("it is read".into()), ..DiscardParams::default() };
+        if appends {
+            let messages = list.clone();
+            let params = AppendParams { session: "s".into(), generation: 0, position: 0, messages };
+            client.session_append(params).unwrap();
+        }
+        match appends {
+            true => params.positions = Some(vec![at as u64]),
+            false => params.messages = Some(vec![long.clone()]),
+        }
+        let told = client.context_discard(params).unwrap();
+        assert!(told.outputs == 1 && told.tokens > 500, "{told:?}");
+        daemon.kill();
+        let daemon = Daemon::start(&home);
+        let mut client = daemon.client();
+        let messages = (!appends).then(|| list.clone());
+        let done = compress(&mut client, CompressParams { session: "s".into(), messages, ..CompressParams::default() });
+        assert_eq!(done.report.discarded, 1);
+        let new = done.messages.unwrap();
+        let line = new.iter().map(value).find(|message| message["tool_call_id"] == "plan-1").unwrap();
+        let line = line["content"].as_str().unwrap();
+        assert!(line.starts_with("[read_file] read PLAN.md") && line.ends_with("[discarded: it is read]"), "{line}");
+        let handle = done.report.archived.unwrap().handle;
+        let params = SearchParams { query: "a long log".into(), ..SearchParams::default() };
+        let hits = client.recall_search(params).unwrap().hits;
+        assert!(!hits.is_empty(), "the whole is in the archive under {handle}");
+        let messages = (!appends).then(|| new.clone());
+        let undone =
+            client.context_undo(UndoParams { session: "s".into(), messages, ..UndoParams::default() }).unwrap();
+        assert!(undone.messages == list, "it comes back byte for byte");
+    }
 }
 
 /// How every handoff begins.

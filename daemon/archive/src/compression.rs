@@ -6,6 +6,7 @@ use std::ops::Range;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::constraint::{self, ConstraintRow};
+use crate::discard;
 use crate::engine::{self, EngineRow};
 use crate::node::{self, NodeRow};
 use crate::original;
@@ -217,6 +218,7 @@ fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow)
         transaction.prepare_cached(copy)?.execute([removal.session, &row.id])?;
     }
     pin::copy(transaction, removal.session, &row.id)?;
+    discard::copy(transaction, removal.session, &row.id)?;
     copy_transcript(transaction, removal, row)
 }
 

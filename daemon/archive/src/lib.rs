@@ -10,6 +10,7 @@ pub mod browse;
 pub mod chain;
 pub mod compression;
 pub mod constraint;
+pub mod discard;
 pub mod engine;
 mod error;
 pub mod handle;

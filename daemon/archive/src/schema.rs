@@ -19,7 +19,7 @@ const STEPS: &[&str] = &[
     tables::VECTORS,
     tables::UNDO,
     tables::NODES,
-    tables::PINS,
+    tables::PINS_AND_DISCARDS,
 ];
 
 /// The newest version.

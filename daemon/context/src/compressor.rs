@@ -9,6 +9,7 @@ mod assemble;
 mod clean;
 mod continued;
 mod decide;
+mod discarded;
 mod exchange;
 mod goal;
 mod layout;

@@ -13,7 +13,8 @@
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
-//! * [`mod@pins`]: messages that stay whatever leaves
+//! * [`mod@fingerprint`]: what a message is known by; [`mod@pins`]: messages that stay whatever leaves;
+//!   [`mod@discards`]: outputs that the agent is done with
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
@@ -23,6 +24,7 @@
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
 mod failure;
+pub mod fingerprint;
 mod hash;
 mod json;
 mod message;
@@ -47,6 +49,7 @@ pub mod check;
 pub mod compressor;
 pub mod constants;
 pub mod constraints;
+pub mod discards;
 pub mod engine;
 pub mod extractive;
 pub mod fit;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::constraints::Constraint;
+use crate::discards::Discards;
 use crate::node::KnownNodes;
 use crate::pins::Pins;
 
@@ -27,6 +28,8 @@ pub struct PlanRequest {
     pub previous_summary: Option<String>,
     /// Today in the user's time zone.
     pub today: Option<Today>,
+    /// Outputs that the agent is done with.
+    pub discards: Discards,
     /// Messages that stay in the list.
     pub pins: Pins,
     /// As in [`CompressRequest::range`].
@@ -52,6 +55,8 @@ pub struct CompressRequest {
     pub memory: Option<String>,
     /// What is to happen where the middle is shorter than the shortest handoff.
     pub gain: Gain,
+    /// Outputs that the agent is done with.
+    pub discards: Discards,
     /// Messages that stay in the list.
     pub pins: Pins,
     /// Positions of messages that may leave, before the second one; where it is given, no others leave, however

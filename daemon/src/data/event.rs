@@ -129,6 +129,8 @@ pub(crate) struct CompressionReport {
     pub shortened: Vec<Scored>,
     /// Messages of the list that stay because they or their pairs are pinned.
     pub pinned: usize,
+    /// Outputs of the list that are only a line any more because the agent was done with them.
+    pub discarded: usize,
 }
 
 /// How large a list is.

@@ -7,6 +7,7 @@
 
 mod compressions;
 mod constraints;
+mod discards;
 mod files;
 mod locks;
 pub(crate) mod nodes;

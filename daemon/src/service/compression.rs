@@ -9,7 +9,7 @@
 //! become previews are kept whole first ([`previews`]).
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
-//! made while nobody waited. [`pins`] are messages that stay, [`constraints`] the rules of a session's user, [`due`] decides
+//! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go, [`constraints`] the rules of a session's user, [`due`] decides
 //! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back,
 //! [`preview`] says what a run would do, and does nothing.
 
@@ -17,6 +17,7 @@ mod begin;
 mod commit;
 mod compress;
 mod constraints;
+mod discards;
 pub(crate) mod due;
 mod health;
 mod list;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use herma_guard::Policy;
 
 pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm};
+pub(crate) use self::discards::Discarding;
 pub(crate) use self::health::Health;
 pub(crate) use self::list::parse;
 pub(crate) use self::pins::Pinned;

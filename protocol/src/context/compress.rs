@@ -222,6 +222,9 @@ pub struct Report {
     /// Messages of the list that stay because they or their pairs are pinned.
     #[serde(default, skip_serializing_if = "is_none")]
     pub pinned: u64,
+    /// Outputs of the list that are only a line any more because the agent was done with them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub discarded: u64,
 }
 
 fn is_none(count: &u64) -> bool {

@@ -307,6 +307,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::ContextPin => contexts::pin(talk),
         Method::ContextPins => contexts::pins(talk),
         Method::ContextUnpin => contexts::unpin(talk),
+        Method::ContextDiscard => contexts::discard(talk),
         Method::ContextCheck => contexts::check(talk),
         Method::ContextReset => contexts::reset(talk),
         Method::ContextResume => contexts::resume(talk),

@@ -171,6 +171,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::ContextPin => contexts::pin(),
         Method::ContextPins => contexts::pins(),
         Method::ContextUnpin => contexts::unpin(),
+        Method::ContextDiscard => contexts::discard(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),
         Method::ContextResume => contexts::resume(),

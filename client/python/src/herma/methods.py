@@ -79,5 +79,6 @@ EFFECTS: dict[str, Effect] = {
     "context.pin": Effect.WRITE,
     "context.pins": Effect.READ,
     "context.unpin": Effect.WRITE,
+    "context.discard": Effect.WRITE,
 }
 """By the name on the wire."""

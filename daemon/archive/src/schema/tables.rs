@@ -254,9 +254,9 @@ pub(super) const NODES: &str = "
         PRIMARY KEY (session, sha256, generation, position)
     ) STRICT, WITHOUT ROWID;";
 
-/// From version 10 to 11: messages that a compression must leave in the list. `id` says by what they are known;
-/// `text` is how one begins.
-pub(super) const PINS: &str = "
+/// From version 10 to 11: messages that a compression must leave in the list, and outputs that the agent is done
+/// with. `id` says by what they are known; `text` is how one begins.
+pub(super) const PINS_AND_DISCARDS: &str = "
     CREATE TABLE pin (
         session TEXT NOT NULL,
         id TEXT NOT NULL,
@@ -265,5 +265,12 @@ pub(super) const PINS: &str = "
         tokens INTEGER NOT NULL,
         at REAL NOT NULL,
         until REAL,
+        PRIMARY KEY (session, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE discard (
+        session TEXT NOT NULL,
+        id TEXT NOT NULL,
+        reason TEXT,
+        at REAL NOT NULL,
         PRIMARY KEY (session, id)
     ) STRICT, WITHOUT ROWID;";

@@ -201,6 +201,7 @@ pub(super) fn finish(
         over,
         verbatim,
         shortened,
+        discarded: prepared.layout.discarded.iter().filter(|at| prepared.layout.stays().any(|one| one == **at)).count(),
         pinned: prepared.layout.pinned.len(),
         unpinned,
         nodes: Vec::new(),

@@ -11,6 +11,7 @@ use super::options::Options;
 use super::price::price;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use super::verbatim;
+use crate::discards::Discards;
 use crate::importance::importance;
 use crate::message::Message;
 use crate::pairs;
@@ -76,6 +77,7 @@ pub(crate) struct Target {
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let mut layout = Layout::of(messages, options.settings);
+    layout.discard(messages, options.discards);
     let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
     if let Some(range) = options.range {
         layout.restrict(messages, range)?;
@@ -286,6 +288,7 @@ pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Optio
         focus: &Focus::Off,
         gain: Gain::Required,
         prompt,
+        discards: &Discards::default(),
         pins: &Pins::default(),
         range: None,
         weighs: false,

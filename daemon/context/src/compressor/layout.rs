@@ -43,6 +43,8 @@ pub(crate) struct Layout {
     /// Messages between head and tail that are kept all the same, behind the handoff, in order: the user's last
     /// one where it stands there, what is pinned, and what most refers to where there is room.
     pub(crate) kept: Vec<usize>,
+    /// Discarded outputs of which a line stands, in order.
+    pub(crate) discarded: Vec<usize>,
     /// Messages of the middle that a chosen range leaves out.
     pub(crate) held: Vec<usize>,
     /// Pinned messages with what they can't stand without, wherever they stand, in order.
@@ -91,6 +93,7 @@ impl Layout {
             end: cut,
             tail,
             kept: Vec::new(),
+            discarded: Vec::new(),
             held: Vec::new(),
             pinned: Vec::new(),
             is_tight: false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::discards::Discards;
 use crate::pins::Pins;
 use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
@@ -15,6 +16,8 @@ pub(super) struct Options<'a> {
     pub(super) gain: Gain,
     /// What the caller knows of the prompt.
     pub(super) prompt: Prompt,
+    /// Outputs that the agent is done with.
+    pub(super) discards: &'a Discards,
     /// Messages that stay.
     pub(super) pins: &'a Pins,
     /// Where messages may leave; anywhere where it is not said.

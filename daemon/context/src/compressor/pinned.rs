@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::layout::Layout;
+use crate::fingerprint::Fingerprint;
 use crate::handoff::{self, Placement};
 use crate::message::{Message, Role};
-use crate::pins::{Fingerprint, Pins};
+use crate::pins::Pins;
 
 /// Positions of the pinned messages of a list that another list has not.
 pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Message>, pins: &Pins) -> Vec<usize> {
@@ -27,6 +28,7 @@ pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Messa
 impl Layout {
     /// Keeps pinned messages, wherever they stand, as they are.
     pub(super) fn pin(&mut self, messages: &[Message], pinned: Vec<usize>) {
+        self.discarded.retain(|at| pinned.binary_search(at).is_err());
         self.pinned = pinned;
         let middle = self.middle();
         let held = self.held.clone();

@@ -20,6 +20,7 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
         focus: &request.focus,
         gain: Gain::Any,
         prompt: Prompt::default(),
+        discards: &request.discards,
         pins: &request.pins,
         range: request.range.as_ref(),
         weighs: true,

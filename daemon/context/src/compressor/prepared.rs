@@ -104,6 +104,7 @@ pub fn prepare_and(
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
+        discards: &request.discards,
         pins: &request.pins,
         range: request.range.as_ref(),
         weighs: true,

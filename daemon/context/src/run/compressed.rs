@@ -27,6 +27,8 @@ pub struct Compressed {
     pub verbatim: Vec<Scored>,
     /// Outputs of the tail that became short to make room for the handoff.
     pub shortened: Vec<Scored>,
+    /// Outputs of the new list that are only a line any more because the agent was done with them.
+    pub discarded: usize,
     /// Messages of the new list that are pinned, or stay because they belong to one that is.
     pub pinned: usize,
     /// Positions of pinned messages of the input that gave way, because the list could not be sent with them.

@@ -121,6 +121,7 @@ impl CompressionService {
             gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
+            discards: self.discarded(session).await?,
             pins: self.pinned(session).await?,
             range: asked.range,
             // They are read once it is known whose they are.
@@ -178,6 +179,7 @@ impl CompressionService {
             constraints: self.rules(session).await?,
             now: unix_now(),
             gain: Gain::Required,
+            discards: self.discarded(session).await?,
             pins: self.pinned(session).await?,
             ..CompressRequest::default()
         };

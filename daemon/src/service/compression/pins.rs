@@ -1,7 +1,8 @@
 //! Messages that a compression must leave in the list: which they are, and how many there may be.
 
 use herma_archive::pin::PinRow;
-use herma_context::pins::{Fingerprint, Pins};
+use herma_context::fingerprint::Fingerprint;
+use herma_context::pins::Pins;
 use herma_context::{Message, Redaction, tokens};
 
 use super::{CompressionService, parse};

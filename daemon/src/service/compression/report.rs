@@ -53,6 +53,7 @@ impl Frame<'_> {
             verbatim: done.compressed.verbatim.clone(),
             shortened: done.compressed.shortened.clone(),
             pinned: done.compressed.pinned,
+            discarded: done.compressed.discarded,
             ..report
         }
     }
@@ -103,6 +104,7 @@ impl Frame<'_> {
             verbatim: Vec::new(),
             shortened: Vec::new(),
             pinned: 0,
+            discarded: 0,
         }
     }
 

@@ -58,6 +58,16 @@ pub(super) fn pins(talk: &mut Talk) {
     talk.ask("context.pins", json!({ "session": "s" }));
 }
 
+pub(super) fn discard(talk: &mut Talk) {
+    talk.ask("context.discard", json!({ "session": "s" }));
+    talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
+    talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));
+    talk.ask("context.discard", json!({ "session": "s", "handles": ["out_nowhere"] }));
+    let output = json!({ "role": "tool", "tool_call_id": "1", "content": "☕".repeat(500) });
+    talk.ask("context.discard", json!({ "session": "s", "messages": [output], "reason": "read" }));
+}
+
 pub(super) fn unpin(talk: &mut Talk) {
     talk.ask("context.unpin", json!({ "session": "s", "id": "pin_none" }));
     let message = json!({ "role": "user", "content": "☕" });

@@ -86,6 +86,7 @@ fn report() -> context::Report {
         verbatim: Vec::new(),
         shortened: Vec::new(),
         pinned: 0,
+        discarded: 0,
     }
 }
 
@@ -184,6 +185,18 @@ pub(super) fn pins() -> (Request, Reply) {
 pub(super) fn unpin() -> (Request, Reply) {
     let params = context::pins::UnpinParams { session: "s-1".into(), id: "pin_0123456789abcdef".into() };
     (Request::ContextUnpin(params), Reply::ContextUnpin(context::pins::UnpinResult {}))
+}
+
+pub(super) fn discard() -> (Request, Reply) {
+    let params = context::discard::DiscardParams {
+        session: "s-1".into(),
+        positions: Some(vec![14, 18]),
+        handles: Some(vec!["out_20261121_5f2a".into()]),
+        messages: Some(vec![message()]),
+        reason: Some("the logs are read ☕".into()),
+    };
+    let result = context::discard::DiscardResult { outputs: 4, tokens: 31_000 };
+    (Request::ContextDiscard(params), Reply::ContextDiscard(result))
 }
 
 fn pinned() -> context::pins::Pin {

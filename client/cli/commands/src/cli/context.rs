@@ -3,6 +3,7 @@
 mod cache_control;
 mod check;
 mod classify;
+mod discard;
 mod pins;
 mod tools;
 mod usage;
@@ -53,6 +54,8 @@ pub(super) enum Command {
         /// What names the pin; see the list
         id: String,
     },
+    /// Name outputs that the agent is done with, so that the next compression leaves a line of each
+    Discard(discard::Arguments),
     /// Show the settings and the state of a session's engine
     Status {
         /// The session's id
@@ -86,6 +89,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Pin(arguments) => pins::pin(session, arguments),
         Command::Pins { session: id } => pins::pins(session, id),
         Command::Unpin { session: id, id: pin } => pins::unpin(session, id, pin),
+        Command::Discard(arguments) => discard::run(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
             out::show(session.common, &result, status)

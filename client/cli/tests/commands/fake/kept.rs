@@ -3,6 +3,7 @@
 use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
+use herma_client::protocol::context::discard::DiscardResult;
 use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
@@ -41,6 +42,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::ContextPin(params) => Reply::ContextPin(Pin { until: params.until, ..pinned() }),
         Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
         Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
+        Request::ContextDiscard(_) => Reply::ContextDiscard(DiscardResult { outputs: 2, tokens: 31_000 }),
         Request::ContextUndo(params) => Reply::ContextUndo(undone(params)),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {

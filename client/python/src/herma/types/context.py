@@ -191,6 +191,15 @@ class ContextConstants(TypedDict):
     """Windows to try when one is too large, from large to small."""
 
 
+class ContextDiscard(TypedDict):
+    """Result of `context.discard`."""
+
+    outputs: int
+    """Outputs that the next compression leaves a line of."""
+    tokens: int
+    """Tokens that they take now, by estimate."""
+
+
 class ContextEstimate(TypedDict):
     """Result of `context.estimate`."""
 
@@ -650,6 +659,8 @@ class Report(TypedDict):
     """Outputs of the tail that became short to make room for the handoff."""
     pinned: NotRequired[int]
     """Messages of the list that stay because they or their pairs are pinned."""
+    discarded: NotRequired[int]
+    """Outputs of the list that are only a line any more because the agent was done with them."""
 
 
 class ScoredMessage(TypedDict):

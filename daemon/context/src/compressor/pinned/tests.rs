@@ -1,6 +1,7 @@
 use super::*;
 use crate::Settings;
 use crate::compressor::prepare;
+use crate::fingerprint::Fingerprint;
 use crate::pairs;
 use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};

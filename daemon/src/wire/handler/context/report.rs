@@ -45,6 +45,7 @@ pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
         elapsed_ms: report.elapsed_s * 1000.0,
         over: report.over.as_ref().map(wire_over),
         pinned: wide(report.pinned),
+        discarded: wide(report.discarded),
         verbatim: report.verbatim.iter().map(|one| scored(one.index, &one.importance)).collect(),
         shortened: report.shortened.iter().map(|one| scored(one.index, &one.importance)).collect(),
     }

@@ -68,6 +68,9 @@ pub(super) fn reported(report: &Report) -> String {
     if report.pinned > 0 {
         rows.push(("pinned", format!("{} messages", out::thousands(report.pinned))));
     }
+    if report.discarded > 0 {
+        rows.push(("discarded", format!("{} outputs", out::thousands(report.discarded))));
+    }
     if !report.verbatim.is_empty() {
         rows.push(("word for word", format!("messages {}", scored(report.verbatim.iter()))));
     }

@@ -372,3 +372,24 @@ class Context:
         params: Mapping[str, Any] = {"session": session, "id": id}
         result: t.Empty = self._call("context.unpin", params, options)
         return result
+
+    def discard(
+        self,
+        *,
+        session: str,
+        positions: List[int] | None = None,
+        handles: List[str] | None = None,
+        messages: List[Any] | None = None,
+        reason: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextDiscard:
+        """Names outputs that the agent is done with: the next compression leaves a line of each."""
+        params: Mapping[str, Any] = {
+            "session": session,
+            "positions": positions,
+            "handles": handles,
+            "messages": messages,
+            "reason": reason,
+        }
+        result: t.ContextDiscard = self._call("context.discard", params, options)
+        return result

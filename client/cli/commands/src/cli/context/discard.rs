@@ -1,0 +1,46 @@
+//! `herma context discard`.
+
+use clap::Args;
+use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
+
+use super::super::exit::Failure;
+use super::super::{Session, out};
+
+/// Outputs that the agent is done with.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\""
+)]
+pub(in crate::cli) struct Arguments {
+    /// The session's id
+    session: String,
+    /// An output, or a call with its outputs, at this position of what was appended to the session
+    #[arg(long = "position", value_name = "N", required_unless_present = "handles")]
+    positions: Vec<u64>,
+    /// Outputs that name this handle
+    #[arg(long = "handle", value_name = "HANDLE")]
+    handles: Vec<String>,
+    /// Why, up to 200 chars
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let params = DiscardParams {
+        session: arguments.session.clone(),
+        positions: Some(arguments.positions.clone()),
+        handles: Some(arguments.handles.clone()),
+        messages: None,
+        reason: arguments.reason.clone(),
+    };
+    let result = session.connect()?.context_discard(params)?;
+    out::show(session.common, &result, told)
+}
+
+fn told(result: &DiscardResult) -> String {
+    let tokens = out::thousands(result.tokens);
+    match result.outputs {
+        1 => format!("the next compression leaves a line of an output of {tokens} tokens\n"),
+        count => format!("the next compression leaves a line of each of {count} outputs of {tokens} tokens\n"),
+    }
+}

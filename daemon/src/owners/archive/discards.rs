@@ -1,0 +1,21 @@
+//! The outputs of sessions that their agents are done with.
+
+use herma_archive::discard::DiscardRow;
+
+use super::ArchiveHandle;
+use crate::data::error::Outcome;
+
+impl ArchiveHandle {
+    /// The discarded outputs of a session; none without an archive.
+    pub(crate) async fn discards(&self, session: String) -> Outcome<Vec<DiscardRow>> {
+        if !self.is_in_use() {
+            return Ok(Vec::new());
+        }
+        self.read(move |reader| reader.discards(&session)).await
+    }
+
+    /// Remembers outputs that the agent is done with.
+    pub(crate) async fn add_discards(&self, session: String, rows: Vec<DiscardRow>) -> Outcome<()> {
+        self.write(move |archive| archive.save_discards(&session, &rows)).await
+    }
+}

@@ -1,0 +1,201 @@
+//! Tool outputs that an agent is done with: which they are, and what becomes of them.
+
+use herma_archive::discard::DiscardRow;
+use herma_context::discards::Discards;
+use herma_context::fingerprint::Fingerprint;
+use herma_context::{Message, Redaction, Role, tokens};
+
+use super::{CompressionService, parse};
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// Chars of a reason.
+const REASON: usize = 200;
+/// Outputs of one call.
+const MOST: usize = 500;
+
+/// Which outputs the agent is done with, named in one way or in several.
+#[derive(Debug, Default)]
+pub(crate) struct Discarding {
+    /// Positions in what was appended, of the outputs or of their calls.
+    pub positions: Vec<u64>,
+    /// Handles that the outputs name.
+    pub handles: Vec<String>,
+    /// The outputs themselves, as JSON texts.
+    pub messages: Vec<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Discarding {
+    /// Whether it names nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    fn count(&self) -> usize {
+        self.positions.len() + self.handles.len() + self.messages.len()
+    }
+}
+
+/// What was discarded.
+#[derive(Debug, Default)]
+pub(crate) struct Discarded {
+    /// How many outputs.
+    pub outputs: usize,
+    /// Tokens that they take, by estimate.
+    pub tokens: u64,
+}
+
+impl CompressionService {
+    /// What an engine is told of a session's discarded outputs.
+    pub(in crate::service) async fn discarded(&self, session: &Session) -> Outcome<Discards> {
+        let rows = self.archive.discards(session.id.clone()).await?;
+        Ok(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row.reason))).collect())
+    }
+
+    /// Has the next compression leave a line of each of these outputs.
+    pub(crate) async fn discard(&self, session: &Session, wanted: Discarding) -> Outcome<Discarded> {
+        let count = wanted.count();
+        if count > MOST {
+            return Err(Error::TooLarge(format!("{count} outputs were named; {MOST} may be named in one call")));
+        }
+        let texts = match wanted.positions.is_empty() && wanted.handles.is_empty() {
+            true => Vec::new(),
+            false => {
+                let found = self.archive.transcript(session.id.clone()).await?;
+                found.map_or_else(Vec::new, |(_, texts)| texts)
+            }
+        };
+        let id = session.id.clone();
+        let (rows, discarded) = blocking("context.discard", move || {
+            let outputs = outputs(&id, parse(texts), wanted.positions, &wanted.handles, wanted.messages)?;
+            let reason = wanted.reason.as_deref().map(in_one_line).filter(|reason| !reason.is_empty());
+            let row = |output: &Message| {
+                let id = Fingerprint::of(output).to_string();
+                DiscardRow { id, reason: reason.clone(), at: unix_now() }
+            };
+            let mut rows: Vec<DiscardRow> = outputs.iter().map(row).collect();
+            rows.sort_by(|one, other| one.id.cmp(&other.id));
+            rows.dedup_by(|one, other| one.id == other.id);
+            let discarded = Discarded { outputs: rows.len(), tokens: tokens::estimate_messages(&outputs) };
+            Ok((rows, discarded))
+        })
+        .await?;
+        self.archive.add_discards(session.id.clone(), rows).await?;
+        self.forget(&session.id);
+        Ok(discarded)
+    }
+}
+
+/// The outputs that are named.
+fn outputs(
+    session: &str,
+    transcript: Vec<Message>,
+    positions: Vec<u64>,
+    handles: &[String],
+    messages: Vec<String>,
+) -> Outcome<Vec<Message>> {
+    let mut found = parse(messages);
+    if let Some(at) = found.iter().position(|message| *message.role() != Role::Tool) {
+        return Err(Error::param("messages", format!("message {at} is no output of a tool")));
+    }
+    let mut places: Vec<usize> = Vec::new();
+    for position in positions {
+        let own = usize::try_from(position).ok().and_then(|at| Some((at, transcript.get(at)?)));
+        let (at, message) = own.ok_or_else(|| {
+            let length = transcript.len();
+            Error::param("positions", format!("{position} is none of the {length} that were appended to {session:?}"))
+        })?;
+        let before = places.len();
+        match message.role() {
+            Role::Tool => places.push(at),
+            // The results of a call stand behind it.
+            _ if !message.tool_calls().is_empty() => {
+                let results = transcript.iter().enumerate().skip(at + 1);
+                places.extend(results.take_while(|(_, next)| *next.role() == Role::Tool).map(|(at, _)| at));
+            }
+            _ => {}
+        }
+        if places.len() == before {
+            let words = format!("{position} is neither an output of a tool nor a call that has one");
+            return Err(Error::param("positions", words));
+        }
+    }
+    for handle in handles {
+        let names = |message: &Message| {
+            *message.role() == Role::Tool && !handle.is_empty() && message.text().contains(handle.as_str())
+        };
+        let named = transcript.iter().enumerate().filter(|(_, message)| names(message)).map(|(at, _)| at);
+        let before = places.len();
+        places.extend(named);
+        if places.len() == before {
+            let shown: String = handle.chars().take(64).collect();
+            return Err(Error::NotFound(format!("no output that was appended to {session:?} names {shown:?}")));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    found.extend(places.into_iter().filter_map(|at| transcript.get(at).cloned()));
+    Ok(found)
+}
+
+/// A reason without secrets and line breaks, bounded.
+fn in_one_line(reason: &str) -> String {
+    let clean = Redaction::On.apply(reason);
+    clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(REASON).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    fn transcript() -> Vec<Message> {
+        parse(
+            [
+                r#"{"role":"user","content":"go"}"#,
+                r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"a","arguments":"{}"}}]}"#,
+                r#"{"role":"tool","tool_call_id":"1","content":"see out_1"}"#,
+                r#"{"role":"assistant","content":"out_1 is done"}"#,
+            ]
+            .map(str::to_owned)
+            .into(),
+        )
+    }
+
+    fn found(positions: &[u64], handles: &[&str], messages: &[&str]) -> Result<usize, String> {
+        let handles: Vec<String> = handles.iter().map(|&handle| handle.to_owned()).collect();
+        let messages = messages.iter().map(|&message| message.to_owned()).collect();
+        let found = outputs("s", transcript(), positions.to_vec(), &handles, messages);
+        found.map(|all| all.len()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn outputs_are_named_by_position_call_handle_or_themselves() {
+        assert_eq!(found(&[2], &[], &[]), Ok(1));
+        assert_eq!(found(&[1, 2], &["out_1"], &[]), Ok(1));
+        assert_eq!(found(&[], &["out_1"], &[r#"{"role":"tool","content":"x"}"#]), Ok(2));
+        for (positions, handles, messages, words) in [
+            (vec![4], vec![], vec![], "none of the 4"),
+            (vec![0], vec![], vec![], "neither an output"),
+            (vec![3], vec![], vec![], "neither an output"),
+            (vec![], vec!["out_2"], vec![], "names \"out_2\""),
+            (vec![], vec![], vec![r#"{"role":"user","content":"x"}"#], "no output"),
+        ] {
+            let error = found(&positions, &handles, &messages).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_one_line_without_secrets() {
+        let secret = format!("sk-{}", "a1B2c3D4".repeat(6));
+        let reason = in_one_line(&format!("done\n with {secret} {}", "x".repeat(500)));
+        assert!(reason.starts_with("done with ") && reason.chars().count() == REASON, "{reason}");
+        assert!(!reason.contains(&secret), "{reason}");
+    }
+}
