@@ -211,6 +211,14 @@ fn only_a_range_leaves_and_the_handoff_tells_more_or_less() {
     assert!(list[1..90] == all[1..90], "the messages before the range");
     assert!(list[list.len() - 590..] == all[all.len() - 590..], "the messages behind the range");
     assert!((95..=200).contains(&done.report.dropped), "{}", done.report.dropped);
+    // The first one changes the system message, the second nothing before the handoff.
+    assert_eq!(done.report.invalidated_tokens, done.report.tokens_before);
+    let position = |at: usize| at as u64;
+    let again = Some((position(list.len() - 400), position(list.len() - 100)));
+    let done = compress(&mut client, CompressParams { messages: Some(list.clone()), ..params(None, again) });
+    let kept = done.report.tokens_before - done.report.invalidated_tokens;
+    assert!(kept > 0 && kept < done.report.tokens_after, "{kept} of {}", done.report.tokens_before);
+    assert!(done.report.pays_after_calls.is_some_and(|calls| calls > 1), "{:?}", done.report.pays_after_calls);
     let Err(ClientError::Rpc(error)) = client.context_compress(params(None, Some((30, 30)))) else { panic!("empty") };
     assert_eq!(error.kind, ErrorKind::InvalidParams);
 }

@@ -10,6 +10,7 @@
 //! * [`Settings`], [`Budgets`]: what a session has configured
 //! * [`mod@engine`]: what the daemon asks of an engine, and what it gets back
 //! * [`provider_error`]: what a provider's error is about, and the window that it names
+//! * [`mod@cache`]: what a compression costs and saves where prompts are cached
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
@@ -44,6 +45,7 @@ mod text;
 pub mod anchors;
 pub mod boundary;
 pub mod breaker;
+pub mod cache;
 pub mod cache_control;
 pub mod check;
 pub mod compressor;

@@ -127,6 +127,10 @@ pub(crate) struct CompressionReport {
     pub verbatim: Vec<Scored>,
     /// Outputs of the tail that became short to make room for the handoff.
     pub shortened: Vec<Scored>,
+    /// Tokens of the list of before that a prompt cache has no use for any more.
+    pub invalidated_tokens: u64,
+    /// Calls after which it has paid for itself where prompts are cached, if it ever does.
+    pub pays_after_calls: Option<u64>,
     /// Messages of the list that stay because they or their pairs are pinned.
     pub pinned: usize,
     /// Outputs of the list that are only a line any more because the agent was done with them.

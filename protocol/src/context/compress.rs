@@ -219,6 +219,12 @@ pub struct Report {
     /// Outputs of the tail that became short to make room for the handoff.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<ScoredMessage>,
+    /// Tokens of the list of before that a prompt cache has no use for any more, by estimate.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub invalidated_tokens: u64,
+    /// Calls after which it has paid for itself where prompts are cached; absent if it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pays_after_calls: Option<u64>,
     /// Messages of the list that stay because they or their pairs are pinned.
     #[serde(default, skip_serializing_if = "is_none")]
     pub pinned: u64,

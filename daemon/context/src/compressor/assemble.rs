@@ -7,6 +7,7 @@ use super::over;
 use super::pinned;
 use super::sections::{Record, Sections};
 use super::{Prepared, shorten};
+use crate::cache::Sizes;
 use crate::handoff::Section;
 use crate::handoff::{self, Placement};
 use crate::images;
@@ -17,7 +18,7 @@ use crate::request::Gain;
 use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Scored, Slot, Summary};
 use crate::savings::savings_pct;
 use crate::text::{head, longer_than};
-use crate::tokens::{Load, tokens_of, tokens_to_chars};
+use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
@@ -188,6 +189,10 @@ pub(super) fn finish(
     };
     let unpinned = pinned::lost(&prepared.input, list.iter().map(|placed| &placed.message), &prepared.pins);
     let (slots, removed) = slots(list, &prepared.input);
+    let unchanged = slots.iter().enumerate().take_while(|(at, slot)| matches!(slot, Slot::Kept(index) if index == at));
+    let unchanged = prepared.layout.measures.iter().take(unchanged.count());
+    let unchanged = unchanged.fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
+    let sizes = Sizes { before: estimate, after: after.tokens(), unchanged };
     // A picture in it may have gone, or a handoff may stand in front of it.
     let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();
     let verbatim = verbatim.into_iter().filter(is_whole).collect();
@@ -195,6 +200,7 @@ pub(super) fn finish(
         slots,
         removed,
         numbers,
+        sizes,
         constraints,
         state,
         handoff: text,

@@ -1,6 +1,7 @@
 //! What a run made of a list.
 
 use super::{EngineState, Over};
+use crate::cache::Sizes;
 use crate::constraints::Update;
 use crate::importance::Importance;
 use crate::message::Message;
@@ -15,6 +16,8 @@ pub struct Compressed {
     pub removed: Vec<Removed>,
     /// Figures for the report.
     pub numbers: Numbers,
+    /// What a prompt cache can still use; by estimate.
+    pub sizes: Sizes,
     /// The session's rules from now on.
     pub constraints: Update,
     /// The state afterwards; it holds the summary's body.

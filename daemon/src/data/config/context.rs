@@ -34,6 +34,10 @@ section! {
         pub max_per_hour: u32 = 6, whole(0..=MAX_PER_HOUR, "compressions an hour");
         /// New text between two of them.
         pub min_new_text: f64 = 0.02, fraction(0.0..=1.0, "of the window");
+        /// What a token costs that the provider writes into its prompt cache.
+        pub cache_write_price: f64 = 1.25, fraction(0.0..=100.0, "of the price of plain input");
+        /// What one costs that it reads from there.
+        pub cache_read_price: f64 = 0.1, fraction(0.0..=100.0, "of the price of plain input");
         /// For gateways, 400 say: lists as long as that are compressed too; 0: none.
         pub hygiene_messages: usize = 0, whole(0.., "messages");
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use herma_context::cache::Prices;
 use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Message, tokens};
@@ -16,7 +17,7 @@ use super::run::{Run, RunOptions, RunReport, WrittenSummary};
 use super::writing::{Step, Writing};
 use super::{CompressionService, precomputed};
 use crate::data::clock::{self, unix_now};
-use crate::data::config::CompressionMode;
+use crate::data::config::{CompressionMode, ContextConfig};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{CompressionReport, Event};
 use crate::data::summarizer_kind::Kind;
@@ -201,7 +202,9 @@ impl CompressionService {
     async fn finish(self: &Arc<Self>, run: Run, text: WrittenSummary, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
         let (form, started, chain) = (run.form, run.started, run.chain.kinds().to_vec());
         let done = commit(self, run, text, running).await?;
-        let report = Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done);
+        let ContextConfig { cache_write_price: write, cache_read_price: read, .. } = self.defaults.context;
+        let prices = Prices { write, read };
+        let report = Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, prices);
         let messages = NewMessages::Changed(done.compressed);
         Ok(self.reply(messages, done.input, form, report))
     }

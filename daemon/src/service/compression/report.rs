@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use herma_context::cache::Prices;
 use herma_context::engine::Over;
 use herma_context::{Message, pressure, tokens};
 
@@ -26,8 +27,8 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Of a list that became a shorter one.
-    pub(super) fn done(&self, done: &Done) -> CompressionReport {
+    /// Of a list that became a shorter one, at these prices.
+    pub(super) fn done(&self, done: &Done, prices: Prices) -> CompressionReport {
         let numbers = done.compressed.numbers;
         let over = done.compressed.over.clone();
         let mut report = self.common(&done.report, over);
@@ -52,6 +53,8 @@ impl Frame<'_> {
             unverified: done.report.unverified.clone(),
             verbatim: done.compressed.verbatim.clone(),
             shortened: done.compressed.shortened.clone(),
+            invalidated_tokens: done.compressed.sizes.invalidated(),
+            pays_after_calls: done.compressed.sizes.pays_after(prices),
             pinned: done.compressed.pinned,
             discarded: done.compressed.discarded,
             ..report
@@ -103,6 +106,8 @@ impl Frame<'_> {
             over,
             verbatim: Vec::new(),
             shortened: Vec::new(),
+            invalidated_tokens: 0,
+            pays_after_calls: None,
             pinned: 0,
             discarded: 0,
         }

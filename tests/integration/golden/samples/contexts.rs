@@ -85,6 +85,8 @@ fn report() -> context::Report {
         over: Some(over()),
         verbatim: Vec::new(),
         shortened: Vec::new(),
+        invalidated_tokens: 0,
+        pays_after_calls: None,
         pinned: 0,
         discarded: 0,
     }

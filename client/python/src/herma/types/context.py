@@ -657,6 +657,11 @@ class Report(TypedDict):
     """Messages between head and tail that stay word for word, because much refers to them."""
     shortened: NotRequired[list[ScoredMessage]]
     """Outputs of the tail that became short to make room for the handoff."""
+    invalidated_tokens: NotRequired[int]
+    """Tokens of the list of before that a prompt cache has no use for any more, by estimate."""
+    pays_after_calls: NotRequired[int]
+    """Calls after which it has paid for itself where prompts are cached; absent if it never does.
+    """
     pinned: NotRequired[int]
     """Messages of the list that stay because they or their pairs are pinned."""
     discarded: NotRequired[int]

@@ -44,6 +44,8 @@ pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
         warnings: report.warnings.clone(),
         elapsed_ms: report.elapsed_s * 1000.0,
         over: report.over.as_ref().map(wire_over),
+        invalidated_tokens: report.invalidated_tokens,
+        pays_after_calls: report.pays_after_calls,
         pinned: wide(report.pinned),
         discarded: wide(report.discarded),
         verbatim: report.verbatim.iter().map(|one| scored(one.index, &one.importance)).collect(),

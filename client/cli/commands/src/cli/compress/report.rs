@@ -65,6 +65,15 @@ pub(super) fn reported(report: &Report) -> String {
         ("pruned", format!("{} tool results shortened", report.pruned)),
         ("in the handoff", format!("{} constraints, {} exact references", report.constraints, report.anchors)),
     ];
+    if report.invalidated_tokens > 0 {
+        let pays = match report.pays_after_calls {
+            Some(1) => "pays with the next call".to_owned(),
+            Some(calls) => format!("pays after {} calls", out::thousands(calls)),
+            None => "never pays by itself".to_owned(),
+        };
+        let tokens = out::thousands(report.invalidated_tokens);
+        rows.push(("prompt cache", format!("{tokens} tokens no longer cached; {pays}")));
+    }
     if report.pinned > 0 {
         rows.push(("pinned", format!("{} messages", out::thousands(report.pinned))));
     }
