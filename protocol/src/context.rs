@@ -303,6 +303,20 @@ pub struct PlanParams {
     pub range: Option<(u64, u64)>,
 }
 
+/// An output that a later one stands in for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Superseded {
+    /// Its position.
+    pub index: u64,
+    /// Position of the output that stands in for it.
+    pub by: u64,
+    /// What happened since: `looked_again`, `changed`, `went_well`.
+    pub since: String,
+    /// Tokens that it takes, by estimate.
+    pub tokens: u64,
+}
+
 /// Result of `context.plan`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -338,6 +352,9 @@ pub struct PlanResult {
     /// What each message of the input is worth to what comes after it, those that are worth nothing left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredMessage>,
+    /// Outputs of the input that later ones stand in for: to discard, if the agent thinks so too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<Superseded>,
     /// What the list would be, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,

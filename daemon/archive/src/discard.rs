@@ -84,12 +84,15 @@ mod tests {
     fn discarded_outputs_are_remembered_with_the_newest_reason_and_go_with_the_session() {
         let (_folder, mut archive) = archive();
         let [first, second] = [row("a", 1.0, None), row("b", 2.0, Some("read again"))];
-        assert!(matches!(archive.save_discards("s", &[first.clone()]), Err(ArchiveError::NoSession { .. })));
+        assert!(matches!(
+            archive.save_discards("s", std::slice::from_ref(&first)),
+            Err(ArchiveError::NoSession { .. })
+        ));
         archive.create_session(&session("s")).unwrap();
         archive.create_session(&session("t")).unwrap();
         archive.save_discards("s", &[first, second.clone()]).unwrap();
         let again = row("a", 3.0, Some("done"));
-        archive.save_discards("s", &[again.clone()]).unwrap();
+        archive.save_discards("s", std::slice::from_ref(&again)).unwrap();
         assert_eq!(archive.reader().discards("s").unwrap(), [second, again]);
         copy(archive.connection(), "s", "t").unwrap();
         archive.remove_session("s").unwrap();
@@ -101,8 +104,8 @@ mod tests {
     fn the_oldest_are_forgotten_where_there_are_too_many() {
         let (_folder, mut archive) = archive();
         archive.create_session(&session("s")).unwrap();
-        let rows: Vec<DiscardRow> =
-            (0..MOST + 5).map(|at| row(&format!("{at:05}"), f64::from(at as u32), None)).collect();
+        let count = u32::try_from(MOST).unwrap() + 5;
+        let rows: Vec<DiscardRow> = (0..count).map(|at| row(&format!("{at:05}"), f64::from(at), None)).collect();
         archive.save_discards("s", &rows).unwrap();
         let there = archive.reader().discards("s").unwrap();
         assert_eq!(there, rows[5..]);

@@ -20,7 +20,7 @@
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * [`mod@work`]: what the conversation is about, by exact names
-//! * [`mod@importance`]: what each message is worth to what comes after it
+//! * [`mod@importance`]: what each message is worth to what comes after it; [`mod@superseded`]: which outputs are old
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
 
@@ -71,6 +71,7 @@ pub mod prune;
 pub mod rehydrate;
 pub mod savings;
 pub mod serialize;
+pub mod superseded;
 pub mod tokens;
 pub mod tools;
 pub mod trajectory;

@@ -467,6 +467,7 @@ fn plan_result() -> context::PlanResult {
         focus: Some("the socket".into()),
         previous_summary: Some("## Goal".into()),
         scores: Vec::new(),
+        superseded: Vec::new(),
         preview: None,
     }
 }

@@ -8,6 +8,7 @@ use crate::importance::importance;
 use crate::redaction::Redaction;
 use crate::request::{Gain, PlanRequest, Prompt};
 use crate::run::Plan;
+use crate::superseded::superseded;
 use crate::{Message, Settings, serialize};
 
 /// Plans a compression; there is an answer for every list and every window.
@@ -50,5 +51,6 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
         focus: brief.focus,
         previous_summary: brief.previous,
         scores: importance(messages),
+        superseded: superseded(messages),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::importance::Importance;
 use crate::message::Message;
+use crate::superseded::Superseded;
 
 /// What a compression of a list would do.
 #[derive(Clone, Debug)]
@@ -32,4 +33,6 @@ pub struct Plan {
     pub previous_summary: Option<String>,
     /// What each message of the input is worth to what comes after it.
     pub scores: Vec<Importance>,
+    /// Outputs of the input that later ones stand in for.
+    pub superseded: Vec<Superseded>,
 }

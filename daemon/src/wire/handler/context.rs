@@ -20,11 +20,12 @@ mod usage;
 use std::ops::Range;
 
 use herma_context::engine::{Focus, Plan, PlanRequest, Today};
+use herma_context::superseded::Superseded as Old;
 use herma_context::{Detail, Message, tokens};
 use herma_protocol::Json;
 use herma_protocol::context::{
     ConfigureParams, ConstantsResult, Detail as WireDetail, EstimateParams, EstimateResult, Headings, PlanParams,
-    PlanResult, StatusParams, StatusResult,
+    PlanResult, StatusParams, StatusResult, Superseded,
 };
 use herma_protocol::value::TextOrOff;
 
@@ -154,9 +155,15 @@ fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
         summary_budget: plan.summary_budget,
         focus: plan.focus,
         previous_summary: plan.previous_summary,
+        superseded: plan.superseded.iter().map(superseded).collect(),
         scores: scored.map(|(at, importance)| report::scored(at, importance)).collect(),
         preview: None,
     })
+}
+
+fn superseded(old: &Old) -> Superseded {
+    let (index, by) = (wide(old.index), wide(old.by));
+    Superseded { index, by, since: old.since.name().into(), tokens: old.tokens }
 }
 
 fn focus(focus: Option<TextOrOff>) -> Focus {

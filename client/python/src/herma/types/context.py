@@ -276,6 +276,8 @@ class ContextPlan(TypedDict):
     """What each message of the input is worth to what comes after it, those that are worth nothing
     left out.
     """
+    superseded: NotRequired[list[Superseded]]
+    """Outputs of the input that later ones stand in for: to discard, if the agent thinks so too."""
     preview: NotRequired[PlanPreview]
     """What the list would be, if that was asked for."""
 
@@ -701,6 +703,19 @@ class SummaryRequest(TypedDict):
     """Chat messages to send."""
     max_tokens: int
     """Most tokens of the answer."""
+
+
+class Superseded(TypedDict):
+    """An output that a later one stands in for."""
+
+    index: int
+    """Its position."""
+    by: int
+    """Position of the output that stands in for it."""
+    since: str
+    """What happened since: `looked_again`, `changed`, `went_well`."""
+    tokens: int
+    """Tokens that it takes, by estimate."""
 
 
 class ToolUse(TypedDict):

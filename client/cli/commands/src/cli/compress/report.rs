@@ -1,6 +1,6 @@
 //! What a compression would do, and what it did, for people.
 
-use herma_client::protocol::context::{PlanResult, Report, ScoredMessage};
+use herma_client::protocol::context::{PlanResult, Report, ScoredMessage, Superseded};
 
 use super::out;
 
@@ -9,6 +9,9 @@ const QUOTATION: usize = 100;
 
 /// Messages of a plan that are named with their scores.
 const MOST_SCORED: usize = 5;
+
+/// Old outputs of a plan that are named.
+const MOST_OLD: usize = 10;
 
 /// What would be done.
 pub(super) fn planned(plan: &PlanResult) -> String {
@@ -22,7 +25,19 @@ pub(super) fn planned(plan: &PlanResult) -> String {
         ("summary", format!("up to {} tokens", out::thousands(plan.summary_budget))),
         ("focus", plan.focus.clone().unwrap_or_else(|| "none".into())),
         ("worth most", most(&plan.scores)),
+        ("old outputs", old(&plan.superseded)),
     ])
+}
+
+/// Outputs that may be discarded: how many, what they take, and where they stand.
+fn old(superseded: &[Superseded]) -> String {
+    let positions: Vec<String> = superseded.iter().take(MOST_OLD).map(|old| old.index.to_string()).collect();
+    let more = if superseded.len() > MOST_OLD { ", …" } else { "" };
+    let tokens: u64 = superseded.iter().map(|old| old.tokens).sum();
+    match superseded.len() {
+        0 => "none".to_owned(),
+        count => format!("{count}, {} tokens: messages {}{more}", out::thousands(tokens), positions.join(", ")),
+    }
 }
 
 /// The messages that are worth most to what comes after them.
