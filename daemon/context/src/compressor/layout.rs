@@ -46,7 +46,7 @@ pub(crate) struct Layout {
     /// Discarded outputs of which a line stands, in order.
     pub(crate) discarded: Vec<usize>,
     /// Messages of the middle that a chosen range leaves out.
-    pub(crate) held: Vec<usize>,
+    pub(crate) outside: Vec<usize>,
     /// Pinned messages with what they can't stand without, wherever they stand, in order.
     pub(crate) pinned: Vec<usize>,
     /// Messages that the tail holds whatever they weigh.
@@ -94,7 +94,7 @@ impl Layout {
             tail,
             kept: Vec::new(),
             discarded: Vec::new(),
-            held: Vec::new(),
+            outside: Vec::new(),
             pinned: Vec::new(),
             is_tight: false,
             spilled: Vec::new(),

@@ -31,13 +31,13 @@ impl Layout {
         self.discarded.retain(|at| pinned.binary_search(at).is_err());
         self.pinned = pinned;
         let middle = self.middle();
-        let held = self.held.clone();
+        let outside = self.outside.clone();
         for at in self.pinned.clone() {
             if let Some(message) = messages.get(at) {
                 self.restore(at, &freed(message, middle.contains(&at)));
             }
         }
-        self.kept = self.kept_of(messages, middle, held);
+        self.kept = self.kept_of(messages, middle, outside);
     }
 
     /// What stays of a middle where these stay, and what is pinned: in order, each beside somebody whom it can stand
@@ -60,7 +60,7 @@ impl Layout {
 }
 
 /// A message without the handoff in front of it, where a new one comes.
-fn freed(message: &Message, is_replaced: bool) -> Message {
+pub(super) fn freed(message: &Message, is_replaced: bool) -> Message {
     handoff::without_handoff(message).filter(|_| is_replaced).unwrap_or_else(|| message.clone())
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::exchange::Exchange;
 use super::layout::Layout;
+use super::pinned::freed;
 use crate::handoff;
 use crate::message::{Message, Role};
 use crate::pairs;
@@ -27,16 +28,16 @@ impl Layout {
         let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
         self.start = earlier.unwrap_or(from);
         (self.end, self.tail) = (end, end);
+        let before = earlier.map_or(from..from, |at| at + 1..from);
+        let user = exchange.user.filter(|at| (from..end).contains(at));
+        self.outside = before.chain(user).collect();
         // Nor does anything become shorter there.
-        let range = self.start..end;
-        for (at, message) in messages.iter().enumerate().filter(|(at, _)| !range.contains(at)) {
-            self.restore(at, message);
+        let leaves = |at: &usize| Some(*at) == earlier || ((from..end).contains(at) && Some(*at) != user);
+        for (at, message) in messages.iter().enumerate().filter(|(at, _)| !leaves(at)) {
+            let is_replaced = self.middle().contains(&at);
+            self.restore(at, &freed(message, is_replaced));
         }
-        let outside = earlier.map_or(from..from, |at| at + 1..from);
-        let user = exchange.user.filter(|at| self.middle().contains(at));
-        self.held = outside.chain(user).collect();
-        self.held.sort_unstable();
-        self.held.dedup();
+        self.discarded.retain(leaves);
         Ok(())
     }
 }
