@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::Settings;
 use crate::compressor::prepare;
@@ -119,4 +121,44 @@ fn where_all_that_could_leave_is_pinned_nothing_leaves() {
     let request = CompressRequest { pins: pins(&messages, &all), ..CompressRequest::default() };
     let declined = prepare(&messages, &settings(60_000, 0, 4), &EngineState::default(), &request);
     assert!(declined.is_err());
+}
+
+proptest! {
+    /// Whatever is pinned, discarded or out of range: what is pinned is there or named, calls and results belong
+    /// together, and there is one handoff at the most.
+    #[test]
+    fn any_wishes_give_a_valid_list(
+        turns in prop::collection::vec(prop::sample::select(vec!["u", "U", "a", "A", "ct", "cT", "UcTa", "UA"]), 8..60),
+        pinned in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        discarded in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        range in prop::option::of((0_usize..80, 1_usize..80)),
+        window in prop::sample::select(vec![4_000_u64, 12_000, 60_000, 1_000_000]),
+        rounds in 1_usize..3,
+    ) {
+        let mut messages = list(&format!("s{}", turns.concat()));
+        let fingerprint = |at: &prop::sample::Index| Fingerprint::of(&messages[at.index(messages.len())]);
+        let request = CompressRequest {
+            pins: pinned.iter().map(fingerprint).collect(),
+            discards: discarded.iter().map(|at| (fingerprint(at), None)).collect(),
+            range: range.map(|(from, length)| from..from + length),
+            ..CompressRequest::default()
+        };
+        let settings = settings(window, 1, 4);
+        let mut state = EngineState::default();
+        for _ in 0..rounds {
+            let Ok(prepared) = prepare(&messages, &settings, &state, &request) else { break };
+            let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
+            let new = prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note);
+            let next: Vec<Message> = new.messages(&messages).cloned().collect();
+            let there = |wanted: &Message| next.iter().any(|one| Fingerprint::of(one) == Fingerprint::of(wanted));
+            for (at, message) in messages.iter().enumerate().filter(|(_, message)| request.pins.has(message)) {
+                let is_named = new.unpinned.iter().any(|lost| Fingerprint::of(&messages[*lost]) == Fingerprint::of(message));
+                prop_assert!(there(message) != is_named, "{at}");
+            }
+            prop_assert_eq!(pairs::pairing(&next), pairs::Pairing::default());
+            prop_assert!(next.iter().filter(|message| handoff::is_handoff(message)).count() <= 1);
+            state = new.state;
+            messages = next;
+        }
+    }
 }
