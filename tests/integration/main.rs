@@ -19,6 +19,7 @@ mod chain;
 mod cli;
 mod client_summarizer;
 mod clock;
+mod complaints;
 mod compression;
 mod constraints;
 mod crash;
