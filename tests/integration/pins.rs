@@ -165,6 +165,11 @@ fn what_can_not_be_pinned_is_refused_with_the_reason() {
         (PinParams { position: Some(0), ..PinParams::default() }, ErrorKind::InvalidParams, "nothing was appended"),
         (PinParams::default(), ErrorKind::InvalidParams, "one of them only"),
         (PinParams { handle: Some("out_1".into()), ..PinParams::default() }, ErrorKind::NotFound, "out_1"),
+        (
+            PinParams { message: Some(Json::parse("7".into()).unwrap()), ..PinParams::default() },
+            ErrorKind::InvalidParams,
+            "JSON object",
+        ),
         (PinParams { message: Some(large), ..PinParams::default() }, ErrorKind::TooLarge, "20 %"),
         (
             PinParams { message: Some(exchange()[1].clone()), until: Some(1.0), ..PinParams::default() },

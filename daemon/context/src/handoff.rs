@@ -144,7 +144,7 @@ pub fn is_handoff(message: &Message) -> bool {
 }
 
 /// Whether a message is a handoff and nothing else.
-pub(crate) fn is_only_handoff(message: &Message) -> bool {
+pub fn is_only_handoff(message: &Message) -> bool {
     is_handoff(message) && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
 }
 

@@ -124,17 +124,22 @@ fn outputs(
             return Err(Error::param("positions", words));
         }
     }
-    for handle in handles {
-        let names = |message: &Message| {
-            *message.role() == Role::Tool && !handle.is_empty() && message.text().contains(handle.as_str())
-        };
-        let named = transcript.iter().enumerate().filter(|(_, message)| names(message)).map(|(at, _)| at);
-        let before = places.len();
-        places.extend(named);
-        if places.len() == before {
-            let shown: String = handle.chars().take(64).collect();
-            return Err(Error::NotFound(format!("no output that was appended to {session:?} names {shown:?}")));
+    let mut is_found = vec![false; handles.len()];
+    for (at, message) in transcript.iter().enumerate().filter(|(_, message)| *message.role() == Role::Tool) {
+        if handles.is_empty() {
+            break;
         }
+        let text = message.text();
+        for (handle, is_found) in handles.iter().zip(&mut is_found) {
+            if !handle.is_empty() && text.contains(handle.as_str()) {
+                *is_found = true;
+                places.push(at);
+            }
+        }
+    }
+    if let Some((handle, _)) = handles.iter().zip(is_found).find(|(_, is_found)| !is_found) {
+        let shown: String = handle.chars().take(64).collect();
+        return Err(Error::NotFound(format!("no output that was appended to {session:?} names {shown:?}")));
     }
     places.sort_unstable();
     places.dedup();

@@ -156,7 +156,10 @@ fn position(session: &str, messages: &[Message], which: Pinned) -> Outcome<usize
         }
         Pinned::Message(_) => 0,
     };
-    match messages.get(at).is_some_and(herma_context::handoff::is_handoff) {
+    if !messages.get(at).is_some_and(Message::is_object) {
+        return Err(Error::param("message", "a message is a JSON object with a role and its content"));
+    }
+    match messages.get(at).is_some_and(herma_context::handoff::is_only_handoff) {
         true => Err(Error::param("position", "that message is a handoff, which the next compression renews")),
         false => Ok(at),
     }
