@@ -4,16 +4,26 @@
 #![no_main]
 
 use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
+use herma_context::fingerprint::Fingerprint;
 use herma_context::{Message, Settings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let messages: Vec<Message> = text.lines().filter_map(|line| Message::parse(line).ok()).collect();
     let Ok(settings) = Settings::of_window(1 + text.len() as u64 % 4096) else { return };
-    let request = PlanRequest { focus: Focus::Auto, previous_summary: None, today: None };
+    // What is wished for follows from the input, so that a finding can be played again.
+    let every = |number: usize| messages.iter().skip(text.len() % number).step_by(number).map(Fingerprint::of);
+    let wishes = CompressRequest {
+        pins: every(7).take(text.len() % 4).collect(),
+        discards: every(5).map(|one| (one, None)).collect(),
+        range: text.len().is_multiple_of(3).then(|| text.len() % 11..text.len() % 101),
+        ..CompressRequest::default()
+    };
+    let CompressRequest { pins, discards, range, .. } = wishes.clone();
+    let request = PlanRequest { focus: Focus::Auto, pins, discards, range, ..PlanRequest::default() };
     let planned = settings.engine.plan(&messages, &settings, &request);
     assert_eq!(planned.messages.len(), messages.len());
-    let request = CompressRequest { focus: Focus::Auto, today: None, ..CompressRequest::default() };
+    let request = CompressRequest { focus: Focus::Auto, today: None, ..wishes };
     let state = EngineState::default();
     let Ok(prepared) = settings.engine.prepare(&messages, &settings, &state, &request, |_| ()) else { return };
     let body = prepared.extractive_summary(None);
