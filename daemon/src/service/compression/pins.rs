@@ -19,6 +19,8 @@ const MOST: usize = 64;
 const SHARE: u64 = 20;
 /// Chars of a message's beginning that a list of pins shows.
 const SHOWN: usize = 200;
+/// Chars of a role that are shown: what a client calls a role may be any text.
+const ROLE: usize = 40;
 /// The longest time that a pin may be asked to last, in Unix seconds: the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
@@ -110,7 +112,7 @@ impl CompressionService {
             let text = Redaction::On.apply(&message.text()).chars().take(SHOWN).collect();
             Ok(PinRow {
                 id: format!("{PREFIX}{fingerprint}"),
-                role: message.role().as_str().to_owned(),
+                role: message.role().as_str().chars().take(ROLE).collect(),
                 text,
                 tokens: tokens::estimate_messages(&group),
                 at: 0.0,
