@@ -117,3 +117,47 @@ fn there_may_be_nothing_to_make_ahead() {
     raw.result("context.configure", &json!({ "session": "s", "summarizer": "client" }));
     assert_eq!(ahead(&mut raw)["state"], "nothing", "only the agent can write it");
 }
+
+/// A session of the engine that asks nobody, near its threshold.
+fn near(raw: &mut Raw, engine: &str) -> u64 {
+    let params = json!({ "session": "s", "context_length": 16_000, "engine": engine });
+    raw.result("context.configure", &params);
+    append(raw, 0, 100);
+    let known = raw.result("context.check", &json!({ "session": "s", "tokens": 1 }));
+    let threshold = known["threshold"].as_u64().unwrap();
+    let due = raw.result("context.check", &json!({ "session": "s", "tokens": threshold * 95 / 100 }));
+    assert_eq!(due["compress"], false, "{due}");
+    threshold
+}
+
+#[test]
+fn an_engine_that_asks_nobody_begins_by_itself_near_the_threshold() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut listener = daemon.raw();
+    listener.result("subscribe", &json!({ "topics": ["compression.progress"] }));
+    let mut raw = daemon.raw();
+    let threshold = near(&mut raw, "lossless");
+    // Nobody asked for it.
+    assert_eq!(listener.read()["method"], "compression.progress");
+    eventually("the run", || (ahead(&mut raw)["state"] == "ready").then_some(()));
+    append(&mut raw, 100, 104);
+    let due = raw.result("context.check", &json!({ "session": "s", "tokens": threshold + 1 }));
+    assert_eq!(due["compress"], true, "{due}");
+    let done = compress(&mut raw, &json!({}));
+    let report = &done["report"];
+    assert_eq!((&report["compressed"], &report["summarizer"]), (&json!(true), &json!("extractive")), "{report}");
+    let messages = done["messages"].as_array().unwrap();
+    assert_eq!(messages[messages.len() - 4..], conversation(104)[100..]);
+    let described = raw.result("recall.describe", &json!({ "session": "s" }));
+    assert!(!described["map"].as_array().unwrap().is_empty(), "{described}");
+}
+
+#[test]
+fn an_engine_that_may_ask_somebody_waits_for_its_caller() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    near(&mut raw, "compressor");
+    assert_eq!(ahead(&mut raw)["state"], "started");
+}

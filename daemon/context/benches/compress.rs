@@ -1,7 +1,7 @@
 //! How long a compression takes, against parsing the same bytes into raw values.
 //!
 //! Prints milliseconds and the ratio. `cargo bench -p herma-context`; with `HERMA_BENCH_FILE`
-//! set, the JSON list in that file is measured too.
+//! set, the JSON list in that file is measured instead.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
 
 use std::fmt::Write as _;
@@ -17,12 +17,12 @@ fn main() {
     println!(
         "messages      MB   floor ms   parse ms   estimate   prepare   extractive   finish   request   whole   ratio"
     );
+    if let Ok(path) = std::env::var("HERMA_BENCH_FILE") {
+        return run(&std::fs::read_to_string(path).unwrap());
+    }
     for count in [1_000, 5_000, 50_000] {
         let bytes_per_output = if count == 50_000 { 400 } else { 6_500 };
         run(&conversation(count, bytes_per_output));
-    }
-    if let Ok(path) = std::env::var("HERMA_BENCH_FILE") {
-        run(&std::fs::read_to_string(path).unwrap());
     }
 }
 

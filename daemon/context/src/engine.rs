@@ -28,6 +28,11 @@ use crate::settings::Settings;
 /// Every question that engines answer differently, and the only place that knows more of them than
 /// their names.
 impl Engine {
+    /// Whether it writes itself what stands for the messages that leave, and asks nobody.
+    pub const fn writes_itself(self) -> bool {
+        matches!(self, Self::Lossless)
+    }
+
     /// Whether anything in the list can be replaced at all. A glance: the run may find that it
     /// gains nothing.
     pub fn has_content(self, messages: &[Message], settings: &Settings) -> bool {

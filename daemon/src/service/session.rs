@@ -42,6 +42,8 @@ pub(crate) struct Session {
     generation: AtomicU64,
     /// When it was last noted that it is in use, in Unix seconds.
     touched: AtomicU64,
+    /// One more than the generation whose compression was begun ahead unasked; 0 for none.
+    ahead: AtomicU64,
 }
 
 impl Session {
@@ -62,6 +64,7 @@ impl Session {
             compressing: Arc::default(),
             generation: AtomicU64::new(row.generation),
             touched: AtomicU64::new(0),
+            ahead: AtomicU64::new(0),
         }
     }
 
@@ -88,6 +91,12 @@ impl Session {
     /// A session belongs to the profile that it was opened with.
     pub(crate) fn check_profile(&self, named: Option<&str>) -> Outcome<()> {
         check_profile(&self.id, &self.profile, named)
+    }
+
+    /// Whether nobody asked so far for the compression of its generation to be begun ahead; from now on somebody did.
+    pub(crate) fn begins_ahead(&self) -> bool {
+        let next = self.generation() + 1;
+        self.ahead.swap(next, Ordering::Relaxed) != next
     }
 
     /// Notes that it is in use; true when that was not noted for a while.

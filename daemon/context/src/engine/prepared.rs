@@ -42,6 +42,11 @@ impl Prepared {
         }
     }
 
+    /// Whether the engine writes what stands for the messages that leave, and asks nobody.
+    pub fn writes_itself(&self) -> bool {
+        matches!(self.0, Run::Lossless(_))
+    }
+
     /// Whether it may wait for a list that has grown by then: nothing of it depends on how little
     /// room there is.
     pub fn is_ordinary(&self) -> bool {

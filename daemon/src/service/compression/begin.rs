@@ -4,16 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herma_context::engine::Declined;
-use herma_context::{Engine, Message, Settings};
+use herma_context::{Message, Settings};
 
 use super::commit::handle;
 use super::precomputed::{self, Continued};
 use super::run::{Committed, Run, RunOptions, RunReport, WrittenSummary};
 use super::{CompressionService, list};
 use crate::data::config::CompressionMode;
-use crate::data::error::Outcome;
+use crate::data::error::{Error, Outcome};
 use crate::data::event::Phase;
-use crate::data::summarizer_kind::Kind;
 use crate::owners::archive::{CompressionStart, StagedCompression};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -49,7 +48,7 @@ pub(super) async fn begin(
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
         let RunOptions { request, chain, mode, form, started, transcript } = options;
-        let comes_soon = chain.is_at_hand() || settings.engine == Engine::Lossless;
+        let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
         let run = |prepared, chain, report, staged| {
@@ -74,14 +73,10 @@ pub(super) async fn begin(
         };
         Ok(match settings.engine.prepare(&messages, &settings, &state, &request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into() },
-            Ok(mut prepared) if !prepared.needs_summary() => {
-                let report = RunReport { warnings: prepared.write_own(&service.policy), ..RunReport::default() };
-                let by = match settings.engine {
-                    Engine::Compressor => chain.configured(),
-                    Engine::Lossless => Kind::Extractive,
-                };
-                let text = WrittenSummary { body: String::new(), by };
-                Begun::Ready(run(prepared, chain, report, staged), text)
+            Ok(prepared) if !prepared.needs_summary() => {
+                let mut run = run(prepared, chain, RunReport::default(), staged);
+                let text = run.write_own(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;
+                Begun::Ready(run, text)
             }
             Ok(prepared) => Begun::Lacking(run(prepared, chain, RunReport::default(), staged)),
         })

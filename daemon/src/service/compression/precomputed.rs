@@ -1,7 +1,7 @@
 //! Summaries that are written while nobody waits.
 //!
-//! From the transcript that was appended a run is prepared and its summary written. It
-//! is kept until the session is compressed: where the list only grew since, byte for
+//! From the transcript that was appended a run is prepared and its summary written, or what an engine
+//! writes itself. It is kept until the session is compressed: where the list only grew since, byte for
 //! byte, what is new goes into the tail.
 
 use std::collections::VecDeque;
@@ -14,10 +14,12 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::commit::short_hash;
+use super::due::{Due, Reason};
 use super::run::{Run, RunOptions, RunReport, WrittenSummary};
 use super::writing::{Step, Writing};
 use super::{CompressionService, list};
 use crate::data::error::Outcome;
+use crate::data::event::Phase;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
@@ -172,6 +174,28 @@ impl PrecomputedSummary {
     }
 }
 
+/// Percent of the threshold from which a run is begun unasked by an engine that needs nobody for it. What comes
+/// until the threshold is in the tail of that run, so it is to be little.
+const NEAR: u64 = 90;
+
+impl CompressionService {
+    /// Begins a run ahead, once in each generation, where a session comes near its threshold and its engine asks nobody:
+    /// then nothing is left to do for the turn that crosses it but to put the list together.
+    pub(crate) fn begin_ahead_if_near(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings, due: &Due) {
+        let is_near = matches!(due.reason, Reason::BelowThreshold | Reason::OverThreshold)
+            && u128::from(due.tokens) * 100 >= u128::from(due.threshold) * u128::from(NEAR);
+        if !settings.engine.writes_itself() || !is_near || due.compress || !session.begins_ahead() {
+            return;
+        }
+        let (service, session) = (Arc::clone(self), Arc::clone(session));
+        tokio::spawn(async move {
+            if let Err(error) = service.compact_ahead(&session, Focus::default()).await {
+                tracing::debug!(session = session.id, "nothing was made ahead: {error}");
+            }
+        });
+    }
+}
+
 /// Begins a run for the transcript that was appended, unless there is one; `None` when
 /// there is nothing to compress, or only the agent could write the summary.
 pub(super) async fn begin(
@@ -183,7 +207,9 @@ pub(super) async fn begin(
     if let Some(known) = service.prepared.precomputed.stage(session, &settings, &options.request.focus) {
         return Ok(Some(known));
     }
-    let Some(chain) = options.chain.without_client() else { return Ok(None) };
+    let mut options = options;
+    let Some(chain) = options.chain.without_client(settings.engine) else { return Ok(None) };
+    service.tell_nodes(session, &settings, &mut options.request).await?;
     let (generation, state) = (session.generation(), session.record().engine.clone());
     let transcript = service.archive.transcript(session.id.clone()).await?;
     let texts = transcript.map_or_else(Vec::new, |(_, texts)| texts);
@@ -193,7 +219,7 @@ pub(super) async fn begin(
         Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
     });
     // What has to become small at once is decided for the list as it is then.
-    let Some(prepared) = prepared.await?.filter(|prepared| prepared.is_ordinary() && prepared.needs_summary()) else {
+    let Some(prepared) = prepared.await?.filter(Prepared::is_ordinary) else {
         return Ok(None);
     };
     let name = format!("ahead_{}_{generation}_{length}", short_hash(&session.id));
@@ -232,8 +258,19 @@ pub(super) async fn begin(
     Ok(Some((name, Stage::Started)))
 }
 
-/// Has the summary written. A run that comes to none is forgotten.
+/// Has the summary written, or what the engine writes itself. A run that comes to none is forgotten.
 async fn write(service: Arc<CompressionService>, mut run: Run, name: String) {
+    if !run.prepared.needs_summary() {
+        service.publish_phase(&run.session, Phase::Summarise);
+        let policy = Arc::clone(&service.policy);
+        let done =
+            blocking("context.compact_ahead", move || Ok(run.write_own(&policy).map(|text| Ready { run, text })));
+        match done.await {
+            Ok(Some(ready)) => service.prepared.precomputed.become_(&name, Progress::Ready(Box::new(ready))),
+            _ => service.prepared.precomputed.remove(&name),
+        }
+        return;
+    }
     let written = Writing { service: &service, run: &mut run }.write().await;
     let precomputed = &service.prepared.precomputed;
     match written {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::engine::{AuxFailure, CompressRequest, Prepared, RunNotes};
+use herma_guard::Policy;
 
 use super::ReplyForm;
 use super::summarizer_chain::SummarizerChain;
@@ -45,6 +46,16 @@ pub(super) struct Run {
     pub report: RunReport,
     /// What of it is on its way into the archive already.
     pub staged: Option<StagedCompression<Committed>>,
+}
+
+impl Run {
+    /// Has an engine that asks nobody write what it writes; `None` where somebody else holds the run.
+    pub(super) fn write_own(&mut self, policy: &Policy) -> Option<WrittenSummary> {
+        let prepared = Arc::get_mut(&mut self.prepared)?;
+        self.report.warnings.extend(prepared.write_own(policy));
+        let by = if prepared.writes_itself() { Kind::Extractive } else { self.chain.configured() };
+        Some(WrittenSummary { body: String::new(), by })
+    }
 }
 
 impl std::fmt::Debug for Run {

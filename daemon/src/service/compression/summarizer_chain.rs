@@ -1,5 +1,7 @@
 //! The summarizers of a run, in the order in which they are asked.
 
+use herma_context::Engine;
+
 use crate::data::summarizer_kind::Kind;
 use crate::owners::summarizer::Main;
 
@@ -42,10 +44,10 @@ impl SummarizerChain {
         self.at += 1;
     }
 
-    /// Without those that need somebody who waits; `None` when nobody is left.
-    pub(super) fn without_client(mut self) -> Option<Self> {
+    /// Without those that need somebody who waits; `None` when nobody is left whom the engine would ask.
+    pub(super) fn without_client(mut self, engine: Engine) -> Option<Self> {
         self.kinds.retain(|kind| *kind != Kind::Client);
-        (!self.kinds.is_empty()).then_some(self)
+        (!self.kinds.is_empty() || engine.writes_itself()).then_some(self)
     }
 
     /// Whether it has the summarizers of another one but those that need somebody who

@@ -1,5 +1,7 @@
 //! Whether a session should be compressed before its next call.
 
+use std::sync::Arc;
+
 use herma_context::{Message, Settings, pressure, tokens};
 
 use super::ContextService;
@@ -33,11 +35,11 @@ struct Estimate {
 impl ContextService {
     /// Decides by the caller's figure, else by what the provider counted last.
     pub(crate) async fn check(&self, caller: &Caller, id: &str, tokens: Option<u64>) -> Outcome<Due> {
-        self.check_counted(&*self.sessions.ensure(caller, id).await?, tokens)
+        self.check_counted(&self.sessions.ensure(caller, id).await?, tokens)
     }
 
     /// The same of a session in hand.
-    pub(crate) fn check_counted(&self, session: &Session, tokens: Option<u64>) -> Outcome<Due> {
+    pub(crate) fn check_counted(&self, session: &Arc<Session>, tokens: Option<u64>) -> Outcome<Due> {
         let settings = session.settings().in_force(&self.defaults)?;
         let last = || session.record().engine.last_prompt();
         let prompt = tokens.or_else(last).map_or(Prompt::Unknown, Prompt::Counted);
@@ -57,10 +59,14 @@ impl ContextService {
         Ok(due)
     }
 
-    pub(super) fn decided(&self, session: &Session, settings: &Settings, prompt: Prompt) -> Due {
+    pub(super) fn decided(&self, session: &Arc<Session>, settings: &Settings, prompt: Prompt) -> Due {
         let chain = self.compression.summarizers_of(session, None);
-        let mut record = session.record();
-        due::due(&self.defaults.context, settings, &chain, &mut record, prompt, unix_now())
+        let due = {
+            let mut record = session.record();
+            due::due(&self.defaults.context, settings, &chain, &mut record, prompt, unix_now())
+        };
+        self.compression.begin_ahead_if_near(session, settings, &due);
+        due
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a call took, as the provider reports it.
 
+use std::sync::Arc;
+
 use herma_archive::usage::Buckets;
 use herma_context::pressure;
 use herma_context::usage::{self, Usage};
@@ -70,7 +72,7 @@ impl ContextService {
     }
 
     /// What follows for the engine of a session with a window: one without has no threshold.
-    fn follow(&self, session: &Session, recorded: &mut Recorded) -> Outcome<()> {
+    fn follow(&self, session: &Arc<Session>, recorded: &mut Recorded) -> Outcome<()> {
         let settings = session.settings().in_force(&self.defaults)?;
         let used = &recorded.usage;
         recorded.warning = {
