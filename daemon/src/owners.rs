@@ -6,6 +6,7 @@ pub(crate) mod blocking;
 pub(crate) mod commit_token;
 pub(crate) mod embedder;
 pub(crate) mod events;
+mod in_place;
 pub(crate) mod store;
 pub(crate) mod stores;
 pub(crate) mod summarizer;

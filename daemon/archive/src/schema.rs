@@ -20,6 +20,7 @@ const STEPS: &[&str] = &[
     tables::UNDO,
     tables::NODES,
     tables::PINS_AND_DISCARDS,
+    tables::EPOCH,
 ];
 
 /// The newest version.

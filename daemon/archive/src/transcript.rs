@@ -30,6 +30,8 @@ pub struct Append<'a> {
     pub generation: u64,
     /// The position of the first message.
     pub position: u64,
+    /// When they came, in Unix seconds.
+    pub time: f64,
     /// JSON texts.
     pub messages: &'a [&'a str],
 }
@@ -50,8 +52,8 @@ impl Archive {
         messages: &[&str],
         now: f64,
     ) -> Result<Appended, ArchiveError> {
-        let append = Append { session, generation, position, messages };
-        self.append_all(&[append], now)?.pop().unwrap_or(Err(ArchiveError::NoSession { session: session.to_owned() }))
+        let append = Append { session, generation, position, time: now, messages };
+        self.append_all(&[append])?.pop().unwrap_or(Err(ArchiveError::NoSession { session: session.to_owned() }))
     }
 
     /// Does what [`Archive::append`] does for several, in their order, and syncs once for all of them.
@@ -59,24 +61,49 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database; nothing of any of them is kept then.
-    pub fn append_all(
-        &mut self,
-        appends: &[Append<'_>],
-        now: f64,
-    ) -> Result<Vec<Result<Appended, ArchiveError>>, ArchiveError> {
+    pub fn append_all(&mut self, appends: &[Append<'_>]) -> Result<Vec<Result<Appended, ArchiveError>>, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut answers = Vec::with_capacity(appends.len());
-        for &Append { session, generation, position, messages } in appends {
-            match append_in(&transaction, session, generation, position, messages, now) {
-                Err(error) if !matches!(error, ArchiveError::NoSession { .. }) => return Err(error),
-                answer => answers.push(answer),
-            }
-        }
+        let answers = append_each(&transaction, appends)?;
         if answers.iter().any(|answer| matches!(answer, Ok(Appended::Next(_)))) {
             transaction.commit()?;
         }
         Ok(answers)
     }
+
+    /// Takes messages over that were made durable elsewhere first: does what [`Archive::append_all`] does, and
+    /// changes [`Reader::epoch`] in the same change. Where they were kept they count no more from then on.
+    ///
+    /// # Errors
+    /// A failure of the database; nothing is kept then, and the epoch is the same.
+    pub fn take_over(
+        &mut self,
+        appends: &[Append<'_>],
+    ) -> Result<(u64, Vec<Result<Appended, ArchiveError>>), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let answers = append_each(&transaction, appends)?;
+        let next = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
+        let epoch = transaction.prepare_cached(next)?.query_row([], |row| row.get(0))?;
+        transaction.commit()?;
+        Ok((epoch, answers))
+    }
+}
+
+fn append_each(
+    transaction: &Transaction<'_>,
+    appends: &[Append<'_>],
+) -> Result<Vec<Result<Appended, ArchiveError>>, ArchiveError> {
+    let each = |&Append { session, generation, position, time, messages }: &Append<'_>| match append_in(
+        transaction,
+        session,
+        generation,
+        position,
+        messages,
+        time,
+    ) {
+        Err(error) if !matches!(error, ArchiveError::NoSession { .. }) => Err(error),
+        answer => Ok(answer),
+    };
+    appends.iter().map(each).collect()
 }
 
 /// Does [`Archive::append`] as a part of a larger change.
@@ -118,6 +145,30 @@ pub struct TranscriptId {
 }
 
 impl Reader {
+    /// The number to which messages are bound that were made durable elsewhere and are to be
+    /// taken over by [`Archive::take_over`]: it is another one in each archive, and after each
+    /// time.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn epoch(&self) -> Result<u64, ArchiveError> {
+        let query = "SELECT value FROM meta WHERE name = 'epoch'";
+        Ok(self.connection.prepare_cached(query)?.query_row([], |row| row.get(0))?)
+    }
+
+    /// A session's generation, and the position after its last message.
+    ///
+    /// # Errors
+    /// An unknown session, or a failure of the database.
+    pub fn place(&self, session: &str) -> Result<(u64, u64), ArchiveError> {
+        let generation = generation_of(&self.connection, session)?;
+        let next = match find_session_key(&self.connection, session)? {
+            Some(key) => next_position(&self.connection, key)?,
+            None => 0,
+        };
+        Ok((generation, next))
+    }
+
     /// The session's current list; empty when it has none or is unknown.
     ///
     /// # Errors

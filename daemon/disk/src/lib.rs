@@ -11,6 +11,7 @@
 //! * [`stamp`]: whether a file is still the one that was read.
 //! * [`watch`]: tells when something in a folder changed.
 //! * [`process`]: what the system says of this process.
+//! * [`write_ahead`]: records that are durable until another place has them.
 //!
 //! Clippy forbids the rest of the workspace to write by other ways.
 
@@ -31,5 +32,6 @@ mod schedule;
 pub mod socket;
 pub mod stamp;
 pub mod watch;
+pub mod write_ahead;
 
 pub use error::{Cause, DiskError};

@@ -9,6 +9,7 @@ mod compressions;
 mod constraints;
 mod discards;
 mod files;
+mod intake;
 mod locks;
 pub(crate) mod nodes;
 mod pins;
@@ -26,12 +27,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use herma_archive::transcript::Appended;
 use herma_archive::{Archive, ArchiveError, Reader};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 pub(crate) use self::compressions::{CompressionStart, EarlierList, NewList, StagedCompression};
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
 use self::files::{beside, has_log};
+use self::intake::Intake;
 pub(crate) use self::recall::RecallQuery;
 pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
@@ -40,6 +43,7 @@ pub(crate) use self::transcripts::KnownTranscript;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::on_thread;
+use crate::owners::in_place::Crowd;
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
@@ -61,10 +65,15 @@ const SOON: Duration = Duration::from_millis(200);
 /// What the thread is asked for.
 enum Job {
     /// Something to be done by itself.
-    Alone(Box<dyn FnOnce(&mut Archive) -> Finished + Send>),
+    Alone(Work),
     /// Messages that are synced together with those that wait beside them.
     Append(Append),
+    /// Messages were appended in place.
+    Appended,
 }
+
+/// Done with the archive, or told what keeps it from being done.
+type Work = Box<dyn FnOnce(Result<&mut Archive, Arc<ArchiveError>>) -> Finished + Send>;
 
 /// What a job came to.
 struct Finished {
@@ -102,6 +111,14 @@ struct Shared {
     readers: Mutex<Vec<(u64, Reader)>>,
     /// Readers wait here, not on a thread that others need.
     reading: Arc<Semaphore>,
+    /// Where messages are appended; who does anything with the archive holds it.
+    intake: Mutex<Intake>,
+    /// Whether several append at the same time.
+    crowd: Crowd,
+    /// How often messages were appended by way of the log.
+    appended: AtomicU64,
+    /// How many of these times the archive itself has.
+    taken_over: watch::Sender<u64>,
     /// The daemon before this one was killed, and what ended with it is not noted yet.
     owes_note: AtomicBool,
 }
@@ -128,6 +145,11 @@ impl ArchiveHandle {
         let was_killed = has_log(&path);
         let (archive, condition) = begin(&path);
         condition.log();
+        let mut intake = Intake::new(&path);
+        let archive = archive.map(|mut archive| {
+            intake.begin(&mut archive);
+            archive
+        });
         let is_only_read = matches!(condition, Condition::ReadOnly(_));
         let shared = Arc::new(Shared {
             path,
@@ -135,6 +157,10 @@ impl ArchiveHandle {
             epoch: AtomicU64::new(0),
             readers: Mutex::default(),
             reading: Arc::new(Semaphore::new(READERS)),
+            intake: Mutex::new(intake),
+            crowd: Crowd::new(),
+            appended: AtomicU64::new(0),
+            taken_over: watch::Sender::new(0),
             owes_note: AtomicBool::new(was_killed),
         });
         let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared };
@@ -210,12 +236,9 @@ impl ArchiveHandle {
     {
         let (answer, answered) = oneshot::channel();
         self.send(Job::Alone(Box::new(move |archive| {
-            let (done, failure) = match job(archive) {
+            let (done, failure) = match archive.and_then(|archive| job(archive).map_err(Arc::new)) {
                 Ok(done) => (Ok(done), Ok(())),
-                Err(error) => {
-                    let error = Arc::new(error);
-                    (Err(Error::from(Arc::clone(&error))), Err(error))
-                }
+                Err(error) => (Err(Error::from(Arc::clone(&error))), Err(error)),
             };
             // Nobody listens any more when the caller went away.
             let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
@@ -240,7 +263,10 @@ impl ArchiveHandle {
 
     /// Has the archive's thread do a job for which nobody waits.
     fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
-        if let Err(error) = self.send(Job::Alone(Box::new(move |archive| job(archive).map_err(Arc::new).into()))) {
+        let job = move |archive: Result<&mut Archive, Arc<ArchiveError>>| {
+            archive.and_then(|archive| job(archive).map_err(Arc::new)).into()
+        };
+        if let Err(error) = self.send(Job::Alone(Box::new(job))) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
@@ -282,12 +308,42 @@ impl ArchiveHandle {
         }
     }
 
+    /// Waits until the archive itself has all that was appended so far.
+    ///
+    /// # Errors
+    /// It can't take it.
+    async fn take_over(&self) -> Outcome<()> {
+        let wanted = self.shared.appended.load(Ordering::Acquire);
+        let mut taken_over = self.shared.taken_over.subscribe();
+        if *taken_over.borrow() >= wanted {
+            return Ok(());
+        }
+        // Any job will do: it is done before the first one.
+        let asked = async {
+            for _ in 0..TRIES {
+                match self.write(|_| Ok(())).await {
+                    Err(Error::Busy(_)) => tokio::time::sleep(PAUSE).await,
+                    done => return done,
+                }
+            }
+            Err(Error::overloaded("the archive"))
+        };
+        tokio::select! {
+            biased;
+            _ = taken_over.wait_for(|taken_over| *taken_over >= wanted) => Ok(()),
+            done = asked => done,
+        }
+    }
+
     /// Reads from the archive on a thread of its own, beside whatever is written.
     async fn read<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
         F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
     {
+        if let Err(error) = self.take_over().await {
+            tracing::debug!("the archive is read without what was appended last: {error}");
+        }
         if let Condition::Broken(_) | Condition::Unreadable(_) = self.shared.condition() {
             return Err(self.unavailable());
         }
@@ -316,7 +372,8 @@ impl ArchiveHandle {
     /// Has the archive's thread set a damaged file aside, unless another report was faster.
     fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
         let shared = Arc::clone(&self.shared);
-        let report = move |_: &mut _| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
+        let report =
+            move |_: Result<&mut Archive, _>| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
         if let Err(error) = self.send(Job::Alone(Box::new(report))) {
             tracing::warn!("the damage of the archive is not reported: {error}");
         }
@@ -328,6 +385,22 @@ impl ArchiveHandle {
 }
 
 impl Shared {
+    fn intake(&self) -> MutexGuard<'_, Intake> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends here and now, beside the archive's thread; `None` where that has to do it. Whether the thread is
+    /// to be told comes with it.
+    fn append_in_place(&self, append: &Append) -> Option<(Appended, bool)> {
+        if self.crowd.is_here() {
+            return None;
+        }
+        let mut intake = self.intake.try_lock().ok()?;
+        let kept = intake.keep_in_place(append, &self.path, thread::MOST_WAITING)?;
+        self.appended.fetch_add(1, Ordering::AcqRel);
+        Some((kept, intake.must_tell()))
+    }
+
     fn condition(&self) -> Condition {
         self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

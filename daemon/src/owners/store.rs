@@ -7,7 +7,7 @@ mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use herma_disk::watch::Watch;
 use herma_guard::Policy;
@@ -20,24 +20,12 @@ use worker::StoreWorker;
 use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
 use crate::owners::events::Events;
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::owners::in_place::{Crowd, in_place};
 use crate::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use crate::sync::{self, Gate, Mutex};
+use crate::sync::{self, Mutex};
 
 /// Jobs that may wait; past it the answer is `busy`.
 const QUEUE: usize = 1024;
-
-/// How long writers do not go ahead alone after several wrote at the same time, in
-/// milliseconds.
-const CROWD_MS: u64 = 20;
-
-/// A write that takes less is done on the caller's own thread, without handing the connections
-/// that its thread serves over to another, which takes longer than it spares them.
-const QUICK: Duration = Duration::from_millis(2);
-
-/// Held during such a write: one thread at a time may wait for a disk, so that a
-/// disk that suddenly hangs stops none of the others. Nobody waits for it.
-static IN_PLACE: Gate = Gate::new(());
 
 /// What is asked of a store.
 #[derive(Debug)]
@@ -128,32 +116,6 @@ pub(crate) struct StoreHandle {
     crowd: Arc<Crowd>,
 }
 
-/// Whether several write at the same time; then they are better off together.
-#[derive(Debug)]
-struct Crowd {
-    since: Instant,
-    /// When it was last seen, in milliseconds of `since`.
-    seen_ms: AtomicU64,
-}
-
-impl Crowd {
-    fn new() -> Self {
-        Self { since: sync::now(), seen_ms: AtomicU64::new(0) }
-    }
-
-    fn now_ms(&self) -> u64 {
-        u64::try_from(sync::now().duration_since(self.since).as_millis()).unwrap_or(u64::MAX) + CROWD_MS
-    }
-
-    fn seen(&self) {
-        self.seen_ms.store(self.now_ms(), Ordering::Relaxed);
-    }
-
-    fn is_here(&self) -> bool {
-        self.now_ms().saturating_sub(self.seen_ms.load(Ordering::Relaxed)) < CROWD_MS
-    }
-}
-
 impl StoreHandle {
     /// Starts the thread. It ends when the last sender is gone and what waits is
     /// done.
@@ -187,18 +149,13 @@ impl StoreHandle {
             return None;
         }
         let mut worker = self.worker.try_lock().ok()?;
-        let is_quick = sync::has_others() && worker.took < QUICK;
-        let began = sync::now();
-        let mut work = || catch_unwind(AssertUnwindSafe(|| worker.write_alone(write)));
-        let written = match IN_PLACE.try_lock() {
-            Ok(_only) if is_quick => work(),
-            _ => sync::may_take_long(work),
-        };
+        let took = worker.took;
+        let (written, took) = in_place(took, || catch_unwind(AssertUnwindSafe(|| worker.write_alone(write))));
         let written = written.unwrap_or_else(|_| {
             worker.begin_anew();
             Some(Err(Error::internal("the store")))
         });
-        worker.took = sync::now().duration_since(began);
+        worker.took = took;
         if worker.needs_maintenance() {
             drop(worker);
             drop(self.jobs.try_send(Job::Maintain));

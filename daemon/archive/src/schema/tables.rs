@@ -274,3 +274,7 @@ pub(super) const PINS_AND_DISCARDS: &str = "
         at REAL NOT NULL,
         PRIMARY KEY (session, id)
     ) STRICT, WITHOUT ROWID;";
+
+/// From version 11 to 12: the number to which messages are bound that wait in the write-ahead log. It begins at
+/// another one in each archive, so that none takes another's.
+pub(super) const EPOCH: &str = "INSERT INTO meta VALUES ('epoch', random() >> 2 & 0xfffffffffffffff);";

@@ -97,7 +97,8 @@ fn several_are_appended_at_once_and_a_refused_one_changes_nothing_for_the_others
     let (_folder, mut archive) = archive();
     archive.create_session(&session("s")).unwrap();
     archive.create_session(&session("t")).unwrap();
-    let append = |session, generation, position, messages| Append { session, generation, position, messages };
+    let append =
+        |session, generation, position, messages| Append { session, generation, position, time: 1.0, messages };
     let appends = [
         append("s", 0, 0, &["a", "b"]),
         append("unknown", 0, 0, &["x"]),
@@ -106,7 +107,7 @@ fn several_are_appended_at_once_and_a_refused_one_changes_nothing_for_the_others
         append("t", 0, 0, &["d"]),
         append("s", 1, 3, &["later"]),
     ];
-    let answers = archive.append_all(&appends, 1.0).unwrap();
+    let answers = archive.append_all(&appends).unwrap();
     assert!(matches!(answers[1], Err(ArchiveError::NoSession { .. })));
     let answers: Vec<Option<&Appended>> = answers.iter().map(|answer| answer.as_ref().ok()).collect();
     let conflict = |generation, position| Appended::Conflict { generation, position };
@@ -124,4 +125,24 @@ fn several_are_appended_at_once_and_a_refused_one_changes_nothing_for_the_others
     assert_eq!(archive.reader().transcript("s").unwrap(), ["a", "b", "c"]);
     assert_eq!(archive.reader().transcript("t").unwrap(), ["d"]);
     assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 3);
+}
+
+#[test]
+fn what_is_taken_over_counts_once() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let epoch = archive.reader().epoch().unwrap();
+    assert_ne!(epoch, self::archive().1.reader().epoch().unwrap(), "another archive has another one");
+    assert_eq!(archive.reader().place("s").unwrap(), (0, 0));
+    assert!(matches!(archive.reader().place("t"), Err(ArchiveError::NoSession { .. })));
+    let first = Append { session: "s", generation: 0, position: 0, time: 7.0, messages: &["a", "b"] };
+    let (next, answers) = archive.take_over(&[first, Append { session: "t", ..first }]).unwrap();
+    assert_eq!(next, epoch + 1);
+    assert!(matches!(answers[..], [Ok(Appended::Next(2)), Err(ArchiveError::NoSession { .. })]));
+    assert_eq!((archive.reader().epoch().unwrap(), archive.reader().place("s").unwrap()), (next, (0, 2)));
+    assert_eq!(archive.reader().session("s").unwrap().unwrap().started_at, session("s").started_at);
+    // Whoever was killed between the change and the end of the log tries it again.
+    let (last, answers) = archive.take_over(&[first]).unwrap();
+    assert!(matches!(answers[..], [Ok(Appended::Next(2))]));
+    assert_eq!((last, archive.reader().transcript("s").unwrap()), (epoch + 2, vec!["a".into(), "b".into()]));
 }

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use herma_archive::{Archive, ArchiveError};
 use herma_disk::quarantine;
 
 use super::files::{self, Change, Files};
+use super::intake::Intake;
 use super::sessions::note_killed;
 use super::transcripts::Append;
 use super::{Condition, Finished, Job, Refill, Shared};
@@ -23,7 +25,7 @@ const SLICE: usize = 200;
 const QUIET: Duration = Duration::from_millis(20);
 
 /// Appended messages that wait for that, from which on it is done however soon the next append comes.
-const MOST_WAITING: usize = 400;
+pub(super) const MOST_WAITING: usize = 400;
 
 /// Appends that are synced together at most, and bytes of their messages from which no more are added.
 const MOST_TOGETHER: usize = 64;
@@ -112,6 +114,7 @@ fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Optio
         }
         let (archive, condition) = begin(&shared.path);
         if let Some(mut archive) = archive {
+            shared.intake().begin(&mut archive);
             if let Err(error) = note_killed(&mut archive, shared) {
                 tracing::warn!("what a killed daemon left open stays so: {error}");
             }
@@ -184,6 +187,7 @@ impl Queue<'_> {
                 self.waiting = self.waiting.saturating_add(append.messages());
                 Last::Append
             }
+            Job::Appended => Last::Append,
         };
         job
     }
@@ -221,8 +225,8 @@ impl Queue<'_> {
 struct Closed;
 
 /// Puts a part of what waits into the text index.
-fn index(archive: &mut Archive) -> (Finished, bool) {
-    match archive.index_pending(SLICE) {
+fn index(archive: &mut Archive, intake: &mut Intake) -> (Finished, bool) {
+    match intake.take_over(archive).and_then(|()| archive.index_pending(SLICE)) {
         Ok(left) => (Ok(()).into(), left > 0),
         Err(error) => (Err(Arc::new(error)).into(), false),
     }
@@ -243,27 +247,82 @@ impl Worker<'_> {
     fn work(&mut self, jobs: &Receiver<Job>) -> End {
         let mut queue = Queue { jobs, next: None, waiting: 0, last: Last::Index };
         let mut behind = true;
+        self.note(&mut self.shared.intake());
         while self.archive.is_some() {
             let Ok(job) = queue.next(behind) else { return self.end() };
             behind = match job {
+                None if self.goes_on(&mut queue) => true,
+                Some(Job::Appended) => true,
                 None => {
                     let left = self.step(index, false);
                     queue.indexed(left);
                     left
                 }
-                Some(Job::Alone(job)) => self.step(|archive| (job(archive), true), true),
+                Some(Job::Alone(job)) => {
+                    let work = |archive: &mut Archive, intake: &mut Intake| match intake.take_over(archive) {
+                        Ok(()) => {
+                            let _: Option<()> = intake.forget_places();
+                            job(Ok(archive))
+                        }
+                        Err(error) => job(Err(Arc::new(error))),
+                    };
+                    self.step(|archive, intake| (work(archive, intake), true), true)
+                }
                 Some(Job::Append(first)) => {
                     let appends = queue.with_those_beside(first);
-                    self.step(|archive| (Append::all(appends, archive), true), true)
+                    if appends.len() > 1 {
+                        self.shared.crowd.seen();
+                    }
+                    self.append(appends)
                 }
             };
         }
         End::Lost
     }
 
+    /// Whether somebody appended in place a moment ago, and will again.
+    fn goes_on(&self, queue: &mut Queue<'_>) -> bool {
+        let mut intake = self.shared.intake();
+        queue.waiting = queue.waiting.saturating_add(intake.take_beside());
+        let goes_on = queue.waiting < MOST_WAITING && !intake.is_quiet(QUIET);
+        if goes_on {
+            queue.last = Last::Append;
+        }
+        goes_on
+    }
+
+    /// Keeps messages, in the log where that will do.
+    fn append(&mut self, appends: Vec<Append>) -> bool {
+        let shared = self.shared;
+        let work = |archive: &mut Archive, intake: &mut Intake| match intake.keep(&appends, archive) {
+            Some(answers) => {
+                shared.appended.fetch_add(1, Ordering::AcqRel);
+                let answers = answers.into_iter().map(Ok).collect();
+                Finished { failure: Ok(()), answer: Some(Append::answer_all(appends, answers)) }
+            }
+            None => match intake.take_over(archive) {
+                Ok(()) => Append::all(appends, archive),
+                Err(error) => Append::refused(appends, error),
+            },
+        };
+        self.step(|archive, intake| (work(archive, intake), true), true)
+    }
+
+    /// Tells readers how far they see, and those who append in place which files are the archive's.
+    fn note(&self, intake: &mut Intake) {
+        if intake.is_empty() {
+            self.shared.taken_over.send_replace(self.shared.appended.load(Ordering::Acquire));
+        }
+        intake.note(self.archive.is_some().then_some(self.files));
+    }
+
     /// Nobody will ask any more. What lies in a file without a name would be gone.
     fn end(&mut self) -> End {
-        if let Err(error) = self.see_that_it_is_kept() {
+        let mut intake = self.shared.intake();
+        if let Some(Err(error)) = self.archive.as_mut().map(|archive| intake.take_over(archive)) {
+            tracing::warn!("appended messages are still in their log: {error}");
+        }
+        if let Err(error) = self.see_that_it_is_kept(&mut intake) {
             tracing::error!("what the archive held is lost: {error}");
         }
         End::Closed
@@ -271,23 +330,30 @@ impl Worker<'_> {
 
     /// Does something with the archive; true while there is something to be indexed, `unless_done` where it
     /// came to nothing.
-    fn step(&mut self, work: impl FnOnce(&mut Archive) -> (Finished, bool), unless_done: bool) -> bool {
+    fn step(&mut self, work: impl FnOnce(&mut Archive, &mut Intake) -> (Finished, bool), unless_done: bool) -> bool {
+        let shared = self.shared;
+        let mut intake = shared.intake();
         let Some(archive) = self.archive.as_mut() else { return false };
         // The archive itself stays whole: SQLite rolls back a transaction whose
         // guard is dropped.
-        let done = catch_unwind(AssertUnwindSafe(|| work(archive)));
+        let done = catch_unwind(AssertUnwindSafe(|| work(archive, &mut intake)));
         let Ok((Finished { failure, answer }, is_behind)) = done else {
             tracing::error!("a job of the archive panicked");
             return unless_done;
         };
-        let kept = self.see_that_it_is_kept();
+        let kept = self.see_that_it_is_kept(&mut intake);
+        self.note(&mut intake);
+        // Who is answered may append again at once, in place.
+        drop(intake);
         if let Some(answer) = answer {
             answer(kept);
         }
         match failure {
             Ok(()) => is_behind,
             Err(error) if error.is_damaged() => {
-                self.renew(&error);
+                let mut intake = shared.intake();
+                self.renew(&error, &mut intake);
+                self.note(&mut intake);
                 true
             }
             Err(error) => {
@@ -298,28 +364,31 @@ impl Worker<'_> {
     }
 
     /// Sets a damaged archive aside and begins a new one.
-    fn renew(&mut self, damage: &ArchiveError) {
+    fn renew(&mut self, damage: &ArchiveError, intake: &mut Intake) {
         self.close();
         let (archive, condition) = begin_anew(&self.shared.path, damage);
-        self.go_on_with(archive, condition);
+        self.go_on_with(archive, condition, intake);
     }
 
     /// What was written may be in a file that nobody finds any more: then it is put into one that
     /// is found, or who waits is told that it is not.
-    fn see_that_it_is_kept(&mut self) -> Outcome<()> {
+    fn see_that_it_is_kept(&mut self, intake: &mut Intake) -> Outcome<()> {
         match self.files.change(&self.shared.path) {
             None => Ok(()),
-            Some(change) => self.recover(change),
+            Some(change) => self.recover(change, intake),
         }
     }
 
-    fn recover(&mut self, change: Change) -> Outcome<()> {
+    fn recover(&mut self, change: Change, intake: &mut Intake) -> Outcome<()> {
         let path = self.shared.path.clone();
+        if let Some(Err(error)) = self.archive.as_mut().map(|archive| intake.take_over(archive)) {
+            tracing::warn!("appended messages are still in their log: {error}");
+        }
         // Nothing is closed before what it holds is elsewhere: it is tried again with the next job.
         let saved = match change {
             Change::Removed => self.copy_to(&files::beside(&path, COPY)),
             Change::LogLost => self.put_log_away(),
-            Change::Replaced => return self.give_way(&path),
+            Change::Replaced => return self.give_way(&path, intake),
         };
         saved.map_err(|words| {
             Error::Unavailable(format!("the archive's file was taken away, and can't be put back yet: {words}"))
@@ -337,7 +406,7 @@ impl Worker<'_> {
                 Ok(())
             }
             Err(error) if error.is_damaged() => {
-                self.renew(&error);
+                self.renew(&error, intake);
                 Err(Error::Unavailable(format!("{error}; a new one was begun, ask again")))
             }
             Err(error) => Err(self.lose(&error.to_string())),
@@ -370,7 +439,7 @@ impl Worker<'_> {
     }
 
     /// Takes the file that is there now for the archive, and keeps what was the archive beside it.
-    fn give_way(&mut self, path: &Path) -> Outcome<()> {
+    fn give_way(&mut self, path: &Path, intake: &mut Intake) -> Outcome<()> {
         let names = (1..=MOST_REPLACED).map(|number| files::beside(path, &format!("{REPLACED}{number}")));
         let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
             return Err(self.lose("it was replaced too often"));
@@ -387,7 +456,7 @@ impl Worker<'_> {
         let (archive, condition) = begin(path);
         let condition =
             if condition == Condition::InUse(None) { Condition::InUse(Some(words.clone())) } else { condition };
-        self.go_on_with(archive, condition);
+        self.go_on_with(archive, condition, intake);
         Err(Error::Unavailable(format!("{words}; ask again")))
     }
 
@@ -407,10 +476,11 @@ impl Worker<'_> {
     }
 
     /// Goes on with another archive, which is given what is in use.
-    fn go_on_with(&mut self, archive: Option<Archive>, condition: Condition) {
+    fn go_on_with(&mut self, archive: Option<Archive>, condition: Condition, intake: &mut Intake) {
         self.archive = archive;
         if let Some(archive) = &mut self.archive {
             (self.refill)(archive);
+            intake.go_on_with(archive);
         }
         self.files = Files::at(&self.shared.path);
         self.shared.become_(condition);

@@ -15,6 +15,8 @@ use crate::data::error::{Error, Outcome};
 impl ArchiveHandle {
     /// What was appended to a session so far, as JSON texts.
     pub(crate) async fn transcript(&self, session: String) -> Outcome<Option<(KnownTranscript, Vec<String>)>> {
+        // A list without its newest messages would be taken for the whole.
+        self.take_over().await?;
         // Taken before: where another file comes into use meanwhile, the transcript counts as unknown.
         let epoch = self.shared.epoch();
         let found = self.read(move |reader| reader.identified_transcript(&session)).await?;
@@ -46,7 +48,17 @@ impl ArchiveHandle {
     ) -> Outcome<Appended> {
         let (answer, answered) = oneshot::channel();
         let no_session = Box::new(no_session);
-        self.send(Job::Append(Append { session, generation, position, messages, no_session, answer }))?;
+        let append = Append { session, generation, position, messages, no_session, answer };
+        if self.is_in_use()
+            && let Some((appended, must_tell)) = self.shared.append_in_place(&append)
+        {
+            if must_tell {
+                // One with much to do will look anyway.
+                drop(self.send(Job::Appended));
+            }
+            return Ok(appended);
+        }
+        self.send(Job::Append(append))?;
         answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
 }
@@ -61,12 +73,13 @@ pub(crate) struct KnownTranscript {
 
 /// Messages for one session's transcript. Those that wait at one time are synced together.
 pub(super) struct Append {
-    session: String,
-    generation: u64,
-    position: u64,
-    messages: Vec<String>,
-    no_session: Box<dyn FnOnce() + Send>,
-    answer: oneshot::Sender<Outcome<Appended>>,
+    pub(super) session: String,
+    pub(super) generation: u64,
+    pub(super) position: u64,
+    pub(super) messages: Vec<String>,
+    /// Run when the session was removed meanwhile.
+    pub(super) no_session: Box<dyn FnOnce() + Send>,
+    pub(super) answer: oneshot::Sender<Outcome<Appended>>,
 }
 
 impl Append {
@@ -82,25 +95,41 @@ impl Append {
     pub(super) fn all(appends: Vec<Self>, archive: &mut Archive) -> Finished {
         let bodies: Vec<Vec<&str>> =
             appends.iter().map(|append| append.messages.iter().map(String::as_str).collect()).collect();
-        let parts: Vec<transcript::Append<'_>> = appends.iter().zip(&bodies).map(Self::part).collect();
-        let (answers, failure) = match archive.append_all(&parts, unix_now()) {
+        let now = unix_now();
+        let parts: Vec<transcript::Append<'_>> =
+            appends.iter().zip(&bodies).map(|(append, bodies)| append.part(bodies, now)).collect();
+        let (answers, failure) = match archive.append_all(&parts) {
             Ok(answers) => (answers.into_iter().map(|answer| answer.map_err(Arc::new)).collect(), Ok(())),
             Err(error) => {
                 let error = Arc::new(error);
                 (vec![Err(Arc::clone(&error)); appends.len()], Err(error))
             }
         };
-        let answer = move |kept: Outcome<()>| {
-            for (append, answer) in appends.into_iter().zip::<Vec<_>>(answers) {
-                append.answer(&kept, answer);
-            }
-        };
-        Finished { failure, answer: Some(Box::new(answer)) }
+        Finished { failure, answer: Some(Self::answer_all(appends, answers)) }
     }
 
-    fn part<'a>((append, bodies): (&'a Self, &'a Vec<&'a str>)) -> transcript::Append<'a> {
-        let Self { session, generation, position, .. } = append;
-        transcript::Append { session, generation: *generation, position: *position, messages: bodies }
+    /// None of them can be kept.
+    pub(super) fn refused(appends: Vec<Self>, error: ArchiveError) -> Finished {
+        let error = Arc::new(error);
+        let answers = vec![Err(Arc::clone(&error)); appends.len()];
+        Finished { failure: Err(error), answer: Some(Self::answer_all(appends, answers)) }
+    }
+
+    /// Tells each what came of it, once it is known whether that is kept.
+    pub(super) fn answer_all(
+        appends: Vec<Self>,
+        answers: Vec<Result<Appended, Arc<ArchiveError>>>,
+    ) -> Box<dyn FnOnce(Outcome<()>)> {
+        Box::new(move |kept: Outcome<()>| {
+            for (append, answer) in appends.into_iter().zip(answers) {
+                append.answer(&kept, answer);
+            }
+        })
+    }
+
+    fn part<'a>(&'a self, messages: &'a [&'a str], time: f64) -> transcript::Append<'a> {
+        let Self { session, generation, position, .. } = self;
+        transcript::Append { session, generation: *generation, position: *position, time, messages }
     }
 
     fn answer(self, kept: &Outcome<()>, answer: Result<Appended, Arc<ArchiveError>>) {

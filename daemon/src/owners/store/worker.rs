@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use herma_memory::{Denied, Store, Transaction, View};
 use tokio::sync::oneshot;
 
-use super::{Crowd, Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
+use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
+use crate::owners::in_place::Crowd;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self, Mutex, MutexGuard};
 

@@ -10,7 +10,7 @@ use crate::cli::out;
 const VERY_LITTLE: u64 = 64 << 20;
 
 /// The daemon's own files in its folder.
-const FILES: [&str; 4] = ["archive.db", "hermad.lock", "hermad.log", "outputs.jsonl"];
+const FILES: [&str; 5] = ["archive.db", "archive.db-appends", "hermad.lock", "hermad.log", "outputs.jsonl"];
 
 /// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
