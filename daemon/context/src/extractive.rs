@@ -8,7 +8,7 @@ mod files;
 mod gather;
 mod quote;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use allot::{Pool, allot};
 pub(crate) use digest::Digest;

@@ -3,7 +3,7 @@
 
 mod said;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use rayon::prelude::*;
 use said::Said;

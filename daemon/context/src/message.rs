@@ -25,12 +25,14 @@ struct Inner {
     view: View,
     /// The lengths of a string content, once they were asked for.
     length: OnceLock<StringLength>,
+    /// What its words take, once that was asked for.
+    words: OnceLock<u64>,
 }
 
 impl Inner {
     fn new(raw: Box<str>) -> Arc<Self> {
         let view = parse::view(&raw);
-        Arc::new(Self { raw, view, length: OnceLock::new() })
+        Arc::new(Self { raw, view, length: OnceLock::new(), words: OnceLock::new() })
     }
 }
 
@@ -260,6 +262,11 @@ impl Message {
             }
             _ => None,
         }
+    }
+
+    /// What its text and the arguments of its calls take, in thousandths of a token, as `count` says; asked once.
+    pub(crate) fn words_cost(&self, count: impl FnOnce() -> u64) -> u64 {
+        *self.0.words.get_or_init(count)
     }
 
     /// Canonical chars of the whole message.

@@ -4,7 +4,7 @@
 //! again. Calls that are still open at the very end of a list are in flight: their results are
 //! about to come.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::json;
 use crate::message::{Message, Role};

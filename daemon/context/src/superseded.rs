@@ -1,7 +1,7 @@
 //! Outputs that later ones stand in for: read again, changed since, failed and then gone well. Counted from what
 //! refers to what; whether one is of use all the same only the agent knows.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use serde_json::Value;
 

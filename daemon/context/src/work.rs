@@ -15,7 +15,10 @@ mod render;
 mod tests;
 mod value;
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
 pub use entity::{Attribute, Entity};
 pub(crate) use object::fields;
@@ -36,7 +39,9 @@ const MOST_READ: usize = 2 * MOST_ENTITIES;
 #[derive(Clone, Debug, Default)]
 pub struct WorkState {
     entities: Vec<Entity>,
-    places: HashMap<String, usize>,
+    /// Where they stand, by the hashes of their names.
+    places: HashTable<usize>,
+    hasher: DefaultHashBuilder,
     /// Messages that were read.
     messages: u64,
 }
@@ -95,22 +100,21 @@ impl WorkState {
     /// Where a thing is. What is of another kind is another thing, whatever its name; a kind that only says how the
     /// name is written may be any.
     fn place(&self, id: &str, kind: &str) -> Option<usize> {
-        let at = *self.places.get(id)?;
-        let known = self.entities.get(at).map_or("", |entity| entity.kind.as_str());
-        match known == kind || entity::is_vague(known) || entity::is_vague(kind) {
-            true => Some(at),
-            false => self.places.get(&format!("{kind} {id}")).copied(),
+        let named = |at: &usize| self.entities.get(*at).filter(|entity| entity.id == id).map(|entity| (*at, entity));
+        let all = || self.places.iter_hash(self.hasher.hash_one(id)).filter_map(named);
+        let (first, known) = all().min_by_key(|(at, _)| *at)?;
+        match known.kind == kind || entity::is_vague(&known.kind) || entity::is_vague(kind) {
+            true => Some(first),
+            false => all().find(|(_, entity)| entity.kind == kind).map(|(at, _)| at),
         }
     }
 
     fn insert(&mut self, entity: Entity) -> usize {
         let at = self.entities.len();
-        let key = match self.places.contains_key(&entity.id) {
-            true => format!("{} {}", entity.kind, entity.id),
-            false => entity.id.clone(),
-        };
-        self.places.insert(key, at);
+        let hash = self.hasher.hash_one(entity.id.as_str());
         self.entities.push(entity);
+        let rehash = |at: &usize| self.hasher.hash_one(self.entities.get(*at).map_or("", |entity| entity.id.as_str()));
+        self.places.insert_unique(hash, at, rehash);
         at
     }
 
@@ -132,14 +136,20 @@ impl WorkState {
         if self.entities.len() <= MOST_ENTITIES {
             return;
         }
-        let messages = self.messages;
-        let score = |entity: &Entity| rank::score(entity, messages);
-        self.entities.sort_by(|one, other| rank::order((score(one), one), (score(other), other)));
-        self.entities.truncate(MOST_ENTITIES);
-        let kept = std::mem::take(&mut self.entities);
+        let score = |at: usize, entity: &Entity| (rank::score(entity, self.messages), at);
+        let mut order: Vec<(f64, usize)> =
+            self.entities.iter().enumerate().map(|(at, entity)| score(at, entity)).collect();
+        let named = |at: usize| self.entities.get(at);
+        order.sort_by(|&(score, one), &(other_score, other)| match (named(one), named(other)) {
+            (Some(one), Some(other)) => rank::order((score, one), (other_score, other)),
+            _ => Ordering::Equal,
+        });
         self.places.clear();
-        for entity in kept {
-            self.insert(entity);
+        let mut all: Vec<Option<Entity>> = std::mem::take(&mut self.entities).into_iter().map(Some).collect();
+        for (_, at) in order.into_iter().take(MOST_ENTITIES) {
+            if let Some(entity) = all.get_mut(at).and_then(Option::take) {
+                self.insert(entity);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What calls were given: commands with the exit codes of their results, paths and addresses.
 
+use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Walking the turns, newest first, for what stands out in them.
 
+use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rayon::prelude::*;

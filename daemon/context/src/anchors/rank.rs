@@ -1,6 +1,6 @@
 //! What an anchor is worth.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::Kind;
 

@@ -1,6 +1,6 @@
 //! The shape of a line: what is left when words and numbers lose their letters and digits.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::hash::Fnv;

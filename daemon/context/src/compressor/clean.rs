@@ -1,7 +1,7 @@
 //! The turns without their secrets, before anything cuts and quotes them: a secret is known by what
 //! stands around it, and a part of one by nothing.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use rayon::prelude::*;
 
@@ -82,7 +82,9 @@ impl CleanTurns {
             };
             shorter.unwrap_or_else(|| clean.clone())
         });
-        Self { pruned: pruned.collect(), originals, indexes: brief.indexes.clone() }
+        let pruned = pruned.collect();
+        drop(known);
+        Self { pruned, originals, indexes: brief.indexes.clone() }
     }
 }
 

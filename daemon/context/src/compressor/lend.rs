@@ -1,7 +1,7 @@
 //! Room for the handoff of a list that is nearly full: outputs of the tail become short before what the handoff
 //! tells goes.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::exchange::Exchange;
 use super::layout::Layout;

@@ -1,7 +1,7 @@
 //! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
 //! where the replaced messages are.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::anchors::{self, Anchor};
 use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};

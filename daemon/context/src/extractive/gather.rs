@@ -1,6 +1,6 @@
 //! Collecting what a record quotes, from the newest turn to the oldest.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::Extract;
 use super::earlier::EarlierSummary;

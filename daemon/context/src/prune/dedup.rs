@@ -1,7 +1,7 @@
 //! Tool outputs that a later call gave again, word for word.
 
+use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a pruned output keeps: fields of JSON, and of other text the lines that have what nobody can
 //! guess: errors, failed tests, names. Whole fields and lines, and how many are left out.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 

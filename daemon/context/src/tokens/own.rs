@@ -72,7 +72,7 @@ pub(crate) fn own_cost(message: &Message) -> u64 {
 /// What the text of a message and the arguments of its calls take, in thousandths of a token.
 pub(crate) fn words_cost(message: &Message) -> u64 {
     let of_call = |call: &ToolCall| cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
-    content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>()
+    message.words_cost(|| content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>())
 }
 
 fn content_cost(message: &Message) -> u64 {

@@ -5,7 +5,9 @@
 //! greedy way to a cover of the most weight within a budget, which is never far from the best one.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::entity::{Attribute, Entity, NONE, UNTOLD, has_name};
 use super::value::{value, values};
