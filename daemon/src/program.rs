@@ -3,9 +3,8 @@
 mod look;
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -67,31 +66,10 @@ struct Arguments {
     init_config: bool,
 }
 
-/// How the allocator of glibc is to behave. Left alone it takes a large request for a sign
-/// that all large ones should be kept for the next, and the daemon would stay as large as
-/// its largest moment.
-const ALLOCATOR: [(&str, &str); 3] =
-    [("MALLOC_MMAP_THRESHOLD_", "524288"), ("MALLOC_TRIM_THRESHOLD_", "2097152"), ("MALLOC_ARENA_MAX", "4")];
-
-/// Starts this program anew, in this very process, with the allocator told how to behave:
-/// it listens only before anything runs. What the user has told it stays.
-fn tell_allocator() {
-    if !cfg!(target_env = "gnu") || ALLOCATOR.iter().any(|(name, _)| std::env::var_os(name).is_some()) {
-        return;
-    }
-    let (Ok(program), mut arguments) = (std::env::current_exe(), std::env::args_os()) else { return };
-    let mut command = Command::new(program);
-    if let Some(name) = arguments.next() {
-        command.arg0(name);
-    }
-    // It comes back only when that failed; then the daemon is larger, and works.
-    drop(command.args(arguments).envs(ALLOCATOR).exec());
-}
-
 /// Runs the program that the arguments describe, to its end. `version` is what `--version` tells.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
-    tell_allocator();
+    herma_heap::keep_little();
     let found = Arguments::command().version(version).get_matches();
     let arguments = Arguments::from_arg_matches(&found).unwrap_or_else(|error| error.exit());
     match serve(&arguments) {

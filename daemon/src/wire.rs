@@ -8,6 +8,7 @@ mod handler;
 mod idempotency;
 mod in_flight;
 pub mod instance;
+mod memory;
 mod metrics;
 mod order;
 mod rpc_error;

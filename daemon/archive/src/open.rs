@@ -100,6 +100,14 @@ impl Archive {
         Ok(())
     }
 
+    /// Gives back the memory that pages are kept in for the next time.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn keep_little(&self) -> Result<(), ArchiveError> {
+        self.reader.keep_little()
+    }
+
     /// Puts everything that is in the log into the file, durably.
     ///
     /// # Errors
@@ -136,6 +144,15 @@ impl Reader {
             std::cmp::Ordering::Greater => Err(ArchiveError::Newer { found, known }),
             std::cmp::Ordering::Equal => Ok(reader),
         }
+    }
+
+    /// Gives back the memory that pages are kept in for the next time.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn keep_little(&self) -> Result<(), ArchiveError> {
+        self.connection.execute_batch("PRAGMA shrink_memory")?;
+        Ok(())
     }
 
     fn connect(path: &Path) -> Result<Self, ArchiveError> {

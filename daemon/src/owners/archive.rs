@@ -206,6 +206,15 @@ impl ArchiveHandle {
         matches!(self.shared.condition(), Condition::InUse(_))
     }
 
+    /// Gives back memory that is only kept for the next time, on the thread that asks where that can be done.
+    pub(crate) fn keep_little(&self) {
+        self.post_if_in_use(|archive| archive.keep_little());
+        for (_, reader) in self.shared.readers().iter() {
+            // It keeps what it has, then.
+            drop(reader.keep_little());
+        }
+    }
+
     /// Size of the archive in bytes, with its log.
     #[must_use]
     pub(crate) fn bytes(&self) -> u64 {

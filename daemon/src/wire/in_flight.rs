@@ -26,6 +26,11 @@ impl InFlight {
         Self { kilobytes: Arc::new(Semaphore::new(total as usize)), total }
     }
 
+    /// Whether no large frame is on its way or being worked on.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kilobytes.available_permits() >= self.total as usize
+    }
+
     /// Waits for room for a frame of up to `bytes`.
     pub(crate) async fn take(&self, bytes: usize) -> Option<Share> {
         Arc::clone(&self.kilobytes).acquire_many_owned(kilobytes(bytes).min(self.total)).await.ok()

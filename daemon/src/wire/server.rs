@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
 use super::connection::{self, Admission};
+use super::memory;
 use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
@@ -129,6 +130,7 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             services.retention.keep_looking(),
             services.connections.buffers.keep_tidy(),
             services.connections.idempotency.keep_tidy(),
+            memory::keep_small(&services),
         );
     };
     tokio::select! {

@@ -1,0 +1,65 @@
+//! Memory that nobody uses goes back to the system, once there is nothing to do.
+
+use std::time::Duration;
+
+use herma_disk::process::resident_bytes;
+use tokio::time::sleep;
+
+use super::services::Services;
+use crate::owners::blocking::on_thread;
+
+/// How often it is looked how much there is.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Bytes in memory that are worth no look.
+const LITTLE: u64 = 16 << 20;
+
+/// Bytes of difference between two looks at a daemon that has nothing to do.
+const STEADY: u64 = 1 << 20;
+
+/// Bytes that must have come since memory was given back last.
+const GROWN: u64 = 4 << 20;
+
+/// Gives memory back after work that took much, for as long as it is polled.
+pub(super) async fn keep_small(services: &Services) {
+    let mut after = 0;
+    let mut before = 0;
+    loop {
+        sleep(LOOK).await;
+        let now = resident_bytes();
+        // Work that goes on takes more, or less.
+        let is_calm = now.abs_diff(before) < STEADY && services.connections.in_flight.is_empty();
+        before = now;
+        after = after.min(now);
+        if is_worth_it(now, after) && is_calm {
+            services.archive.keep_little();
+            let _: Option<()> = on_thread(herma_heap::give_back).await;
+            after = resident_bytes();
+            before = after;
+            tracing::debug!(before = now, after, "memory was given back");
+        }
+    }
+}
+
+/// Whether so many bytes in memory are worth the work, of which so many were left the last time.
+fn is_worth_it(now: u64, after: u64) -> bool {
+    now > LITTLE && now >= after.saturating_add(GROWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_is_left_alone_and_so_is_what_would_not_shrink() {
+        for (now, after, expected) in [
+            (LITTLE, 0, false),
+            (LITTLE + 1, 0, true),
+            (40 << 20, 38 << 20, false),
+            (40 << 20, 36 << 20, true),
+            (40 << 20, 60 << 20, false),
+        ] {
+            assert_eq!(is_worth_it(now, after), expected, "{now} {after}");
+        }
+    }
+}
