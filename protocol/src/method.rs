@@ -134,6 +134,9 @@ macro_rules! for_each_method {
             RecallDescribe recall_describe "recall.describe" read session recall::DescribeParams => recall::DescribeResult;
             /// Gives what a session is about by exact names, with the newest of what is known; `limit` is 1 to 500 (50).
             RecallState recall_state "recall.state" read session recall::StateParams => recall::StateResult;
+            /// Answers a question about a session or a node of its map, with quotations; `tokens` of passages are 500 to
+            /// 60,000 (8,000).
+            RecallAsk recall_ask "recall.ask" read named recall::AskParams => recall::AskResult;
             /// Gives the function schemas for a model.
             RecallSchema recall_schema "recall.schema" read none recall::SchemaParams => recall::SchemaResult;
             /// Says whether to compress now, and why.

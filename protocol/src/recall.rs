@@ -261,6 +261,55 @@ pub struct Attribute {
     pub handle: String,
 }
 
+/// Params of `recall.ask`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AskParams {
+    /// What is asked, in up to 1,000 chars.
+    pub question: String,
+    /// The session of which it is asked; that of the node when there is one.
+    pub session: Option<String>,
+    /// The part of its map of which it is asked, and nothing else of the session.
+    pub node: Option<String>,
+    /// Tokens of passages that a summarizer is given at the most: 8,000 when absent, 500 to 60,000.
+    pub tokens: Option<u64>,
+    /// The summarizer; those of the configuration when absent.
+    pub summarizer: Option<String>,
+}
+
+/// Result of `recall.ask`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AskResult {
+    /// The answer; null where nothing there tells, or no model was asked.
+    pub answer: Option<String>,
+    /// What shows it, word for word; without an answer the passages that fit the question best.
+    pub evidence: Vec<Evidence>,
+    /// Who answered: a summarizer, `extractive` where there are only passages.
+    pub by: String,
+    /// Quotations that the summarizer made up; they are left out.
+    pub unverified: u64,
+    /// What somebody should know: why no model answered.
+    pub notice: Option<String>,
+    /// Always true: a message with this result is not archived as new.
+    pub recalled: bool,
+}
+
+/// Words that were said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallEvidence"))]
+pub struct Evidence {
+    /// The words, with their white space as one space each.
+    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
+    pub quote: String,
+    /// Leads to the message in `recall.expand`.
+    pub handle: String,
+    /// Who said it.
+    pub role: Option<String>,
+    /// When, in Unix seconds.
+    pub time: f64,
+}
+
 /// Params of `recall.schema`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -270,6 +319,7 @@ pub struct SchemaParams {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
-    /// The function schemas that let a model search, expand, describe and ask for the state.
+    /// The function schemas that let a model search, expand, describe and ask for the state; and ask a question,
+    /// where a summarizer is configured that can answer it.
     pub tools: Vec<Json>,
 }

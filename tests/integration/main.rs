@@ -8,6 +8,7 @@ mod archive_damage;
 mod archive_faults;
 mod archive_retention;
 mod archive_taken;
+mod ask;
 mod bad_frames;
 mod bad_homes;
 mod bad_messages;

@@ -6,8 +6,8 @@ use crate::lenient;
 
 /// Tools whose results are shown again, not said anew. Finding them once more
 /// would let a search find only earlier searches.
-const RECALL_TOOLS: [&str; 6] =
-    ["recall_search", "recall_expand", "recall_describe", "recall_state", "output_read", "output_search"];
+const RECALL_TOOLS: [&str; 7] =
+    ["recall_search", "recall_expand", "recall_describe", "recall_state", "recall_ask", "output_read", "output_search"];
 
 /// The heading of a handoff's section that lists what its messages name. They are found themselves, and would
 /// be found twice.

@@ -33,6 +33,9 @@ pub const RECALL_DESCRIBE: &str = "recall_describe";
 /// The function that tells what a session is about, as a model knows it.
 pub const RECALL_STATE: &str = "recall_state";
 
+/// The function by which it asks something of a part of a conversation.
+pub const RECALL_ASK: &str = "recall_ask";
+
 /// Tokens that an image counts in an estimate.
 pub const IMAGE_TOKENS: u64 = 1_500;
 /// Chars that an image counts in a budget.

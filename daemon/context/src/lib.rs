@@ -20,6 +20,7 @@
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
 //! * [`mod@work`]: what the conversation is about, by exact names
+//! * [`mod@ask`]: a question about a part of it, answered with quotations
 //! * [`mod@importance`]: what each message is worth to what comes after it; [`mod@superseded`]: which outputs are old
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
 //!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
@@ -43,6 +44,7 @@ mod testing;
 mod text;
 
 pub mod anchors;
+pub mod ask;
 pub mod boundary;
 pub mod breaker;
 pub mod cache;

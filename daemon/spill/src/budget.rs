@@ -7,8 +7,8 @@ const PINNED: &str = "read_file";
 
 /// Tools that give out what was spilled or archived: their results are never spilled
 /// again, not for a turn's sake either.
-const READING: [&str; 6] =
-    ["output_read", "output_search", "recall_search", "recall_expand", "recall_describe", "recall_state"];
+const READING: [&str; 7] =
+    ["output_read", "output_search", "recall_search", "recall_expand", "recall_describe", "recall_state", "recall_ask"];
 
 /// Tools that bring a limit of their own.
 const REGISTERED: [&str; 7] =

@@ -1,5 +1,6 @@
 //! Recall: getting back what left a context.
 
+mod ask;
 mod expand;
 mod state;
 
@@ -16,6 +17,7 @@ use herma_spill::Outputs;
 use herma_spill::page::Part;
 use tokio::sync::Semaphore;
 
+pub(crate) use self::ask::{Answered, Question};
 pub(crate) use self::expand::Around;
 pub(crate) use self::state::{StateQuery, Stated};
 use super::caller::Caller;
@@ -26,6 +28,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::{ArchiveHandle, RecallQuery};
 use crate::owners::blocking::blocking;
+use crate::owners::summarizer::Summarizers;
 
 /// What a model sees of a change that it must not see.
 const BLOCKED: &str = "[BLOCKED: an entry of a store is not shown, for the guard refuses it]";
@@ -43,6 +46,9 @@ pub(crate) struct RecallService {
     pub outputs: Arc<SpilledOutputs>,
     pub indexer: Arc<RecallIndexer>,
     pub policy: Arc<Policy>,
+    pub summarizers: Arc<Summarizers>,
+    /// Whether secrets are masked before a summarizer sees them.
+    pub redact: bool,
     /// How long a search waits for the vector of its query.
     pub wait: Duration,
 }

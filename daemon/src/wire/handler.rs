@@ -130,8 +130,9 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::RecallSearch(params) => recall::search(services, caller, params).await.map(Reply::RecallSearch),
         Request::RecallExpand(params) => recall::expand(services, caller, params).await.map(Reply::RecallExpand),
         Request::RecallDescribe(params) => recall::describe(services, caller, params).await.map(Reply::RecallDescribe),
+        Request::RecallAsk(params) => recall::ask(services, caller, params).await.map(Reply::RecallAsk),
         Request::RecallState(params) => recall::state(services, caller, params).await.map(Reply::RecallState),
-        Request::RecallSchema(_) => recall::schema().map(Reply::RecallSchema),
+        Request::RecallSchema(_) => recall::schema(services).map(Reply::RecallSchema),
         Request::ContextClassifyError(params) => {
             context::classify_error(services, caller, params).await.map(Reply::ContextClassifyError)
         }

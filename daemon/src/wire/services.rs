@@ -161,6 +161,8 @@ impl Services {
                 outputs: spilled,
                 indexer: Arc::clone(&indexer),
                 policy: Arc::clone(&policy),
+                summarizers: Arc::clone(&summarizers),
+                redact: config.guard.redact,
                 wait: config.recall.wait,
             },
             context: ContextService {

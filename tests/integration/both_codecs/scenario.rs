@@ -301,6 +301,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::RecallExpand => recall::expand(talk),
         Method::RecallDescribe => recall::describe(talk),
         Method::RecallState => recall::state(talk),
+        Method::RecallAsk => recall::ask(talk),
         Method::RecallSchema => recall::schema(talk),
         Method::ContextTools => contexts::tools(talk),
         Method::ContextUndo => contexts::undo(talk),

@@ -165,6 +165,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::RecallExpand => recall::expand(),
         Method::RecallDescribe => recall::describe(),
         Method::RecallState => recall::state(),
+        Method::RecallAsk => recall::ask(),
         Method::RecallSchema => recall::schema(),
         Method::ContextTools => contexts::tools(),
         Method::ContextUndo => contexts::undo(),

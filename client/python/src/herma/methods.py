@@ -61,6 +61,7 @@ EFFECTS: dict[str, Effect] = {
     "recall.expand": Effect.READ,
     "recall.describe": Effect.READ,
     "recall.state": Effect.READ,
+    "recall.ask": Effect.READ,
     "recall.schema": Effect.READ,
     "context.check": Effect.READ,
     "context.reset": Effect.SAME,

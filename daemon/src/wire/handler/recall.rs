@@ -6,8 +6,8 @@ use herma_archive::node::{NodeRow, Stands};
 use herma_archive::search::Kinds;
 use herma_protocol::Json;
 use herma_protocol::recall::{
-    Attribute, Compression, DescribeParams, DescribeResult, Entity, ExpandParams, ExpandResult, Hit, Item, Kind, Node,
-    SearchParams, SearchResult, StateParams, StateResult,
+    AskParams, AskResult, Attribute, Compression, DescribeParams, DescribeResult, Entity, Evidence, ExpandParams,
+    ExpandResult, Hit, Item, Kind, Node, SearchParams, SearchResult, StateParams, StateResult,
 };
 
 pub(super) use schema::schema;
@@ -17,7 +17,7 @@ use crate::data::names;
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
-use crate::service::recall::{Around, Place, PlaceKind, Places, StateQuery, Stated};
+use crate::service::recall::{Answered, Around, Place, PlaceKind, Places, Question, StateQuery, Stated};
 use crate::wire::services::Services;
 
 /// Chars of a query.
@@ -37,6 +37,12 @@ const DEFAULT_ENTITIES: u64 = 50;
 
 /// Entities that one call may ask for.
 const ENTITIES: u64 = 500;
+
+/// Tokens of passages that a question is answered from when the caller doesn't say.
+const DEFAULT_PASSAGES: u64 = 8_000;
+
+/// Tokens of passages that one call may ask for.
+const PASSAGES: std::ops::RangeInclusive<u64> = 500..=60_000;
 
 pub(super) async fn search(services: &Services, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
     names::check_all(&[("session", params.session.as_ref())])?;
@@ -174,4 +180,27 @@ fn entity(stated: &Stated, entity: &herma_context::work::Entity) -> Entity {
         said: u64::from(entity.said),
         handle: stated.handle(entity.last),
     }
+}
+
+pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams) -> Outcome<AskResult> {
+    names::check_all(&[("session", params.session.as_ref())])?;
+    if params.question.trim().is_empty() || params.question.chars().count() > QUERY {
+        return Err(Error::param("question", format!("must have 1 to {QUERY} chars")));
+    }
+    let tokens = params.tokens.unwrap_or(DEFAULT_PASSAGES);
+    if !PASSAGES.contains(&tokens) {
+        let (least, most) = (PASSAGES.start(), PASSAGES.end());
+        return Err(Error::param("tokens", format!("must be from {least} to {most}")));
+    }
+    let AskParams { question: words, session, node, summarizer, .. } = params;
+    let question = Question { words, session, node, tokens, summarizer };
+    let Answered { answer, evidence, by, unverified, notice } = services.recall.ask(caller, question).await?;
+    let evidence = evidence.into_iter().map(|found| Evidence {
+        quote: found.quote,
+        handle: found.handle,
+        role: found.role,
+        time: found.time,
+    });
+    let by = by.name().to_owned();
+    Ok(AskResult { answer, evidence: evidence.collect(), by, unverified, notice, recalled: true })
 }

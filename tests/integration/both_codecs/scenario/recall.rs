@@ -86,6 +86,20 @@ pub(super) fn state(talk: &mut Talk) {
     talk.ask("recall.state", json!({ "session": "s", "entity": "x".repeat(1_001) }));
 }
 
+pub(super) fn ask(talk: &mut Talk) {
+    remember(talk);
+    talk.ask("recall.ask", json!({ "question": "where does the heron nest?", "session": "s" }));
+    talk.ask("recall.ask", json!({ "question": "what of flamingos?", "session": "s", "tokens": 500 }));
+    talk.ask("recall.ask", json!({ "question": "where?", "session": "nobody" }));
+    talk.ask("recall.ask", json!({ "question": "where?", "node": "nod_none_1" }));
+    talk.ask("recall.ask", json!({ "question": "where?" }));
+    talk.ask("recall.ask", json!({ "question": "where?", "session": "s", "node": "nod_none_1" }));
+    talk.ask("recall.ask", json!({ "question": " ", "session": "s" }));
+    talk.ask("recall.ask", json!({ "question": "where?", "session": "s", "tokens": 499 }));
+    talk.ask("recall.ask", json!({ "question": "where?", "session": "s", "summarizer": "client" }));
+    talk.ask("recall.ask", json!({ "question": "where?", "session": "s", "summarizer": "openai" }));
+}
+
 pub(super) fn schema(talk: &mut Talk) {
     talk.ask("recall.schema", json!({}));
 }

@@ -97,6 +97,32 @@ pub(super) fn state() -> (Request, Reply) {
     )
 }
 
+pub(super) fn ask() -> (Request, Reply) {
+    let evidence = recall::Evidence {
+        quote: "the blue socket".into(),
+        handle: "msg_12".into(),
+        role: Some("user".into()),
+        time: 1_790_000_000.25,
+    };
+    (
+        Request::RecallAsk(recall::AskParams {
+            question: "Which socket?".into(),
+            session: Some("s-1".into()),
+            node: Some("nod_0123456789ab_3".into()),
+            tokens: Some(4_000),
+            summarizer: Some("openai".into()),
+        }),
+        Reply::RecallAsk(recall::AskResult {
+            answer: Some("The blue one.".into()),
+            evidence: vec![evidence],
+            by: "openai".into(),
+            unverified: 1,
+            notice: Some("openai: refused".into()),
+            recalled: true,
+        }),
+    )
+}
+
 pub(super) fn schema() -> (Request, Reply) {
     let tools = vec![json(r#"{"name":"recall_search", "parameters":{"type":"object"}}"#)];
     (Request::RecallSchema(recall::SchemaParams {}), Reply::RecallSchema(recall::SchemaResult { tools }))

@@ -1,5 +1,6 @@
 //! `herma recall`.
 
+mod ask;
 mod describe;
 mod expand;
 mod search;
@@ -41,7 +42,7 @@ impl From<Looked> for Kind {
 /// Finds again what left a conversation, was spilled, or was remembered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -57,6 +58,12 @@ pub(super) struct Arguments {
     /// List what a session is about by exact names; a QUERY is a name, a part of one, or a kind
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["expand", "describe", "schema"])]
     state: Option<String>,
+    /// Have the QUERY answered from what was archived of a session, or of one part of its map, with quotations
+    #[arg(long, requires = "query", conflicts_with_all = ["expand", "describe", "state", "schema", "kind", "since", "until", "limit"])]
+    ask: bool,
+    /// With --ask: only of this part of a map
+    #[arg(long, value_name = "NODE", requires = "ask", conflicts_with = "session")]
+    node: Option<String>,
     /// Print the function schemas that let a model do all this
     #[arg(long)]
     schema: bool,
@@ -92,6 +99,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     }
     if let Some(id) = &arguments.state {
         return state::run(session, arguments, id);
+    }
+    if arguments.ask {
+        return ask::run(session, arguments);
     }
     if arguments.schema {
         let result = session.connect()?.recall_schema(SchemaParams {})?;
@@ -129,6 +139,8 @@ mod tests {
             "--state s",
             "--state s UM3OG5 --limit 5",
             "--schema",
+            "--ask why did it close --session s",
+            "--ask why --node nod_1_2",
         ] {
             assert!(parsed(line).is_ok(), "{line}");
         }

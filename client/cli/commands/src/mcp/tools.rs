@@ -30,12 +30,13 @@ pub(super) enum Tool {
 }
 
 /// Every tool, by its name.
-const TOOLS: [(&str, Tool); 8] = [
+const TOOLS: [(&str, Tool); 9] = [
     ("memory", Tool::Memory),
     ("recall_search", Tool::Read(Method::RecallSearch)),
     ("recall_expand", Tool::Read(Method::RecallExpand)),
     ("recall_describe", Tool::Read(Method::RecallDescribe)),
     ("recall_state", Tool::Read(Method::RecallState)),
+    ("recall_ask", Tool::Read(Method::RecallAsk)),
     ("output_read", Tool::Read(Method::OutputRead)),
     ("output_search", Tool::Read(Method::OutputSearch)),
     ("admit_output", Tool::AdmitOutput),

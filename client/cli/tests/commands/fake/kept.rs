@@ -102,6 +102,18 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             more: false,
             recalled: true,
         }),
+        Request::RecallAsk(_) => Reply::RecallAsk(recall::AskResult {
+            answer: Some("It is paid.".into()),
+            evidence: vec![recall::Evidence {
+                quote: "status: paid".into(),
+                handle: "msg_7".into(),
+                role: Some("tool".into()),
+                time: 1_790_000_000.0,
+            }],
+            by: "openai".into(),
+            recalled: true,
+            ..recall::AskResult::default()
+        }),
         Request::RecallDescribe(_) => {
             Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()], map: Vec::new() })
         }

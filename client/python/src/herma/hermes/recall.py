@@ -13,6 +13,7 @@ METHODS = {
     "recall_expand": ("recall.expand", ("handle", "before", "after")),
     "recall_describe": ("recall.describe", ("session",)),
     "recall_state": ("recall.state", ("session", "entity", "limit")),
+    "recall_ask": ("recall.ask", ("question", "session", "node")),
 }
 """The method behind each tool, and the params that a model may reach."""
 
@@ -55,6 +56,8 @@ def answer(call: Callable[..., Any], name: str, arguments: Any, *, session: str 
     if name in OF_SESSION and not arguments.get("session"):
         if session is None:
             return _error("nothing was compressed yet")
+        arguments["session"] = session
+    if name == "recall_ask" and session is not None and not (arguments.get("session") or arguments.get("node")):
         arguments["session"] = session
     try:
         result = call(method, **arguments)

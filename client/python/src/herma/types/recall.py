@@ -96,6 +96,23 @@ class MapNode(TypedDict):
     """What the checks of its text had to say."""
 
 
+class RecallAsk(TypedDict):
+    """Result of `recall.ask`."""
+
+    answer: str | None
+    """The answer; null where nothing there tells, or no model was asked."""
+    evidence: list[RecallEvidence]
+    """What shows it, word for word; without an answer the passages that fit the question best."""
+    by: str
+    """Who answered: a summarizer, `extractive` where there are only passages."""
+    unverified: int
+    """Quotations that the summarizer made up; they are left out."""
+    notice: str | None
+    """What somebody should know: why no model answered."""
+    recalled: bool
+    """Always true: a message with this result is not archived as new."""
+
+
 class RecallDescribe(TypedDict):
     """Result of `recall.describe`."""
 
@@ -105,6 +122,19 @@ class RecallDescribe(TypedDict):
     """Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest
     first.
     """
+
+
+class RecallEvidence(TypedDict):
+    """Words that were said."""
+
+    quote: str
+    """The words, with their white space as one space each."""
+    handle: str
+    """Leads to the message in `recall.expand`."""
+    role: str | None
+    """Who said it."""
+    time: float
+    """When, in Unix seconds."""
 
 
 class RecallExpand(TypedDict):
@@ -166,7 +196,9 @@ class RecallSchema(TypedDict):
     """Result of `recall.schema`."""
 
     tools: list[Any]
-    """The function schemas that let a model search, expand, describe and ask for the state."""
+    """The function schemas that let a model search, expand, describe and ask for the state; and ask
+    a question, where a summarizer is configured that can answer it.
+    """
 
 
 class RecallSearch(TypedDict):

@@ -1,14 +1,22 @@
-//! `recall.schema`: how a model may call the four.
+//! `recall.schema`: how a model may call them.
 
-use herma_context::constants::{RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH, RECALL_STATE};
+use herma_context::constants::{RECALL_ASK, RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH, RECALL_STATE};
 use herma_protocol::Json;
 use herma_protocol::recall::SchemaResult;
 use serde_json::{Value, json};
 
 use crate::data::error::{Error, Outcome};
+use crate::wire::services::Services;
 
-pub(in crate::wire::handler) fn schema() -> Outcome<SchemaResult> {
-    let tools: Result<Vec<Json>, _> = [search(), expand(), describe(), state()].iter().map(Json::from_value).collect();
+pub(in crate::wire::handler) fn schema(services: &Services) -> Outcome<SchemaResult> {
+    offered(services.recall.can_answer())
+}
+
+/// A model is offered to ask where somebody is there to answer.
+fn offered(answers: bool) -> Outcome<SchemaResult> {
+    let mut tools = vec![search(), expand(), describe(), state()];
+    tools.extend(answers.then(ask));
+    let tools: Result<Vec<Json>, _> = tools.iter().map(Json::from_value).collect();
     Ok(SchemaResult { tools: tools.map_err(|_| Error::internal("recall.schema"))? })
 }
 
@@ -87,6 +95,25 @@ fn state() -> Value {
     })
 }
 
+fn ask() -> Value {
+    json!({
+        "name": RECALL_ASK,
+        "description": "Have a question answered from a part of a conversation that is not in your context any more: \
+            another model reads the passages that fit it and answers with quotations, each with a handle for \
+            recall_expand. Use it when the answer is spread over many messages; to find one place, recall_search is \
+            faster. Give either a session or the id of a part of its map.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "question": { "type": "string", "description": "What you want to know, as you would ask a person." },
+                "session": { "type": "string", "description": "The id of the session that is asked." },
+                "node": { "type": "string", "description": "The id of a part of its map (nod_…), to ask that alone." }
+            },
+            "required": ["question"]
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
@@ -95,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_required_param_is_described() {
-        for tool in schema().unwrap().tools {
+        for tool in offered(true).unwrap().tools {
             let tool: Value = serde_json::from_str(tool.get()).unwrap();
             let parameters = &tool["parameters"];
             for name in parameters["required"].as_array().unwrap() {

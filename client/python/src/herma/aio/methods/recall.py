@@ -93,6 +93,30 @@ class Recall:
         result: t.RecallState = await self._call("recall.state", params, options)
         return result
 
+    async def ask(
+        self,
+        *,
+        question: str,
+        session: str | None = None,
+        node: str | None = None,
+        tokens: int | None = None,
+        summarizer: str | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.RecallAsk:
+        """Answers a question about a session or a node of its map, with quotations.
+
+        `tokens` of passages are 500 to 60,000 (8,000).
+        """
+        params: Mapping[str, Any] = {
+            "question": question,
+            "session": session,
+            "node": node,
+            "tokens": tokens,
+            "summarizer": summarizer,
+        }
+        result: t.RecallAsk = await self._call("recall.ask", params, options)
+        return result
+
     async def schema(self, **options: Unpack[t.Options]) -> t.RecallSchema:
         """Gives the function schemas for a model."""
         params: Mapping[str, Any] = {}

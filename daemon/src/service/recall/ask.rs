@@ -1,0 +1,224 @@
+//! A question about a session, or about one part of its map: passages that fit it, and what a summarizer makes
+//! of them. Only what it quotes of them counts; without a summarizer the passages are the answer.
+
+use std::collections::HashSet;
+
+use herma_archive::node::Stands;
+use herma_archive::search::Kinds;
+use herma_context::Redaction;
+use herma_context::ask::{self, Passage};
+use herma_context::tokens::estimate_text;
+use herma_guard::Scope;
+
+use super::expand::Around;
+use super::{Place, RecallService};
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::numbers::wide;
+use crate::data::summarizer_kind::Kind;
+use crate::owners::archive::RecallQuery;
+use crate::owners::summarizer::{Call, Main};
+use crate::service::caller::Caller;
+
+/// Places that are looked at.
+const PLACES: usize = 100;
+
+/// Places that stand for an answer where nobody writes one.
+const SHOWN: usize = 5;
+
+/// Of so many tokens one passage takes one part at the most, so that a long one leaves room for others.
+const PARTS: u64 = 3;
+
+/// Tokens of an answer.
+const ANSWER: u64 = 1_000;
+
+/// Nodes below a node that are looked at.
+const MOST_NODES: usize = 10_000;
+
+/// What is asked.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// The question.
+    pub words: String,
+    /// The session; that of the node where there is one.
+    pub session: Option<String>,
+    /// Only of this part of the session's map.
+    pub node: Option<String>,
+    /// Tokens of passages.
+    pub tokens: u64,
+    /// Instead of the configured summarizers.
+    pub summarizer: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub answer: Option<String>,
+    pub evidence: Vec<Evidence>,
+    pub by: Kind,
+    /// Quotations that were made up.
+    pub unverified: u64,
+    /// Why no summarizer answered.
+    pub notice: Option<String>,
+}
+
+/// Words that were said.
+#[derive(Debug, Clone)]
+pub(crate) struct Evidence {
+    pub quote: String,
+    pub handle: String,
+    pub role: Option<String>,
+    pub time: f64,
+}
+
+/// A message that may answer the question.
+struct Found {
+    passage: Passage,
+    /// What of it fits best.
+    best: Evidence,
+}
+
+impl RecallService {
+    /// Answers from what was archived. Dropping the future ends the call of a summarizer.
+    pub(crate) async fn ask(&self, caller: &Caller, question: Question) -> Outcome<Answered> {
+        let kinds = self.kinds(question.summarizer.as_deref())?;
+        let Question { words, session, node, tokens, .. } = question;
+        let (session, leaves) = match (session, node) {
+            (Some(session), None) => (self.sessions.known(caller, &session).await?, None),
+            (None, Some(node)) => {
+                let (session, leaves) = self.leaves(caller, &node).await?;
+                (session, Some(leaves))
+            }
+            _ => return Err(Error::param("session", "give either a session or a node of its map")),
+        };
+        let query = RecallQuery {
+            words: words.clone(),
+            session: Some(session),
+            profile: caller.profile.clone(),
+            kinds: Kinds { messages: true, outputs: leaves.is_none(), memory: false },
+            since: None,
+            until: None,
+            limit: PLACES,
+            of_one_output: 1,
+            vector: None,
+        };
+        let mut places = self.search(query).await?.places;
+        if let Some(leaves) = &leaves {
+            places.retain(|place| place.node.as_ref().is_some_and(|leaf| leaves.contains(leaf)));
+        }
+        let found = self.passages(caller, places, tokens).await?;
+        let mut notice = match found.is_empty() {
+            true => Some("nothing that is archived there fits the question".to_owned()),
+            false => None,
+        };
+        let passages: Vec<Passage> = found.iter().map(|found| found.passage.clone()).collect();
+        for kind in kinds.into_iter().filter(|_| !found.is_empty()) {
+            match self.answered(kind, &words, &passages).await {
+                Ok(read) => {
+                    let evidence = read.evidence.into_iter().filter_map(|quotation| {
+                        let best = &found.get(quotation.passage)?.best;
+                        Some(Evidence { quote: quotation.text, ..best.clone() })
+                    });
+                    let (answer, unverified) = (read.text, wide(read.unverified));
+                    return Ok(Answered { answer, evidence: evidence.collect(), by: kind, unverified, notice: None });
+                }
+                Err(why) => notice = Some(format!("{}: {why}", kind.name())),
+            }
+        }
+        let mut best: Vec<Evidence> = found.into_iter().map(|found| found.best).collect();
+        best.truncate(SHOWN);
+        Ok(Answered { answer: None, evidence: best, by: Kind::Extractive, unverified: 0, notice })
+    }
+
+    /// Who may answer, in order; nobody where there is only herma itself.
+    fn kinds(&self, asked: Option<&str>) -> Outcome<Vec<Kind>> {
+        Ok(match self.summarizers.named(asked)? {
+            Some(Kind::Client) => {
+                return Err(Error::param("summarizer", "\"client\" answers nothing here; search and read yourself"));
+            }
+            Some(Kind::Extractive) => Vec::new(),
+            Some(kind) => vec![kind],
+            None => self.summarizers.chain().iter().copied().filter(|kind| can_answer(*kind)).collect(),
+        })
+    }
+
+    /// Whether a model can be asked.
+    pub(crate) fn can_answer(&self) -> bool {
+        self.summarizers.chain().iter().any(|kind| can_answer(*kind))
+    }
+
+    /// The session of a node, and the leaves below it.
+    async fn leaves(&self, caller: &Caller, id: &str) -> Outcome<(String, HashSet<String>)> {
+        names::check("node", id)?;
+        let none = || Error::NotFound(format!("there is no node {id:?}"));
+        let top = self.archive.node(id.to_owned()).await?.ok_or_else(none)?;
+        if let Some(generation) = top.undone {
+            let words = "does not count any more: what it stood for is in the session's list again";
+            return Err(Error::NotFound(format!("{id:?} {words}, by generation {generation}")));
+        }
+        let session = self.sessions.known(caller, &top.session).await?;
+        let (mut leaves, mut open, mut seen) = (HashSet::new(), vec![top.row], 0);
+        while let Some(row) = open.pop() {
+            seen += 1;
+            match row.of {
+                Stands::Nodes(children) if seen < MOST_NODES => {
+                    for child in children {
+                        open.extend(self.archive.node(child).await?.map(|child| child.row));
+                    }
+                }
+                _ => drop(leaves.insert(row.id)),
+            }
+        }
+        Ok((session, leaves))
+    }
+
+    /// The passages of the best places, best first, within so many tokens.
+    async fn passages(&self, caller: &Caller, places: Vec<Place>, tokens: u64) -> Outcome<Vec<Found>> {
+        let redaction = if self.redact { Redaction::On } else { Redaction::Off };
+        let (mut found, mut left) = (Vec::new(), tokens);
+        for Place { handle, hit, snippet, .. } in places {
+            let alone = Around { before: Some(0), after: Some(0), tokens: None };
+            // What was removed in this moment is passed over.
+            let Ok(expanded) = self.expand(caller, &handle, alone).await else { continue };
+            let whole = expanded.items.into_iter().next().map_or_else(String::new, |item| item.text);
+            let text = match estimate_text(&whole) <= tokens / PARTS {
+                true => whole,
+                false => snippet.text.clone(),
+            };
+            let takes = estimate_text(&text);
+            if takes > left || text.trim().is_empty() {
+                continue;
+            }
+            left -= takes;
+            let role = hit.role.clone();
+            let passage =
+                Passage { label: role.clone().unwrap_or_default(), text: redaction.apply(&text).into_owned() };
+            let quote = snippet.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            found.push(Found { passage, best: Evidence { quote, handle, role, time: hit.time } });
+        }
+        Ok(found)
+    }
+
+    /// What of a summarizer's answer counts.
+    async fn answered(&self, kind: Kind, question: &str, passages: &[Passage]) -> Result<ask::Answer, String> {
+        let prompt = ask::prompt(question, passages);
+        let main = Main::default();
+        let call = Call { prompt: &prompt, max_tokens: ANSWER, model: None, main: &main };
+        let written = self.summarizers.write(kind, call).await.map_err(|failure| failure.text)?;
+        let mut read = ask::read(&written.text, passages).ok_or("its answer quotes nothing of what it was given")?;
+        // A model must not be made to say what memory would not keep.
+        if let Some(text) = &read.text {
+            if !self.policy.blocks(text, Scope::Context).is_empty() {
+                return Err("the guard refuses what it answered".to_owned());
+            }
+            let redaction = if self.redact { Redaction::On } else { Redaction::Off };
+            read.text = Some(redaction.apply(text).into_owned());
+        }
+        Ok(read)
+    }
+}
+
+/// Whether a summarizer can be asked something, and not only write a record.
+fn can_answer(kind: Kind) -> bool {
+    !matches!(kind, Kind::Extractive | Kind::Client)
+}
