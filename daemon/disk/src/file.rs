@@ -286,25 +286,53 @@ impl Staged<'_> {
 /// [`Created::Exists`] is not an error; whatever step failed is, and then there
 /// is no file.
 pub fn create(path: &Path, content: &[u8], temporary: Temporary) -> Result<Created, DiskError> {
-    let folder = parent(path);
-    let mut file = new_temporary(folder, temporary)?;
-    write_synced(file.as_file_mut(), content).at("write", path)?;
-    let written = file.as_file().metadata().at("inspect", path)?.len();
-    if written != u64::try_from(content.len()).unwrap_or(u64::MAX) {
-        let error = io::Error::new(io::ErrorKind::WriteZero, format!("only {written} bytes arrived"));
-        return Err(error).at("write", path);
-    }
-    match file.persist_noclobber(path) {
-        Ok(_) => match sync_folder(folder) {
-            Ok(()) => Ok(Created::New),
-            Err(error) => {
-                // Nobody may find what its writer was told is not there.
-                remove(path)?;
-                Err(error)
-            }
-        },
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(Created::Exists),
-        Err(error) => Err(error.error).at("rename to", path),
+    write_new(path, content, temporary)?.put_in_place()
+}
+
+/// The content of a file that must not exist yet, beside its place and not synced. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Unplaced<'a> {
+    file: tempfile::NamedTempFile,
+    path: &'a Path,
+    length: usize,
+}
+
+/// Writes the content of a file that must not exist yet, so that something else can be found out before it is
+/// made durable.
+///
+/// # Errors
+/// Whatever step failed; nothing is left then.
+pub fn write_new<'a>(path: &'a Path, content: &[u8], temporary: Temporary) -> Result<Unplaced<'a>, DiskError> {
+    let mut file = new_temporary(parent(path), temporary)?;
+    file.as_file_mut().write_all(content).at("write", path)?;
+    Ok(Unplaced { file, path, length: content.len() })
+}
+
+impl Unplaced<'_> {
+    /// Makes it durable and gives it its name.
+    ///
+    /// # Errors
+    /// As [`create`].
+    pub fn put_in_place(self) -> Result<Created, DiskError> {
+        let Self { file, path, length } = self;
+        file.as_file().sync_all().at("write", path)?;
+        let written = file.as_file().metadata().at("inspect", path)?.len();
+        if written != u64::try_from(length).unwrap_or(u64::MAX) {
+            let error = io::Error::new(io::ErrorKind::WriteZero, format!("only {written} bytes arrived"));
+            return Err(error).at("write", path);
+        }
+        match file.persist_noclobber(path) {
+            Ok(_) => match sync_folder(parent(path)) {
+                Ok(()) => Ok(Created::New),
+                Err(error) => {
+                    // Nobody may find what its writer was told is not there.
+                    remove(path)?;
+                    Err(error)
+                }
+            },
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(Created::Exists),
+            Err(error) => Err(error.error).at("rename to", path),
+        }
     }
 }
 
@@ -420,11 +448,6 @@ fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Result<()> {
         return Ok(());
     }
     file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))
-}
-
-fn write_synced(file: &mut File, content: &[u8]) -> io::Result<()> {
-    file.write_all(content)?;
-    file.sync_all()
 }
 
 /// Makes a rename in the folder durable.

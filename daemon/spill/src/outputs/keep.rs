@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use herma_disk::file::{self, Created};
+use herma_disk::file::{self, Created, Unplaced};
 use herma_disk::regular::Regular;
 use herma_disk::{DiskError, folder};
 use sha2::{Digest, Sha256};
@@ -200,7 +200,10 @@ impl Outputs {
         text: &str,
         measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Created, DiskError> {
-        if self.catalog().known.has_length(wide(text.len())) {
+        let has_length = self.catalog().known.has_length(wide(text.len()));
+        // A long one is written while it is measured: what is as long as another is seldom the same.
+        let early = (has_length && text.len() >= BESIDE).then(|| self.write_new(path, session, text));
+        if has_length {
             let sha256 = measured().facts.sha256;
             let same: Vec<PathBuf> =
                 self.catalog().known.with_content(&sha256).take(CANDIDATES).map(|record| self.path(record)).collect();
@@ -214,14 +217,18 @@ impl Outputs {
                 }
             }
         }
-        match file::create(path, text.as_bytes(), TEMPORARY) {
+        early.unwrap_or_else(|| self.write_new(path, session, text))?.put_in_place()
+    }
+
+    fn write_new<'a>(&self, path: &'a Path, session: &str, text: &str) -> Result<Unplaced<'a>, DiskError> {
+        match file::write_new(path, text.as_bytes(), TEMPORARY) {
             Err(error) if error.cause() == herma_disk::Cause::Missing => {
                 // The folder was removed with its session meanwhile.
                 self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
                 self.make_folder(session)?;
-                file::create(path, text.as_bytes(), TEMPORARY)
+                file::write_new(path, text.as_bytes(), TEMPORARY)
             }
-            created => created,
+            written => written,
         }
     }
 
