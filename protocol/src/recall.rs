@@ -300,7 +300,6 @@ pub struct AskResult {
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallEvidence"))]
 pub struct Evidence {
     /// The words, with their white space as one space each.
-    #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub quote: String,
     /// Leads to the message in `recall.expand`.
     pub handle: String,
