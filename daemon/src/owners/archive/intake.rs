@@ -136,23 +136,28 @@ impl Intake {
     pub(super) fn keep(&mut self, appends: &[Append], archive: &mut Archive) -> Option<Vec<Appended>> {
         let (waiting, answers): (Vec<Waiting>, Vec<Appended>) =
             self.next_ones(appends, archive).or_else(|| self.forget_places())?.into_iter().unzip();
-        let records: Vec<Vec<u8>> = waiting.iter().map(serde_json::to_vec).collect::<Result<_, _>>().ok()?;
-        if !self.has_room(&records, archive) {
+        let Some(records) = records(&waiting).filter(|records| self.has_room(records, archive)) else {
             return self.forget_places();
-        }
+        };
+        self.write(waiting, &records)?;
+        Some(answers)
+    }
+
+    /// Writes what waits into the log, which has room for it.
+    fn write(&mut self, waiting: Vec<Waiting>, records: &[Vec<u8>]) -> Option<()> {
         let Log::Open(log) = &mut self.log else { return self.forget_places() };
         if !log.is_in_place() {
             tracing::error!("the log of appended messages was taken away, and is made anew");
             self.log = Log::Missing;
             return self.forget_places();
         }
-        if let Err(error) = log.append(&records) {
+        if let Err(error) = log.append(records) {
             tracing::warn!("messages are appended without their log: {error}");
             self.log = Log::Failed { since: Instant::now(), bound: true };
             return self.forget_places();
         }
         self.waiting.extend(waiting);
-        Some(answers)
+        Some(())
     }
 
     /// The same for one append, beside the archive's thread: only where nothing else is to be done.
@@ -171,18 +176,12 @@ impl Intake {
 
     fn keep_known(&mut self, append: &Append, archive: &Path) -> Option<Appended> {
         let (waiting, answer) = self.next_one(append, None)?;
-        let record = serde_json::to_vec(&waiting).ok()?;
-        let Log::Open(log) = &mut self.log else { return None };
-        if !log.has_room([record.len()].into_iter()) || !log.is_in_place() {
-            return None;
+        let waiting = vec![waiting];
+        let records = records(&waiting)?;
+        match &self.log {
+            Log::Open(log) if log.has_room(records.iter().map(Vec::len)) => self.write(waiting, &records)?,
+            _ => return None,
         }
-        if let Err(error) = log.append(&[record]) {
-            tracing::warn!("messages are appended without their log: {error}");
-            self.log = Log::Failed { since: Instant::now(), bound: true };
-            self.places.clear();
-            return None;
-        }
-        self.waiting.push(waiting);
         if let Appended::Next(next) = answer {
             self.places.insert(append.session.clone(), (append.generation, next));
         }
@@ -234,6 +233,8 @@ impl Intake {
         let Append { session, generation, position, messages, .. } = append;
         let place = match (self.places.get(session), archive) {
             (Some(place), _) => *place,
+            // The archive doesn't know of what waits.
+            (None, Some(_)) if self.waiting.iter().any(|waiting| waiting.session == *session) => return None,
             (None, Some(archive)) => archive.reader().place(session).ok()?,
             (None, None) => return None,
         };
@@ -340,6 +341,11 @@ impl Intake {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
+}
+
+/// What waits, as records.
+fn records(waiting: &[Waiting]) -> Option<Vec<Vec<u8>>> {
+    waiting.iter().map(serde_json::to_vec).collect::<Result<_, _>>().ok()
 }
 
 /// A JSON text that comes out of a record as it went in.

@@ -186,3 +186,14 @@ fn an_archive_that_is_elsewhere_is_not_answered_for_in_place() {
     home.intake.take_over(&mut home.archive).unwrap();
     assert_eq!(home.transcript(), ["1", "2"]);
 }
+
+/// After a take-over that failed nothing but the log knows where the session goes on: a message at a position that
+/// was answered for was kept a second time, and lost later.
+#[test]
+fn a_position_that_was_answered_for_is_not_given_again() {
+    let mut home = Home::new();
+    home.keep(0, &["1"]).unwrap();
+    let _: Option<()> = home.intake.forget_places();
+    assert_eq!(home.keep(0, &["2"]), None);
+    assert_eq!(home.killed().transcript(), ["1"]);
+}
