@@ -174,7 +174,7 @@ impl RecallService {
 
     /// The passages of the best places, best first, within so many tokens.
     async fn passages(&self, caller: &Caller, places: Vec<Place>, tokens: u64) -> Outcome<Vec<Found>> {
-        let redaction = if self.redact { Redaction::On } else { Redaction::Off };
+        let redaction = self.redaction();
         let (mut found, mut left) = (Vec::new(), tokens);
         for Place { handle, hit, snippet, .. } in places {
             let alone = Around { before: Some(0), after: Some(0), tokens: None };
@@ -199,6 +199,11 @@ impl RecallService {
         Ok(found)
     }
 
+    /// What becomes of secrets on the way to a summarizer and back.
+    fn redaction(&self) -> Redaction {
+        if self.redact { Redaction::On } else { Redaction::Off }
+    }
+
     /// What of a summarizer's answer counts.
     async fn answered(&self, kind: Kind, question: &str, passages: &[Passage]) -> Result<ask::Answer, String> {
         let prompt = ask::prompt(question, passages);
@@ -211,8 +216,7 @@ impl RecallService {
             if !self.policy.blocks(text, Scope::Context).is_empty() {
                 return Err("the guard refuses what it answered".to_owned());
             }
-            let redaction = if self.redact { Redaction::On } else { Redaction::Off };
-            read.text = Some(redaction.apply(text).into_owned());
+            read.text = Some(self.redaction().apply(text).into_owned());
         }
         Ok(read)
     }
