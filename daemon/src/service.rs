@@ -6,6 +6,7 @@ pub(crate) mod compression;
 mod consecutive_runs;
 pub(crate) mod context;
 mod engine_record;
+mod growth;
 mod lenient;
 pub(crate) mod memory;
 pub(crate) mod outputs;

@@ -155,9 +155,59 @@ fn an_engine_that_asks_nobody_begins_by_itself_near_the_threshold() {
 
 #[test]
 fn an_engine_that_may_ask_somebody_waits_for_its_caller() {
-    let home = Home::new();
+    let home = Home::configured(
+        "[summarizer]\nchain = [\"command\", \"extractive\"]\n[summarizer.command]\nargv = [\"cat\"]\n",
+    );
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     near(&mut raw, "compressor");
     assert_eq!(ahead(&mut raw)["state"], "started");
+}
+
+/// A session whose transcript is over 90 % of the threshold and large enough for a run ahead.
+fn grown(daemon: &Daemon, raw: &mut Raw, count: usize) -> Raw {
+    let mut listener = daemon.raw();
+    listener.result("subscribe", &json!({ "topics": ["compression.progress"] }));
+    raw.result("context.configure", &json!({ "session": "s", "context_length": 64_000 }));
+    append(raw, 0, count);
+    assert_eq!(listener.read()["method"], "compression.progress", "nobody asked for it");
+    eventually("the run", || (ahead(raw)["state"] == "ready").then_some(()));
+    listener
+}
+
+#[test]
+fn what_was_appended_is_compressed_before_anybody_asks() {
+    for count in [165, 400] {
+        let home = Home::new();
+        let daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        grown(&daemon, &mut raw, count);
+        let done = compress(&mut raw, &json!({}));
+        assert_eq!((&done["report"]["compressed"], &done["report"]["messages_before"]), (&json!(true), &json!(count)));
+        let other = Home::new();
+        let daemon = Daemon::start(&other);
+        let mut fresh = daemon.raw();
+        fresh.result("context.configure", &json!({ "session": "s", "context_length": 64_000 }));
+        let fresh = compress(&mut fresh, &json!({ "messages": conversation(count) }));
+        assert_eq!(done["messages"], fresh["messages"], "of {count} messages");
+    }
+}
+
+#[test]
+fn a_run_begun_unasked_is_begun_anew_where_the_list_grew() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let mut listener = grown(&daemon, &mut raw, 165);
+    let first = ahead(&mut raw)["job"].clone();
+    append(&mut raw, 165, 167);
+    assert_eq!(listener.read()["method"], "compression.progress");
+    let job = eventually("the next run", || {
+        let job = ahead(&mut raw);
+        (job["state"] == "ready" && job["job"] != first).then_some(job)
+    });
+    assert_ne!(job["job"], first);
+    let done = compress(&mut raw, &json!({}));
+    let messages = done["messages"].as_array().unwrap();
+    assert_eq!(messages[messages.len() - 2..], conversation(167)[165..]);
 }

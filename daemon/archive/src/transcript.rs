@@ -188,6 +188,23 @@ impl Reader {
         Ok(Some((id, bodies(&transaction, session)?)))
     }
 
+    /// The messages of a transcript from a position on; `None` if the session has another one.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn transcript_from(
+        &self,
+        session: &str,
+        id: TranscriptId,
+        position: u64,
+    ) -> Result<Option<Vec<String>>, ArchiveError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        match transcript_id(&transaction, session)? == Some(id) {
+            true => bodies_from(&transaction, id.key, position).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// How many messages the transcript has by now; `None` if the session has another one.
     ///
     /// # Errors
@@ -209,11 +226,14 @@ fn transcript_id(connection: &Connection, session: &str) -> Result<Option<Transc
 }
 
 pub(crate) fn bodies(connection: &Connection, session: &str) -> Result<Vec<String>, ArchiveError> {
+    find_session_key(connection, session)?.map_or_else(|| Ok(Vec::new()), |key| bodies_from(connection, key, 0))
+}
+
+fn bodies_from(connection: &Connection, key: i64, position: u64) -> Result<Vec<String>, ArchiveError> {
     let mut query = connection.prepare_cached(
-        "SELECT body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
-         AND compression IS NULL ORDER BY position",
+        "SELECT body FROM message WHERE session = ?1 AND compression IS NULL AND position >= ?2 ORDER BY position",
     )?;
-    let rows = query.query_map([session], |row| row.get(0))?;
+    let rows = query.query_map(params![key, position], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -88,6 +88,12 @@ fn chars_to_tokens(chars: usize) -> u64 {
     chars.div_ceil(CHARS_PER_TOKEN) as u64
 }
 
+/// The rough estimate of a list of which only the bytes of its JSON texts are known: too many where most are not ASCII,
+/// or what frames a text is longer than it.
+pub const fn of_bytes(bytes: u64) -> u64 {
+    bytes.div_ceil(CHARS_PER_TOKEN as u64)
+}
+
 /// Chars that so many tokens stand for in the rough formula.
 pub(crate) fn tokens_to_chars(tokens: u64) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)

@@ -43,7 +43,7 @@ pub(crate) use self::discards::Discarding;
 pub(crate) use self::health::Health;
 pub(crate) use self::list::parse;
 pub(crate) use self::pins::Pinned;
-use self::precomputed::PrecomputedSummaries;
+use self::precomputed::PrecomputedRuns;
 pub(crate) use self::precomputed::Stage;
 pub(crate) use self::preview::{Preview, PreviewRequest};
 use self::summarizer_chain::SummarizerChain;
@@ -83,7 +83,7 @@ pub(crate) struct PreparedRuns {
     /// Runs that wait for a summary of the agent.
     tickets: Arc<Tickets>,
     /// Runs that were made ahead.
-    precomputed: Arc<PrecomputedSummaries>,
+    precomputed: Arc<PrecomputedRuns>,
 }
 
 impl CompressionService {

@@ -8,6 +8,7 @@ use herma_archive::session::{SessionRow, SnapshotRow};
 use tokio::sync::OwnedMutexGuard;
 
 use super::engine_record::EngineRecord;
+use super::growth::Growth;
 use super::settings::SessionSettings;
 use super::snapshot::Frozen;
 use crate::data::clock::unix_now;
@@ -42,8 +43,17 @@ pub(crate) struct Session {
     generation: AtomicU64,
     /// When it was last noted that it is in use, in Unix seconds.
     touched: AtomicU64,
-    /// One more than the generation whose compression was begun ahead unasked; 0 for none.
-    ahead: AtomicU64,
+    /// How its transcript grows.
+    growth: Mutex<Growth>,
+}
+
+/// Somebody appends to a session's transcript.
+pub(crate) struct Appending<'a>(&'a Session);
+
+impl Drop for Appending<'_> {
+    fn drop(&mut self) {
+        self.0.growth().end_append();
+    }
 }
 
 impl Session {
@@ -64,7 +74,7 @@ impl Session {
             compressing: Arc::default(),
             generation: AtomicU64::new(row.generation),
             touched: AtomicU64::new(0),
-            ahead: AtomicU64::new(0),
+            growth: Mutex::default(),
         }
     }
 
@@ -93,10 +103,15 @@ impl Session {
         check_profile(&self.id, &self.profile, named)
     }
 
-    /// Whether nobody asked so far for the compression of its generation to be begun ahead; from now on somebody did.
-    pub(crate) fn begins_ahead(&self) -> bool {
-        let next = self.generation() + 1;
-        self.ahead.swap(next, Ordering::Relaxed) != next
+    /// Notes that somebody appends to its transcript, until this is dropped.
+    pub(crate) fn appending(&self) -> Appending<'_> {
+        self.growth().begin_append();
+        Appending(self)
+    }
+
+    /// How its transcript grows.
+    pub(crate) fn growth(&self) -> MutexGuard<'_, Growth> {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that it is in use; true when that was not noted for a while.

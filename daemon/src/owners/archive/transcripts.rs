@@ -23,6 +23,18 @@ impl ArchiveHandle {
         Ok(found.map(|(id, texts)| (KnownTranscript { epoch, id }, texts)))
     }
 
+    /// What a known transcript has from a position on; `None` if it is another one by now.
+    pub(crate) async fn transcript_from(
+        &self,
+        session: String,
+        known: KnownTranscript,
+        position: u64,
+    ) -> Outcome<Option<Vec<String>>> {
+        self.take_over().await?;
+        let found = self.read(move |reader| reader.transcript_from(&session, known.id, position)).await?;
+        Ok(found.filter(|_| self.shared.epoch() == known.epoch))
+    }
+
     /// Adds messages, each with its time, to an imported session.
     pub(crate) async fn import(
         &self,

@@ -7,13 +7,13 @@ use herma_context::engine::Declined;
 use herma_context::{Message, Settings};
 
 use super::commit::handle;
-use super::precomputed::{self, Continued};
+use super::precomputed::{self, Continued, More, Ready};
 use super::run::{Committed, Run, RunOptions, RunReport, WrittenSummary};
 use super::{CompressionService, list};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::data::event::Phase;
-use crate::owners::archive::{CompressionStart, StagedCompression};
+use crate::owners::archive::{CompressionStart, KnownTranscript, StagedCompression};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
@@ -31,12 +31,12 @@ pub(super) enum Begun {
     Ready(Box<Run>, WrittenSummary),
 }
 
-/// Takes the list and decides what would be replaced.
+/// Takes the list, that of the transcript where none is given, and decides what would be replaced.
 pub(super) async fn begin(
     service: &Arc<CompressionService>,
     session: &Arc<Session>,
     settings: Settings,
-    texts: Vec<String>,
+    given: Option<Vec<String>>,
     options: RunOptions,
 ) -> Outcome<Begun> {
     service.publish_phase(session, Phase::Prune);
@@ -44,10 +44,10 @@ pub(super) async fn begin(
     service.tell_nodes(session, &settings, &mut options.request).await?;
     let state = session.record().engine.clone();
     let generation = session.generation();
-    let ready = service.prepared.precomputed.take(&session.id, generation, &settings, &options);
+    let Source { list, transcript } = source(service, session, generation, given, &settings, &options).await?;
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, started, transcript } = options;
+        let RunOptions { request, chain, mode, form, started } = options;
         let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
@@ -55,9 +55,9 @@ pub(super) async fn begin(
             let prepared = Arc::new(prepared);
             Box::new(Run { session, generation, prepared, chain, mode, form, started, transcript, report, staged })
         };
-        let texts = match ready {
-            None => texts,
-            Some(ready) => match precomputed::continued(*ready, texts, &state, &request)? {
+        let texts = match list {
+            List::Fresh(texts) => texts,
+            List::Ahead(ready, more) => match precomputed::continued(*ready, more, &state, &request) {
                 Continued::Fits { prepared, text, report } => {
                     return Ok(Begun::Ready(run(*prepared, chain, report, None), text));
                 }
@@ -82,6 +82,48 @@ pub(super) async fn begin(
         })
     })
     .await
+}
+
+/// Where a run begins.
+struct Source {
+    list: List,
+    /// The transcript that the list was read from, if it was.
+    transcript: Option<KnownTranscript>,
+}
+
+enum List {
+    /// Nothing was made ahead for it.
+    Fresh(Vec<String>),
+    /// Something was.
+    Ahead(Box<Ready>, More),
+}
+
+/// Gets the list, and what was made ahead for it. Of a transcript that a run was made ahead from only the rest is
+/// read.
+async fn source(
+    service: &CompressionService,
+    session: &Session,
+    generation: u64,
+    given: Option<Vec<String>>,
+    settings: &Settings,
+    options: &RunOptions,
+) -> Outcome<Source> {
+    let precomputed = &service.prepared.precomputed;
+    if given.is_none() {
+        precomputed.finished(&session.id, generation, settings, options).await;
+    }
+    let Some(ready) = precomputed.take(&session.id, generation, settings, options) else {
+        let (texts, transcript) = service.list(session, given).await?;
+        return Ok(Source { list: List::Fresh(texts), transcript });
+    };
+    if given.is_none()
+        && let Some((known, length)) = ready.transcript()
+        && let Some(beyond) = service.archive.transcript_from(session.id.clone(), known, length).await?
+    {
+        return Ok(Source { list: List::Ahead(ready, More::Beyond(beyond)), transcript: Some(known) });
+    }
+    let (texts, transcript) = service.list(session, given).await?;
+    Ok(Source { list: List::Ahead(ready, More::Whole(texts)), transcript })
 }
 
 /// Has the archive begin with messages that leave the list for sure, if that gains anything:

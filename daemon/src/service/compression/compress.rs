@@ -7,7 +7,7 @@ use std::time::Instant;
 use herma_context::cache::Prices;
 use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
-use herma_context::{Detail, Message, tokens};
+use herma_context::{Detail, Message, Settings, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -110,7 +110,6 @@ impl CompressionService {
         }
         let mode = asked.mode.unwrap_or(self.defaults.context.mode);
         let form = asked.form;
-        let (texts, transcript) = self.list(session, asked.messages).await?;
         let request = CompressRequest {
             focus: asked.focus,
             today: asked.today,
@@ -131,8 +130,8 @@ impl CompressionService {
         let (current, prompt) = (request.current_tokens, request.prompt());
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let options = RunOptions { request, chain, mode, form, started, transcript };
-        match begin(self, session, settings, texts, options).await? {
+        let options = RunOptions { request, chain, mode, form, started };
+        match begin(self, session, settings, asked.messages, options).await? {
             Begun::Declined { why, input } => {
                 let list = Arc::clone(&input);
                 let over = blocking("context.compress", move || Ok(used.engine.over(&list, &used, prompt))).await?;
@@ -174,8 +173,21 @@ impl CompressionService {
     /// Begins a run for the transcript that was appended, while nobody waits.
     pub(crate) async fn compact_ahead(self: &Arc<Self>, session: &Arc<Session>, focus: Focus) -> Outcome<Ahead> {
         let settings = session.settings().in_force(&self.defaults)?;
+        let options = self.options_ahead(session, &settings, focus).await?;
+        precomputed::begin(self, session, settings, options).await
+    }
+
+    /// What a run that is made ahead is asked for.
+    pub(super) async fn options_ahead(
+        &self,
+        session: &Session,
+        settings: &Settings,
+        focus: Focus,
+    ) -> Outcome<RunOptions> {
         let request = CompressRequest {
             focus,
+            // It is used once the session is over its threshold, and decides as it would then.
+            current_tokens: i64::try_from(settings.budgets().threshold_tokens).ok(),
             today: clock::today(),
             constraints: self.rules(session).await?,
             now: unix_now(),
@@ -185,9 +197,7 @@ impl CompressionService {
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
-        let options =
-            RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now(), transcript: None };
-        precomputed::begin(self, session, settings, options).await
+        Ok(RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now() })
     }
 
     /// Has the summary written and finishes, or lets the run wait for the agent.

@@ -1,29 +1,33 @@
-//! Summaries that are written while nobody waits.
+//! Runs that are made while nobody waits.
 //!
 //! From the transcript that was appended a run is prepared and its summary written, or what an engine
-//! writes itself. It is kept until the session is compressed: where the list only grew since, byte for
-//! byte, what is new goes into the tail.
+//! writes itself ([`begin`]); where nobody else is asked for it, without being told to ([`unasked`]). It is kept until
+//! the session is compressed: where the list only grew since, byte for byte, what is new goes into the tail
+//! ([`continued`]).
+
+mod begin;
+mod continued;
+mod unasked;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use herma_context::Settings;
-use herma_context::engine::{CompressRequest, EngineState, Focus, Prepared};
+use herma_context::engine::Focus;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+pub(super) use self::begin::begin;
+pub(super) use self::continued::{Continued, More, continued};
 use super::commit::short_hash;
-use super::due::{Due, Reason};
-use super::run::{Run, RunOptions, RunReport, WrittenSummary};
-use super::writing::{Step, Writing};
-use super::{CompressionService, list};
-use crate::data::error::Outcome;
-use crate::data::event::Phase;
-use crate::owners::blocking::blocking;
+use super::list;
+use super::run::{Run, RunOptions, WrittenSummary};
+use crate::owners::archive::KnownTranscript;
 use crate::service::session::Session;
 
-/// How long a summary is kept.
+/// How long a run is kept.
 const LIFE: Duration = Duration::from_secs(30 * 60);
 
 /// Runs that are kept or under way at one time; the oldest makes room.
@@ -34,15 +38,24 @@ const MOST_BYTES: usize = 256 << 20;
 
 /// The runs that are under way or ready.
 #[derive(Debug, Default)]
-pub(super) struct PrecomputedSummaries(Mutex<VecDeque<PrecomputedSummary>>);
+pub(super) struct PrecomputedRuns(Mutex<Shelf>);
+
+#[derive(Debug, Default)]
+struct Shelf {
+    /// Oldest first.
+    runs: VecDeque<PrecomputedRun>,
+    /// How many there were.
+    count: u64,
+}
 
 #[derive(Debug)]
-struct PrecomputedSummary {
+struct PrecomputedRun {
     session: String,
     generation: u64,
     focus: Focus,
     settings: Settings,
     name: String,
+    /// Of its list, once it is ready.
     bytes: usize,
     until: Instant,
     progress: Progress,
@@ -50,8 +63,23 @@ struct PrecomputedSummary {
 
 #[derive(Debug)]
 enum Progress {
-    Running(Option<AbortHandle>),
+    /// Who waits for it is told when this is dropped.
+    Running {
+        task: Option<AbortHandle>,
+        over: watch::Sender<()>,
+        writer: Writer,
+    },
     Ready(Box<Ready>),
+    Taken,
+}
+
+/// Who writes what a run needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// herma, so that it is ready in a moment.
+    Herma,
+    /// Whoever the chain of summarizers asks.
+    Chain,
 }
 
 /// A run that only lacks the list that it will be used for.
@@ -59,6 +87,14 @@ enum Progress {
 pub(super) struct Ready {
     run: Run,
     text: WrittenSummary,
+}
+
+impl Ready {
+    /// The transcript that it was made from, and how many messages that had.
+    pub(super) fn transcript(&self) -> Option<(KnownTranscript, u64)> {
+        let length = u64::try_from(self.run.prepared.input().len()).ok()?;
+        Some((self.run.transcript?, length))
+    }
 }
 
 /// How far a run is.
@@ -72,23 +108,15 @@ pub(crate) enum Stage {
     Ready,
 }
 
-/// Whether a run that was made ahead can be used for a list.
-pub(super) enum Continued {
-    /// It can: the list only grew.
-    Fits { prepared: Box<Prepared>, text: WrittenSummary, report: RunReport },
-    /// It can't; here is the list.
-    Differs(Vec<String>),
-}
-
-impl Drop for PrecomputedSummary {
+impl Drop for PrecomputedRun {
     fn drop(&mut self) {
-        if let Progress::Running(Some(task)) = &self.progress {
+        if let Progress::Running { task: Some(task), .. } = &self.progress {
             task.abort();
         }
     }
 }
 
-impl PrecomputedSummaries {
+impl PrecomputedRuns {
     /// Takes what is ready for a run, if it was made for the same; whatever it is, it does
     /// not count any more after that run.
     pub(super) fn take(
@@ -99,209 +127,142 @@ impl PrecomputedSummaries {
         options: &RunOptions,
     ) -> Option<Box<Ready>> {
         let mut ahead = {
-            let mut all = self.all();
-            let at = all.iter().position(|ahead| ahead.session == session)?;
-            all.remove(at)?
+            let mut shelf = self.shelf();
+            let at = shelf.runs.iter().position(|ahead| ahead.session == session)?;
+            shelf.runs.remove(at)?
         };
-        let is_same = ahead.is_for(generation, settings, &options.request.focus) && options.request.range.is_none();
-        match std::mem::replace(&mut ahead.progress, Progress::Running(None)) {
+        let is_same = ahead.serves(generation, settings, options);
+        match std::mem::replace(&mut ahead.progress, Progress::Taken) {
             Progress::Ready(ready) if is_same && ready.run.chain.is_of(&options.chain) => Some(ready),
-            running => {
-                ahead.progress = running;
+            other => {
+                ahead.progress = other;
                 None
             }
         }
     }
 
+    /// Waits for a run that is ready in a moment, if it is made for the same.
+    pub(super) async fn finished(&self, session: &str, generation: u64, settings: &Settings, options: &RunOptions) {
+        let over = {
+            let shelf = self.shelf();
+            let ahead = shelf.runs.iter().find(|ahead| ahead.session == session);
+            ahead.filter(|ahead| ahead.serves(generation, settings, options)).and_then(PrecomputedRun::over)
+        };
+        if let Some(mut over) = over {
+            // Nothing is ever sent: an error says that it is over.
+            drop(over.changed().await);
+        }
+    }
+
     /// Drops what was made for a session.
     pub(super) fn forget(&self, session: &str) {
-        self.all().retain(|ahead| ahead.session != session);
+        self.shelf().runs.retain(|ahead| ahead.session != session);
     }
 
     /// How far a run for the same is, and its name.
     fn stage(&self, session: &Session, settings: &Settings, focus: &Focus) -> Option<(String, Stage)> {
-        let all = self.all();
-        let ahead = all.iter().find(|ahead| ahead.session == session.id)?;
+        let shelf = self.shelf();
+        let ahead = shelf.runs.iter().find(|ahead| ahead.session == session.id)?;
         let stage = match &ahead.progress {
-            Progress::Running(_) => Stage::Running,
-            Progress::Ready(_) => Stage::Ready,
+            Progress::Running { .. } => Stage::Running,
+            Progress::Ready(_) | Progress::Taken => Stage::Ready,
         };
         ahead.is_for(session.generation(), settings, focus).then(|| (ahead.name.clone(), stage))
     }
 
-    fn insert(self: &Arc<Self>, ahead: PrecomputedSummary) {
-        let until = ahead.until;
-        let mut all = self.all();
-        all.retain(|other| other.session != ahead.session && other.until > Instant::now());
-        let mut held: usize = all.iter().map(|ahead| ahead.bytes).sum();
-        while all.len() >= MOST || held.saturating_add(ahead.bytes) > MOST_BYTES {
-            let Some(oldest) = all.pop_front() else { break };
-            held -= oldest.bytes;
+    /// Notes that a run is under way, and names it.
+    fn start(
+        self: &Arc<Self>,
+        session: &Session,
+        generation: u64,
+        settings: Settings,
+        focus: Focus,
+        writer: Writer,
+    ) -> String {
+        let until = Instant::now() + LIFE;
+        let mut shelf = self.shelf();
+        shelf.count += 1;
+        let name = format!("ahead_{}_{generation}_{}", short_hash(&session.id), shelf.count);
+        shelf.runs.retain(|other| other.session != session.id && other.until > Instant::now());
+        if shelf.runs.len() >= MOST {
+            shelf.runs.pop_front();
         }
-        all.push_back(ahead);
-        drop(all);
+        let progress = Progress::Running { task: None, over: watch::Sender::new(()), writer };
+        let session = session.id.clone();
+        let name_of_it = name.clone();
+        shelf.runs.push_back(PrecomputedRun {
+            session,
+            generation,
+            focus,
+            settings,
+            name: name_of_it,
+            bytes: 0,
+            until,
+            progress,
+        });
+        drop(shelf);
         let weak = Arc::downgrade(self);
         tokio::spawn(async move {
             tokio::time::sleep_until(until).await;
             if let Some(precomputed) = weak.upgrade() {
-                precomputed.all().retain(|ahead| ahead.until > Instant::now());
+                precomputed.shelf().runs.retain(|ahead| ahead.until > Instant::now());
             }
         });
+        name
     }
 
-    fn become_(&self, name: &str, progress: Progress) {
-        let mut all = self.all();
-        if let Some(ahead) = all.iter_mut().find(|ahead| ahead.name == name) {
-            ahead.progress = progress;
+    /// The task that works on a run ends with it.
+    fn is_done_by(&self, name: &str, handle: AbortHandle) {
+        let mut shelf = self.shelf();
+        match shelf.runs.iter_mut().find(|ahead| ahead.name == name).map(|ahead| &mut ahead.progress) {
+            Some(Progress::Running { task, .. }) => *task = Some(handle),
+            // It is over already, and the task with it.
+            Some(_) => (),
+            None => handle.abort(),
+        }
+    }
+
+    /// A run can be used.
+    fn finish(&self, name: &str, ready: Ready) {
+        let bytes = list::size(ready.run.prepared.input());
+        let mut shelf = self.shelf();
+        let Some(at) = shelf.runs.iter().position(|ahead| ahead.name == name) else { return };
+        let Some(mut ahead) = shelf.runs.remove(at) else { return };
+        (ahead.bytes, ahead.progress) = (bytes, Progress::Ready(Box::new(ready)));
+        shelf.runs.push_back(ahead);
+        while shelf.runs.iter().map(|ahead| ahead.bytes).sum::<usize>() > MOST_BYTES && shelf.runs.len() > 1 {
+            shelf.runs.pop_front();
         }
     }
 
     fn remove(&self, name: &str) {
-        self.all().retain(|ahead| ahead.name != name);
+        self.shelf().runs.retain(|ahead| ahead.name != name);
     }
 
-    fn all(&self) -> MutexGuard<'_, VecDeque<PrecomputedSummary>> {
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl PrecomputedSummary {
+impl PrecomputedRun {
     fn is_for(&self, generation: u64, settings: &Settings, focus: &Focus) -> bool {
         self.generation == generation
             && self.settings == *settings
             && self.focus == *focus
             && self.until > Instant::now()
     }
-}
 
-/// Percent of the threshold from which a run is begun unasked by an engine that needs nobody for it. What comes
-/// until the threshold is in the tail of that run, so it is to be little.
-const NEAR: u64 = 90;
+    /// Whether a run that is asked for can use it. For one that a provider refused it was not decided.
+    fn serves(&self, generation: u64, settings: &Settings, options: &RunOptions) -> bool {
+        let request = &options.request;
+        self.is_for(generation, settings, &request.focus) && request.range.is_none() && !request.overflow
+    }
 
-impl CompressionService {
-    /// Begins a run ahead, once in each generation, where a session comes near its threshold and its engine asks nobody:
-    /// then nothing is left to do for the turn that crosses it but to put the list together.
-    pub(crate) fn begin_ahead_if_near(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings, due: &Due) {
-        let is_near = matches!(due.reason, Reason::BelowThreshold | Reason::OverThreshold)
-            && u128::from(due.tokens) * 100 >= u128::from(due.threshold) * u128::from(NEAR);
-        if !settings.engine.writes_itself() || !is_near || due.compress || !session.begins_ahead() {
-            return;
+    /// Says when it is over, if that is soon.
+    fn over(&self) -> Option<watch::Receiver<()>> {
+        match &self.progress {
+            Progress::Running { over, writer: Writer::Herma, .. } => Some(over.subscribe()),
+            _ => None,
         }
-        let (service, session) = (Arc::clone(self), Arc::clone(session));
-        tokio::spawn(async move {
-            if let Err(error) = service.compact_ahead(&session, Focus::default()).await {
-                tracing::debug!(session = session.id, "nothing was made ahead: {error}");
-            }
-        });
     }
-}
-
-/// Begins a run for the transcript that was appended, unless there is one; `None` when
-/// there is nothing to compress, or only the agent could write the summary.
-pub(super) async fn begin(
-    service: &Arc<CompressionService>,
-    session: &Arc<Session>,
-    settings: Settings,
-    options: RunOptions,
-) -> Outcome<Option<(String, Stage)>> {
-    if let Some(known) = service.prepared.precomputed.stage(session, &settings, &options.request.focus) {
-        return Ok(Some(known));
-    }
-    let mut options = options;
-    let Some(chain) = options.chain.without_client(settings.engine) else { return Ok(None) };
-    service.tell_nodes(session, &settings, &mut options.request).await?;
-    let (generation, state) = (session.generation(), session.record().engine.clone());
-    let transcript = service.archive.transcript(session.id.clone()).await?;
-    let texts = transcript.map_or_else(Vec::new, |(_, texts)| texts);
-    let length = texts.len();
-    let (request, used) = (options.request.clone(), settings.clone());
-    let prepared = blocking("context.compact_ahead", move || {
-        Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
-    });
-    // What has to become small at once is decided for the list as it is then.
-    let Some(prepared) = prepared.await?.filter(Prepared::is_ordinary) else {
-        return Ok(None);
-    };
-    let name = format!("ahead_{}_{generation}_{length}", short_hash(&session.id));
-    let run = Run {
-        session: Arc::clone(session),
-        generation,
-        prepared: Arc::new(prepared),
-        chain,
-        mode: options.mode,
-        form: options.form,
-        started: options.started,
-        transcript: None,
-        report: RunReport::default(),
-        staged: None,
-    };
-    let precomputed = &service.prepared.precomputed;
-    precomputed.insert(PrecomputedSummary {
-        session: session.id.clone(),
-        generation,
-        focus: options.request.focus,
-        settings,
-        name: name.clone(),
-        bytes: list::size(run.prepared.input()),
-        until: Instant::now() + LIFE,
-        progress: Progress::Running(None),
-    });
-    let task = tokio::spawn(write(Arc::clone(service), run, name.clone()));
-    let mut all = precomputed.all();
-    // It may have finished already.
-    if let Some(ahead) = all.iter_mut().find(|ahead| ahead.name == name)
-        && let Progress::Running(handle) = &mut ahead.progress
-    {
-        *handle = Some(task.abort_handle());
-    }
-    drop(all);
-    Ok(Some((name, Stage::Started)))
-}
-
-/// Has the summary written, or what the engine writes itself. A run that comes to none is forgotten.
-async fn write(service: Arc<CompressionService>, mut run: Run, name: String) {
-    if !run.prepared.needs_summary() {
-        service.publish_phase(&run.session, Phase::Summarise);
-        let policy = Arc::clone(&service.policy);
-        let done =
-            blocking("context.compact_ahead", move || Ok(run.write_own(&policy).map(|text| Ready { run, text })));
-        match done.await {
-            Ok(Some(ready)) => service.prepared.precomputed.become_(&name, Progress::Ready(Box::new(ready))),
-            _ => service.prepared.precomputed.remove(&name),
-        }
-        return;
-    }
-    let written = Writing { service: &service, run: &mut run }.write().await;
-    let precomputed = &service.prepared.precomputed;
-    match written {
-        Ok(Step::Written(text)) if text.by == run.chain.configured() || run.chain.kinds().contains(&text.by) => {
-            precomputed.become_(&name, Progress::Ready(Box::new(Ready { run, text })));
-        }
-        _ => precomputed.remove(&name),
-    }
-}
-
-/// Uses a run that was made ahead for a list, where that only grew since and the result
-/// is small enough.
-pub(super) fn continued(
-    ready: Ready,
-    mut texts: Vec<String>,
-    state: &EngineState,
-    request: &CompressRequest,
-) -> Outcome<Continued> {
-    let Ready { run, text } = ready;
-    let Some(prepared) = Arc::into_inner(run.prepared) else { return Ok(Continued::Differs(texts)) };
-    let input = prepared.input();
-    let only_grew = input.len() <= texts.len() && input.iter().zip(&texts).all(|(one, other)| one.raw() == other);
-    if !only_grew {
-        return Ok(Continued::Differs(texts));
-    }
-    let length = input.len();
-    let more = list::parse(texts.split_off(length));
-    let prepared = prepared.continued(more, state, request);
-    if !prepared.fits() {
-        let texts = prepared.input().iter().map(|message| message.raw().to_owned()).collect();
-        return Ok(Continued::Differs(texts));
-    }
-    Ok(Continued::Fits { prepared: Box::new(prepared), text, report: run.report })
 }

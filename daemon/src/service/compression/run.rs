@@ -27,8 +27,6 @@ pub(super) struct RunOptions {
     pub form: ReplyForm,
     /// When it was asked for.
     pub started: Instant,
-    /// The transcript that its list was read from, if it was.
-    pub transcript: Option<KnownTranscript>,
 }
 
 /// A run that lacks its summary.
@@ -49,6 +47,11 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether herma itself writes what it lacks.
+    pub(super) fn asks_nobody(&self) -> bool {
+        !self.prepared.needs_summary() || self.chain.is_at_hand()
+    }
+
     /// Has an engine that asks nobody write what it writes; `None` where somebody else holds the run.
     pub(super) fn write_own(&mut self, policy: &Policy) -> Option<WrittenSummary> {
         let prepared = Arc::get_mut(&mut self.prepared)?;

@@ -6,6 +6,7 @@ use herma_archive::transcript::Appended;
 
 use super::SessionService;
 use crate::data::error::{Error, Outcome};
+use crate::data::numbers::wide;
 use crate::service::caller::Caller;
 
 impl SessionService {
@@ -22,8 +23,13 @@ impl SessionService {
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
         // One that was removed is a new one when it is asked for again.
         let no_session = move || table.forget(&id);
+        let _appending = session.appending();
+        let bytes = messages.iter().map(|message| wide(message.len())).sum();
         match self.archive.append(session.id.clone(), generation, position, messages, no_session).await? {
-            Appended::Next(position) => Ok(position),
+            Appended::Next(position) => {
+                self.compression.note_appended(&session, generation, bytes);
+                Ok(position)
+            }
             Appended::Conflict { generation: right, position: next } => {
                 let id = &session.id;
                 let words = if right == generation {

@@ -1,0 +1,89 @@
+//! How a run is made ahead.
+
+use std::sync::Arc;
+
+use herma_context::Settings;
+use herma_context::engine::Prepared;
+
+use super::{Ready, Stage, Writer};
+use crate::data::error::Outcome;
+use crate::data::event::Phase;
+use crate::owners::blocking::blocking;
+use crate::service::compression::run::{Run, RunOptions, RunReport};
+use crate::service::compression::writing::{Step, Writing};
+use crate::service::compression::{CompressionService, list};
+use crate::service::session::Session;
+
+/// Begins a run for the transcript that was appended, unless there is one; `None` when
+/// there is nothing to compress, or only the agent could write the summary.
+pub(in crate::service::compression) async fn begin(
+    service: &Arc<CompressionService>,
+    session: &Arc<Session>,
+    settings: Settings,
+    options: RunOptions,
+) -> Outcome<Option<(String, Stage)>> {
+    let precomputed = &service.prepared.precomputed;
+    if let Some(known) = precomputed.stage(session, &settings, &options.request.focus) {
+        return Ok(Some(known));
+    }
+    let focus = options.request.focus.clone();
+    let Some(run) = prepare(service, session, &settings, options).await? else { return Ok(None) };
+    let writer = if run.asks_nobody() { Writer::Herma } else { Writer::Chain };
+    let name = precomputed.start(session, run.generation, settings, focus, writer);
+    let task = tokio::spawn(write(Arc::clone(service), run, name.clone()));
+    precomputed.is_done_by(&name, task.abort_handle());
+    Ok(Some((name, Stage::Started)))
+}
+
+/// Takes the transcript and decides what would be replaced; `None` as in [`begin`].
+pub(super) async fn prepare(
+    service: &Arc<CompressionService>,
+    session: &Arc<Session>,
+    settings: &Settings,
+    mut options: RunOptions,
+) -> Outcome<Option<Run>> {
+    let Some(chain) = options.chain.without_client(settings.engine) else { return Ok(None) };
+    service.tell_nodes(session, settings, &mut options.request).await?;
+    let (generation, state) = (session.generation(), session.record().engine.clone());
+    let Some((transcript, texts)) = service.archive.transcript(session.id.clone()).await? else { return Ok(None) };
+    let (request, used) = (options.request, settings.clone());
+    let prepared = blocking("context.compact_ahead", move || {
+        Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
+    });
+    // What has to become small at once is decided for the list as it is then.
+    let prepared = prepared.await?.filter(Prepared::is_ordinary);
+    Ok(prepared.map(|prepared| Run {
+        session: Arc::clone(session),
+        generation,
+        prepared: Arc::new(prepared),
+        chain,
+        mode: options.mode,
+        form: options.form,
+        started: options.started,
+        transcript: Some(transcript),
+        report: RunReport::default(),
+        staged: None,
+    }))
+}
+
+/// Has the summary written, or what the engine writes itself. A run that comes to none is forgotten.
+pub(super) async fn write(service: Arc<CompressionService>, mut run: Run, name: String) {
+    let precomputed = &service.prepared.precomputed;
+    if !run.prepared.needs_summary() {
+        service.publish_phase(&run.session, Phase::Summarise);
+        let policy = Arc::clone(&service.policy);
+        let done =
+            blocking("context.compact_ahead", move || Ok(run.write_own(&policy).map(|text| Ready { run, text })));
+        match done.await {
+            Ok(Some(ready)) => precomputed.finish(&name, ready),
+            _ => precomputed.remove(&name),
+        }
+        return;
+    }
+    match (Writing { service: &service, run: &mut run }).write().await {
+        Ok(Step::Written(text)) if text.by == run.chain.configured() || run.chain.kinds().contains(&text.by) => {
+            precomputed.finish(&name, Ready { run, text });
+        }
+        _ => precomputed.remove(&name),
+    }
+}
