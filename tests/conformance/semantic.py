@@ -1,5 +1,5 @@
 """What replaces what, on the corpora of compaction-conformance-kit (PyPI): statements that a later one in other
-words replaces, and pairs that only look alike. Both corpora, eight seeds each, five compressions in a row.
+words replaces, and pairs that only look alike. Both corpora, eight seeds each, twenty compressions in a row.
 
   python3 tests/conformance/semantic.py    with HERMAD, the herma package and the kit on the path
 """
@@ -10,9 +10,9 @@ from compaction_kit.semantic_corpus import build_semantic_heldout_session, build
 from own_home import own_home
 
 SEEDS = range(1, 9)
-ROUNDS = 5
+ROUNDS = 20
 
-# The smallest window, so that five rounds have something to replace.
+# The smallest window, so that the rounds have something to replace.
 WINDOW = 8_192
 
 # Of 100: the newest statement, the one before gone, pairs kept apart.

@@ -103,7 +103,9 @@ pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Deci
         return Err(Declined::TooFew);
     }
     let (layout, brief) = ordinary_layout(messages, layout, options).map_err(|_| Declined::NothingBetween)?;
-    if options.gain == Gain::Required && gain_chars(&layout) < SHORTEST_CHARS {
+    // A handoff that stands there is not to say less for it: what is new has to gain something.
+    let least = SHORTEST_CHARS + layout.handoff_chars(messages);
+    if options.gain == Gain::Required && gain_chars(&layout) < least {
         return Err(Declined::NoGain);
     }
     Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: Weighed::default() })

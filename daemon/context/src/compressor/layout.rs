@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
-use crate::handoff::Section;
+use crate::handoff::{self, Section};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::PromptParts;
@@ -125,6 +125,13 @@ impl Layout {
     /// How many messages the handoff replaces.
     pub(crate) fn dropped(&self) -> usize {
         self.middle().len() - self.kept.len()
+    }
+
+    /// Chars of the handoffs of before that it replaces.
+    pub(crate) fn handoff_chars(&self, messages: &[Message]) -> usize {
+        let replaced = self.middle().filter(|at| self.kept.binary_search(at).is_err());
+        let handoffs = replaced.filter_map(|at| messages.get(at)).filter(|message| handoff::is_handoff(message));
+        handoffs.map(|message| message.text().chars().count()).sum()
     }
 
     /// The longest part of the middle of which nothing is kept.

@@ -166,7 +166,11 @@ impl Prepared {
             (None, Gain::Required) => most.min(gain_chars(&self.layout)),
             (None, Gain::Any) => {
                 let least = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
-                most.min(gain_chars(&self.layout).max(least))
+                match self.layout.handoff_chars(&self.input) {
+                    0 => most.min(gain_chars(&self.layout).max(least)),
+                    // Otherwise each run in a row would say a little less of the same.
+                    _ => most,
+                }
             }
         }
     }

@@ -1,0 +1,85 @@
+//! One compression after the other of a session that hardly grows: what was said at its beginning still stands there.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use herma_context::compressor::prepare;
+use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Gain, Summary, Writer};
+use herma_context::{Message, RawSettings, Settings};
+use serde_json::{Value, json};
+
+/// Runs in a row.
+const RUNS: usize = 20;
+
+/// Facts that the user gives.
+const FACTS: usize = 40;
+
+fn fact(at: usize) -> String {
+    let name = ["amber", "birch", "cobalt", "dune"][at % 4];
+    format!("For the record, the {name} cluster {at} of the staging area listens on port {} by now.", 41_000 + at * 17)
+}
+
+/// Facts, and a file that is read behind each.
+fn conversation() -> Vec<Message> {
+    let mut values = vec![json!({"role": "system", "content": "You are an agent."})];
+    for at in 0..FACTS {
+        let arguments = format!(r#"{{"path": "part_{at}.py"}}"#);
+        let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "read_file", "arguments": arguments}});
+        values.extend([
+            json!({"role": "user", "content": fact(at)}),
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": format!("line {at} of the file\n").repeat(70)}),
+            json!({"role": "assistant", "content": "Noted."}),
+        ]);
+    }
+    values.iter().map(parsed).collect()
+}
+
+fn parsed(value: &Value) -> Message {
+    Message::parse(value.to_string()).unwrap()
+}
+
+fn settings() -> Settings {
+    RawSettings { context_length: 16_000, ..RawSettings::default() }.check().unwrap()
+}
+
+/// The list after a run; the same list where the run was declined.
+fn compressed(list: Vec<Message>, state: &mut EngineState, gain: Gain, number: usize) -> Vec<Message> {
+    let request = CompressRequest { gain, ..CompressRequest::default() };
+    let Ok(prepared) = prepare(&list, &settings(), state, &request) else { return list };
+    let summary = Summary { body: prepared.extractive_summary(None), writer: Writer::Extractive, ..Summary::default() };
+    let done = prepared.finish(summary, ArchiveNote { handle: format!("cmp_{number}"), messages: 9 });
+    *state = done.state.clone();
+    done.messages(&list).cloned().collect()
+}
+
+#[test]
+fn what_was_said_is_still_there_after_twenty_runs() {
+    for gain in [Gain::Any, Gain::Required] {
+        let mut state = EngineState::default();
+        let mut list = conversation();
+        for run in 0..RUNS {
+            list = compressed(list, &mut state, gain, run);
+            let text: String = list.iter().map(|message| message.text().into_owned()).collect::<Vec<_>>().join("\n");
+            let missing: Vec<String> = (0..FACTS).map(fact).filter(|fact| !text.contains(fact)).collect();
+            assert_eq!(missing, Vec::<String>::new(), "after run {run}, {gain:?}");
+            list.push(parsed(&json!({"role": "user", "content": format!("Reviewed module {run}.")})));
+            list.push(parsed(&json!({"role": "assistant", "content": "Good."})));
+        }
+        assert!(state.compression_count > 0);
+    }
+}
+
+#[test]
+fn a_handoff_is_not_made_shorter_for_a_gain() {
+    let mut state = EngineState::default();
+    let mut list = compressed(conversation(), &mut state, Gain::Required, 0);
+    let once = state.compression_count;
+    for at in 0..3 {
+        list.push(parsed(&json!({"role": "user", "content": format!("Reviewed module {at}.")})));
+        list.push(parsed(&json!({"role": "assistant", "content": "Good."})));
+    }
+    let before: Vec<String> = list.iter().map(|message| message.raw().to_owned()).collect();
+    let after = compressed(list, &mut state, Gain::Required, 1);
+    let after: Vec<String> = after.iter().map(|message| message.raw().to_owned()).collect();
+    assert_eq!((once, state.compression_count), (1, 1));
+    assert_eq!(after, before);
+}
