@@ -18,8 +18,8 @@ use crate::value::TextOrOff;
 
 pub use compress::{
     Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Detail, Edits,
-    FailureKind, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Replace, ReplyForm, Report, ResumeError,
-    ResumeParams, ScoredMessage, SummaryRequest,
+    FailureKind, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Place, Replace, ReplyForm, Report,
+    ResumeError, ResumeParams, ScoredMessage, SummaryRequest,
 };
 
 /// Declares a params struct that has the fields of `context.configure`.

@@ -62,6 +62,48 @@ fn the_agent_s_own_summary_stands_in_the_handoff_and_a_ticket_serves_once() {
 }
 
 #[test]
+fn the_agent_can_be_asked_behind_its_list() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    // With the model's window as large as the list, question and answer.
+    configure(&mut raw, &json!({ "context_length": 64_000 }));
+    let list = conversation(140);
+    let params = json!({ "session": "s", "messages": list, "place": "behind_list" });
+    let needs = raw.result("context.compress", &params)["needs_summary"].take();
+    let request = &needs["request"];
+    assert_eq!(request["place"], "behind_list", "{request}");
+    let prompt = request["messages"][0]["content"].as_str().unwrap();
+    assert!(!prompt.contains("message 50 of"), "{prompt}");
+    assert!(prompt.contains("from the one that begins with \"message ") && prompt.len() < 5_000, "{prompt}");
+    let done = resume(&mut raw, &needs["ticket"], &json!({ "summary": "## Goal\nThe agent wrote this." }));
+    let done = &done["result"];
+    assert!(handoff(done).contains("The agent wrote this."), "{done}");
+    // The record that stands in the list is carried on.
+    let mut list = done["messages"].as_array().unwrap().clone();
+    list.extend(conversation(100));
+    let params = json!({ "session": "s", "messages": list, "place": "behind_list" });
+    let needs = raw.result("context.compress", &params)["needs_summary"].take();
+    let prompt = needs["request"]["messages"][0]["content"].as_str().unwrap();
+    assert!(prompt.contains("Carry it on"), "{prompt}");
+}
+
+#[test]
+fn a_list_that_leaves_no_room_is_not_asked_behind() {
+    for more in [json!({}), json!({ "context_length": 64_000, "summary_model": "small" })] {
+        let home = Home::new();
+        let daemon = Daemon::start(&home);
+        let mut raw = daemon.raw();
+        configure(&mut raw, &more);
+        let params = json!({ "session": "s", "messages": conversation(120), "place": "behind_list" });
+        let needs = raw.result("context.compress", &params)["needs_summary"].take();
+        assert_eq!(needs["request"]["place"], Value::Null, "{more}: {needs}");
+        let prompt = needs["request"]["messages"][0]["content"].as_str().unwrap();
+        assert!(prompt.contains("TURNS TO SUMMARIZE:"), "{more}");
+    }
+}
+
+#[test]
 fn a_ticket_ends_with_what_it_was_for() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -19,8 +19,8 @@ use crate::lossless;
 use crate::message::Message;
 pub use crate::request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use crate::run::{
-    ArchiveNote, AuxFailure, Compressed, Declined, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Plan,
-    Removed, RunNotes, Scored, Slot, Spill, Summary, SummaryRequest, Writer,
+    ArchiveNote, AuxFailure, Compressed, Declined, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Place,
+    Plan, Removed, RunNotes, Scored, Slot, Spill, Summary, SummaryRequest, Writer,
 };
 pub use crate::settings::Engine;
 use crate::settings::Settings;

@@ -12,4 +12,4 @@ pub use declined::Declined;
 pub use over::{Over, OverPart, Part};
 pub use plan::Plan;
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE, RunNotes};
-pub use summary::{ArchiveNote, Summary, SummaryRequest, Writer};
+pub use summary::{ArchiveNote, Place, Summary, SummaryRequest, Writer};

@@ -42,6 +42,21 @@ pub struct CompressParams {
     /// Positions from the first to before the second; nothing else leaves the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(u64, u64)>,
+    /// Where the caller would like to be asked for a summary; `alone` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+}
+
+/// Where the message that asks for a summary goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryPlace"))]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A call of its own, which holds all that is to be read.
+    #[default]
+    Alone,
+    /// Behind the list as it is, so that the provider knows what is before it from the last call.
+    BehindList,
 }
 
 /// How much a handoff tells.
@@ -320,6 +335,9 @@ pub struct SummaryRequest {
     pub messages: Vec<Json>,
     /// Most tokens of the answer.
     pub max_tokens: u64,
+    /// Where the messages go; `alone` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 /// Params of `context.resume`: a summary, or why there is none.

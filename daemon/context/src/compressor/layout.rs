@@ -7,7 +7,7 @@ use crate::boundary::{self, TailCut};
 use crate::handoff::{self, Section};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
-use crate::prompt::PromptParts;
+use crate::prompt::{PromptParts, Source};
 use crate::redaction::Redaction;
 use crate::rehydrate::{self, Turns};
 use crate::request::{Focus, Today};
@@ -217,15 +217,19 @@ impl Brief {
             return None;
         }
         let previous = self.previous.as_deref().map(|text| redaction.apply(text));
+        Some(self.prompt_of(Source::Here { serialized, previous: previous.as_deref() }, today))
+    }
+
+    /// The prompt for turns that stand somewhere.
+    pub(super) fn prompt_of(&self, source: Source<'_>, today: Option<&Today>) -> String {
         let parts = PromptParts {
-            serialized,
-            previous: previous.as_deref(),
+            source,
             memory: self.memory.as_deref(),
             summary_budget: self.summary_budget,
             focus: self.focus.as_deref(),
             today,
         };
-        Some(parts.write())
+        parts.write()
     }
 
     /// The most tokens that the answer may take.

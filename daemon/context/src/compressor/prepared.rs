@@ -24,7 +24,7 @@ use crate::pins::Pins;
 use crate::redaction::Redaction;
 use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
-use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Spill, Summary, SummaryRequest, Writer};
+use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Place, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
 use crate::work::Known;
 use crate::{Settings, pairs, serialize};
@@ -223,6 +223,7 @@ impl Prepared {
             prompt: prompt.unwrap_or_default(),
             max_tokens: self.brief.max_tokens(),
             model: self.summary_model.clone(),
+            place: Place::Alone,
         }
     }
 

@@ -1,10 +1,16 @@
 //! What a summarizer with a window of its own is asked.
 
 use super::Prepared;
+use crate::message::Message;
+use crate::prompt::Source;
 use crate::redaction::Redaction;
-use crate::run::{SummaryRequest, Writer};
+use crate::run::{Place, SummaryRequest, Writer};
+use crate::text::head;
 use crate::tokens::own_estimate_text;
 use crate::{fit, serialize};
+
+/// Chars of a message that say which one is meant.
+const BEGINNING: usize = 80;
 
 impl Prepared {
     /// What to ask a model that reads so many tokens at once, prompt and answer together, and how
@@ -19,7 +25,37 @@ impl Prepared {
             return None;
         }
         let prompt = prompt(&fitted.text).unwrap_or_default();
-        Some((SummaryRequest { prompt, max_tokens, model: self.summary_model.clone() }, fitted.omitted))
+        let request = SummaryRequest { prompt, max_tokens, model: self.summary_model.clone(), place: Place::Alone };
+        Some((request, fitted.omitted))
+    }
+
+    /// What to ask the model that the list is for, behind that list, where list, question and answer have room in its
+    /// window. None where they have not, where another model is to write, or where what is to be carried on doesn't stand
+    /// in the list.
+    pub fn request_behind(&self, window_tokens: Option<u64>) -> Option<SummaryRequest> {
+        let has_record = self.layout.handoff_chars(&self.input) > 0;
+        let (first, last) = self.turns().next().zip(self.turns().last())?;
+        if self.summary_model.is_some() || (self.brief.previous.is_some() && !has_record) {
+            return None;
+        }
+        let (first, last, messages) = (self.beginning(first), self.beginning(last), self.brief.turns.len());
+        let source = Source::Above { first: &first, last: &last, messages, has_record };
+        let (prompt, max_tokens) = (self.brief.prompt_of(source, self.today.as_ref()), self.brief.max_tokens());
+        let list = u64::try_from(self.current_tokens.unwrap_or(0)).unwrap_or(0).max(self.goal.before);
+        let whole = list.saturating_add(own_estimate_text(&prompt)).saturating_add(max_tokens);
+        let fits = window_tokens.is_none_or(|window| whole <= window);
+        fits.then_some(SummaryRequest { prompt, max_tokens, model: None, place: Place::BehindList })
+    }
+
+    /// How a message begins, as one that reads it would say.
+    fn beginning(&self, message: &Message) -> String {
+        let text = message.text();
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        match (line.is_empty(), message.tool_calls().first().and_then(|call| call.name.as_deref())) {
+            (false, _) => format!("{:?}", head(&self.redaction.apply(line), BEGINNING)),
+            (true, Some(name)) => format!("a call of {name}"),
+            (true, None) => format!("nothing ({})", message.role().as_str()),
+        }
     }
 }
 
@@ -31,7 +67,7 @@ mod tests {
     use crate::Settings;
     use crate::compressor::prepare;
     use crate::message::Message;
-    use crate::request::CompressRequest;
+    use crate::request::{CompressRequest, Focus};
     use crate::run::EngineState;
 
     #[test]
@@ -52,5 +88,45 @@ mod tests {
         let (few, omitted) = prepared.request_within(5_000).unwrap();
         assert!(omitted > 0 && own_estimate_text(&few.prompt) + few.max_tokens <= 5_000);
         assert_eq!(prepared.request_within(1_000), None);
+    }
+
+    fn talk(count: usize) -> Vec<Message> {
+        let said = |at: usize| {
+            let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+            Message::parse(format!(r#"{{"role":"{role}","content":"turn {at}\n{}"}}"#, "words ".repeat(80))).unwrap()
+        };
+        (0..count).map(said).collect()
+    }
+
+    #[test]
+    fn the_model_of_the_list_can_be_asked_behind_it() {
+        let settings = Settings::of_window(20_000).unwrap();
+        let list = talk(100);
+        // What is to be favoured is said in the words of the user.
+        let request = CompressRequest { focus: Focus::Off, ..CompressRequest::default() };
+        let prepared = prepare(&list, &settings, &EngineState::default(), &request).unwrap();
+        let asked = prepared.request_behind(Some(20_000)).unwrap();
+        assert_eq!((asked.place, asked.model), (Place::BehindList, None));
+        let middle = prepared.middle();
+        let turns: Vec<usize> = prepared.brief.indexes.clone();
+        assert!(middle.contains(&turns[0]));
+        assert!(asked.prompt.contains(&format!("begins with \"turn {}\"", turns[0])), "{}", asked.prompt);
+        assert!(asked.prompt.contains(&format!("begins with \"turn {}\", both", turns[turns.len() - 1])));
+        assert!(!asked.prompt.contains("words words"), "said again: {}", asked.prompt);
+        assert!(own_estimate_text(&asked.prompt) < 1_500);
+    }
+
+    #[test]
+    fn nobody_is_asked_behind_a_list_that_leaves_no_room() {
+        let settings = Settings::of_window(20_000).unwrap();
+        let list = talk(100);
+        let prepared = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).unwrap();
+        assert_eq!(prepared.request_behind(Some(prepared.goal.before + 500)), None);
+        let said = CompressRequest { current_tokens: Some(19_900), ..CompressRequest::default() };
+        let larger = prepare(&list, &settings, &EngineState::default(), &said).unwrap();
+        assert_eq!(larger.request_behind(Some(20_000)), None);
+        let settings = Settings { summary_model: Some("small".into()), ..settings };
+        let other = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).unwrap();
+        assert_eq!(other.request_behind(None), None, "another model knows nothing of the list");
     }
 }

@@ -64,6 +64,11 @@ impl Prepared {
         self.base().request_within(window_tokens)
     }
 
+    /// See [`compressor::Prepared::request_behind`](crate::compressor::Prepared::request_behind).
+    pub fn request_behind(&self, window_tokens: Option<u64>) -> Option<SummaryRequest> {
+        self.base().request_behind(window_tokens)
+    }
+
     /// A summary without a model; `failure` tells why it stands in for one.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         self.base().extractive_summary(failure)

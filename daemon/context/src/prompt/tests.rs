@@ -3,8 +3,7 @@ use super::*;
 fn write(previous: Option<&str>, focus: Option<&str>, today: Option<&str>) -> String {
     let today = today.map(|day| Today::parse(day).unwrap());
     PromptParts {
-        serialized: "[USER]: hi",
-        previous,
+        source: Source::Here { serialized: "[USER]: hi", previous },
         memory: None,
         summary_budget: 2_500,
         focus,
@@ -71,8 +70,7 @@ fn optional_parts_are_left_out() {
 #[test]
 fn what_a_memory_provider_adds_stands_behind_the_turns() {
     let parts = PromptParts {
-        serialized: "[USER]: hi",
-        previous: None,
+        source: Source::Here { serialized: "[USER]: hi", previous: None },
         memory: Some("The user drinks tea."),
         summary_budget: 2_500,
         focus: None,
@@ -81,4 +79,31 @@ fn what_a_memory_provider_adds_stands_behind_the_turns() {
     let prompt = parts.write();
     let at = |words: &str| prompt.find(words).unwrap();
     assert!(at("[USER]: hi") < at("The user drinks tea.") && at("The user drinks tea.") < at("## Goal"));
+}
+
+#[test]
+fn turns_that_stand_above_are_named_and_not_repeated() {
+    let parts = |has_record| PromptParts {
+        source: Source::Above { first: "\"mend it\"", last: "a call of terminal", messages: 12, has_record },
+        memory: Some("The user drinks tea."),
+        summary_budget: 2_500,
+        focus: Some("the parser"),
+        today: None,
+    };
+    let prompt = parts(false).write();
+    for words in [
+        "no message of its user",
+        "TURNS TO CONDENSE: 12 messages",
+        "begins with \"mend it\" to the one that begins with a call of terminal",
+        "call no tool",
+        "[REDACTED]",
+        "The user drinks tea.",
+        "## Critical Context",
+        "2500",
+        "FOCUS TOPIC",
+    ] {
+        assert!(prompt.contains(words), "{words}");
+    }
+    assert!(!prompt.contains("Carry it on") && !prompt.contains("TURNS TO SUMMARIZE"));
+    assert!(parts(true).write().contains("Carry it on"));
 }

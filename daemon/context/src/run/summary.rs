@@ -11,6 +11,18 @@ pub struct SummaryRequest {
     pub max_tokens: u64,
     /// The model, only where a summary model is set.
     pub model: Option<String>,
+    /// Where the message goes.
+    pub place: Place,
+}
+
+/// Where the message of a [`SummaryRequest`] goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// It is the whole conversation of a call of its own, and holds all that is to be read.
+    #[default]
+    Alone,
+    /// Behind the list, which is sent as it is, so that the provider knows all before it from the last call.
+    BehindList,
 }
 
 /// A summary as it was written, and what is to stand behind it.

@@ -47,13 +47,25 @@ pub(super) async fn begin(
     let Source { list, transcript } = source(service, session, generation, given, &settings, &options).await?;
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, started } = options;
+        let RunOptions { request, chain, mode, form, place, started } = options;
         let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
         let run = |prepared, chain, report, staged| {
             let prepared = Arc::new(prepared);
-            Box::new(Run { session, generation, prepared, chain, mode, form, started, transcript, report, staged })
+            Box::new(Run {
+                session,
+                generation,
+                prepared,
+                chain,
+                mode,
+                form,
+                place,
+                started,
+                transcript,
+                report,
+                staged,
+            })
         };
         let texts = match list {
             List::Fresh(texts) => texts,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, SummaryRequest, Today};
+use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, Place, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Message, Settings, tokens};
 use tokio::sync::OwnedMutexGuard;
@@ -51,6 +51,8 @@ pub(crate) struct Asked {
     pub range: Option<Range<usize>>,
     /// How the answer looks.
     pub form: ReplyForm,
+    /// Where the agent is asked for a summary, if it is.
+    pub place: Place,
 }
 
 /// How the new list is wanted.
@@ -130,7 +132,7 @@ impl CompressionService {
         let (current, prompt) = (request.current_tokens, request.prompt());
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let options = RunOptions { request, chain, mode, form, started };
+        let options = RunOptions { request, chain, mode, form, place: asked.place, started };
         match begin(self, session, settings, asked.messages, options).await? {
             Begun::Declined { why, input } => {
                 let list = Arc::clone(&input);
@@ -197,7 +199,7 @@ impl CompressionService {
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
-        Ok(RunOptions { request, chain, mode, form: ReplyForm::Messages, started: Instant::now() })
+        Ok(RunOptions { request, chain, mode, form: ReplyForm::Messages, place: Place::Alone, started: Instant::now() })
     }
 
     /// Has the summary written and finishes, or lets the run wait for the agent.

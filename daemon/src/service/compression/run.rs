@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use herma_context::engine::{AuxFailure, CompressRequest, Prepared, RunNotes};
+use herma_context::engine::{AuxFailure, CompressRequest, Place, Prepared, RunNotes};
 use herma_guard::Policy;
 
 use super::ReplyForm;
@@ -25,6 +25,8 @@ pub(super) struct RunOptions {
     pub mode: CompressionMode,
     /// How the answer looks.
     pub form: ReplyForm,
+    /// Where the agent is asked for a summary, if it is.
+    pub place: Place,
     /// When it was asked for.
     pub started: Instant,
 }
@@ -38,6 +40,7 @@ pub(super) struct Run {
     pub chain: SummarizerChain,
     pub mode: CompressionMode,
     pub form: ReplyForm,
+    pub place: Place,
     pub started: Instant,
     /// The transcript that the list was read from, if it was.
     pub transcript: Option<KnownTranscript>,

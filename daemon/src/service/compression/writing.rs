@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_context::check::Refused;
-use herma_context::engine::SummaryRequest;
+use herma_context::engine::{Place, SummaryRequest};
 use herma_context::outcome::{Attempt, CallFailure, Decision, FailureKind, decide};
 
 use super::CompressionService;
@@ -72,7 +72,11 @@ impl Writing<'_> {
         let own = self.run.session.window();
         let window = self.service.summarizers.context_length(kind).or(own);
         let prepared = Arc::clone(&self.run.prepared);
+        let behind = kind == Kind::Client && self.run.place == Place::BehindList && self.run.chain.model.is_none();
         let request = blocking("context.compress", move || {
+            if let Some(request) = behind.then(|| prepared.request_behind(window)).flatten() {
+                return Ok(Some((request, 0)));
+            }
             Ok(match window {
                 // The agent knows its model; a window without any room is no reason not to ask it.
                 Some(window) => {

@@ -52,8 +52,13 @@ mod tests {
     fn each_form_comes_back() {
         let message = || Json::parse(r#"{"role":"user", "content":"é"}"#.into()).unwrap();
         let report = Report { session: "s".into(), elapsed_ms: 1.5, ..Report::default() };
-        let request =
-            SummaryRequest { task: "compression".into(), model: None, messages: vec![message()], max_tokens: 9 };
+        let request = SummaryRequest {
+            task: "compression".into(),
+            model: None,
+            messages: vec![message()],
+            max_tokens: 9,
+            place: None,
+        };
         for result in [
             CompressResult::Done(Box::new(Compressed {
                 messages: Some(vec![message()]),

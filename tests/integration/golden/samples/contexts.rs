@@ -30,6 +30,7 @@ fn compress_params() -> context::CompressParams {
         mode: Some(context::Mode::Continue),
         detail: None,
         range: None,
+        place: None,
     }
 }
 
@@ -107,6 +108,7 @@ pub(super) fn resume() -> (Request, Reply) {
         model: Some("m-small".into()),
         messages: vec![message()],
         max_tokens: 13_000,
+        place: None,
     };
     let result = context::NeedsSummary { ticket: "sum_1c2d".into(), request };
     (Request::ContextResume(params), Reply::ContextResume(context::CompressResult::NeedsSummary(result)))

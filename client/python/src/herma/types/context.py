@@ -48,6 +48,9 @@ OverPartKind = Literal["system", "head", "last_exchange", "request"]
 ReplyForm = Literal["messages", "edits"]
 """How `context.compress` answers."""
 
+SummaryPlace = Literal["alone", "behind_list"]
+"""Where the message that asks for a summary goes."""
+
 TextOrOff = Union[str, Literal[False]]
 """A text, or `false` to switch off what happens when the param is absent."""
 
@@ -703,6 +706,8 @@ class SummaryRequest(TypedDict):
     """Chat messages to send."""
     max_tokens: int
     """Most tokens of the answer."""
+    place: NotRequired[SummaryPlace]
+    """Where the messages go; `alone` when absent."""
 
 
 class Superseded(TypedDict):

@@ -59,6 +59,7 @@ pub(super) async fn prepare(
         chain,
         mode: options.mode,
         form: options.form,
+        place: options.place,
         started: options.started,
         transcript: Some(transcript),
         report: RunReport::default(),

@@ -1,10 +1,11 @@
 //! `context.compress` and `context.resume`: what was asked, and what is answered.
 
+use herma_context::engine::Place as Asking;
 use herma_context::outcome::{CallFailure, FailureKind as Known};
 use herma_protocol::Json;
 use herma_protocol::context::{
-    CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, ReplyForm, ResumeError, ResumeParams,
-    SummaryRequest,
+    CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, Place, ReplyForm, ResumeError,
+    ResumeParams, SummaryRequest,
 };
 use serde_json::json;
 
@@ -37,6 +38,7 @@ pub(in crate::wire::handler) async fn compress(
         detail: params.detail.map(domain_detail).unwrap_or_default(),
         range: params.range.map(range).transpose()?,
         form: params.reply.map_or(Form::Messages, domain_form),
+        place: params.place.map_or(Asking::Alone, domain_place),
     };
     let session = services.sessions.ensure(caller, &params.session).await?;
     wire(services.compression.compress(&session, asked).await?).await
@@ -71,6 +73,7 @@ async fn wire(reply: Reply) -> Outcome<CompressResult> {
                 model: request.model,
                 messages: vec![message],
                 max_tokens: request.max_tokens,
+                place: (request.place == Asking::BehindList).then_some(Place::BehindList),
             };
             Ok(CompressResult::NeedsSummary(NeedsSummary { ticket, request }))
         }
@@ -81,6 +84,13 @@ const fn domain_form(form: ReplyForm) -> Form {
     match form {
         ReplyForm::Messages => Form::Messages,
         ReplyForm::Edits => Form::Edits,
+    }
+}
+
+const fn domain_place(place: Place) -> Asking {
+    match place {
+        Place::Alone => Asking::Alone,
+        Place::BehindList => Asking::BehindList,
     }
 }
 

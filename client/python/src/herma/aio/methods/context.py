@@ -141,6 +141,7 @@ class Context:
         mode: t.CompressMode | None = None,
         detail: t.Detail | None = None,
         range: List[int] | None = None,
+        place: t.SummaryPlace | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCompress:
         """Makes a list shorter; Busy while another compression of the session runs."""
@@ -158,6 +159,7 @@ class Context:
             "mode": mode,
             "detail": detail,
             "range": range,
+            "place": place,
         }
         result: t.ContextCompress = await self._call("context.compress", params, options)
         return result
