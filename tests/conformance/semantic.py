@@ -16,7 +16,7 @@ ROUNDS = 20
 WINDOW = 8_192
 
 # Of 100: the newest statement, the one before gone, pairs kept apart.
-LEAST = (100, 75, 100)
+LEAST = (100, 100, 100)
 
 
 # Of herma: the compressor, or the one that is named.

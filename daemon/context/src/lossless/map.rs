@@ -86,7 +86,7 @@ fn span(first: &Node, last: &Node) -> String {
         Some(((day, _), (same, time))) if day == same => time.to_owned(),
         _ => until.clone(),
     };
-    format!("messages {} to {}, {from} to {until} UTC", first.first + 1, last.next.max(first.first + 1))
+    format!("messages {} to {}, {from}Z to {until}Z", first.first + 1, last.next.max(first.first + 1))
 }
 
 /// How many of the oldest have no line of their own.
@@ -133,7 +133,7 @@ mod tests {
         for at in 0..5 {
             assert!(map.contains(&format!("[nod_0123456789ab_{at}] messages {} to {}", at * 100 + 1, at * 100 + 100)));
         }
-        assert!(map.contains("2026-11-22 10:02 to 11:02 UTC, 20,000 tokens"), "{map}");
+        assert!(map.contains("2026-11-22 10:02Z to 11:02Z, 20,000 tokens"), "{map}");
         let lines = |at: usize| map.matches(&format!("of part {at}")).count();
         assert!(lines(4) > lines(2) && lines(2) > 0, "{map}");
     }
