@@ -8,6 +8,10 @@ const LEAST_BYTES: u64 = 128 << 10;
 /// How many times as long as it took a run that was begun ahead is followed by none.
 const REST: u32 = 10;
 
+/// Runs that are begun ahead in one generation. Where nobody used any of them nobody compresses the session, and more of them
+/// would be for nothing.
+const MOST_RUNS: u32 = 8;
+
 /// What is known of a transcript's size. Only what was appended since the daemon started counts.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
@@ -17,6 +21,8 @@ pub(crate) struct Growth {
     under_way: usize,
     /// The size at which a run was begun ahead.
     begun: Option<u64>,
+    /// How many were.
+    runs: u32,
     /// Until when no other one is begun.
     rests_until: Option<Instant>,
     /// Somebody looks whether it still grows.
@@ -48,7 +54,7 @@ impl Growth {
     pub(crate) fn appended(&mut self, generation: u64, bytes: u64) -> bool {
         self.come_to(generation);
         self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes >= LEAST_BYTES && !std::mem::replace(&mut self.is_watched, true)
+        self.bytes >= LEAST_BYTES && self.runs < MOST_RUNS && !std::mem::replace(&mut self.is_watched, true)
     }
 
     /// Whether what it knows is of this generation.
@@ -74,13 +80,14 @@ impl Growth {
         self.is_watched = false;
     }
 
-    /// Whether a run is to be begun ahead: none was in this generation, or the list grew since. From now on one
-    /// was.
+    /// Whether a run is to be begun ahead: none was in this generation, or the list grew since the last of few. From now
+    /// on one was.
     pub(crate) fn begins(&mut self, generation: u64) -> bool {
         self.come_to(generation);
-        let begins = self.begun.is_none_or(|begun| self.bytes > begun);
+        let begins = self.runs < MOST_RUNS && self.begun.is_none_or(|begun| self.bytes > begun);
         if begins {
             self.begun = Some(self.bytes);
+            self.runs += 1;
         }
         begins
     }
@@ -121,6 +128,17 @@ mod tests {
         assert!(growth.appended(0, 1));
         assert!(growth.begins(0));
         assert!(!growth.begins(0));
+    }
+
+    #[test]
+    fn what_nobody_used_is_not_made_for_ever() {
+        let mut growth = Growth::default();
+        for run in 0..2 * MOST_RUNS {
+            assert_eq!(growth.appended(0, LEAST_BYTES), run < MOST_RUNS, "{run}");
+            growth.unwatch();
+            assert_eq!(growth.begins(0), run < MOST_RUNS, "{run}");
+        }
+        assert!(growth.appended(1, LEAST_BYTES) && growth.begins(1), "the next generation");
     }
 
     #[test]
