@@ -200,7 +200,7 @@ fn a_run_begun_unasked_is_begun_anew_where_the_list_grew() {
     let mut raw = daemon.raw();
     let mut listener = grown(&daemon, &mut raw, 165);
     let first = ahead(&mut raw)["job"].clone();
-    append(&mut raw, 165, 167);
+    append(&mut raw, 165, 180);
     assert_eq!(listener.read()["method"], "compression.progress");
     let job = eventually("the next run", || {
         let job = ahead(&mut raw);
@@ -209,5 +209,21 @@ fn a_run_begun_unasked_is_begun_anew_where_the_list_grew() {
     assert_ne!(job["job"], first);
     let done = compress(&mut raw, &json!({}));
     let messages = done["messages"].as_array().unwrap();
-    assert_eq!(messages[messages.len() - 2..], conversation(167)[165..]);
+    assert_eq!(messages[messages.len() - 15..], conversation(180)[165..]);
+}
+
+#[test]
+fn the_size_of_the_list_counts_in_each_generation() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let mut listener = grown(&daemon, &mut raw, 400);
+    let done = compress(&mut raw, &json!({}));
+    let after = done["messages"].as_array().unwrap().len();
+    eventually("what the compression said", || (listener.read()["params"]["phase"] == "assemble").then_some(()));
+    // With what the compression left it is over 90 %, without it is not.
+    let more = json!({ "session": "s", "generation": 1, "position": after, "messages": conversation(125) });
+    raw.result("session.append", &more);
+    assert_eq!(listener.read()["method"], "compression.progress", "nobody asked for it");
+    eventually("the run", || (ahead(&mut raw)["state"] == "ready").then_some(()));
 }

@@ -205,6 +205,18 @@ impl Reader {
         }
     }
 
+    /// Bytes of the JSON texts of a session's current list; 0 when it has none or is unknown. No text is read for it.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn transcript_bytes(&self, session: &str) -> Result<u64, ArchiveError> {
+        // Of a column itself, and not of a view's, the length is known without the text.
+        let query = "SELECT coalesce(sum(octet_length(body) + coalesce(octet_length(text), 0)), 0)
+                     FROM message_row LEFT JOIN message_text ON message_text.id = message_row.id
+                     WHERE session = (SELECT key FROM session_key WHERE id = ?1) AND compression IS NULL";
+        Ok(self.connection.prepare_cached(query)?.query_row([session], |row| row.get(0))?)
+    }
+
     /// How many messages the transcript has by now; `None` if the session has another one.
     ///
     /// # Errors

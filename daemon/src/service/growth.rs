@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Bytes of a transcript from which its compression takes long enough to be begun ahead.
-const LEAST_BYTES: u64 = 128 << 10;
+/// Bytes of new messages after which it is looked how large a transcript is.
+const LOOK_BYTES: u64 = 16 << 10;
 
 /// How many times as long as it took a run that was begun ahead is followed by none.
 const REST: u32 = 10;
@@ -12,17 +12,22 @@ const REST: u32 = 10;
 /// would be for nothing.
 const MOST_RUNS: u32 = 8;
 
-/// What is known of a transcript's size. Only what was appended since the daemon started counts.
+/// What is known of how a transcript grows. Only what was appended since the daemon started counts.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     generation: u64,
-    bytes: u64,
+    /// Bytes of messages that came since it was looked last; some may have been there already.
+    unseen: u64,
+    /// Bytes that were appended so far.
+    appended: u64,
     /// Appends under way.
     under_way: usize,
-    /// The size at which a run was begun ahead.
+    /// What was appended when a run was begun ahead.
     begun: Option<u64>,
     /// How many were.
     runs: u32,
+    /// One is under way.
+    is_running: bool,
     /// Until when no other one is begun.
     rests_until: Option<Instant>,
     /// Somebody looks whether it still grows.
@@ -32,8 +37,8 @@ pub(crate) struct Growth {
 /// Whether a transcript grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Somebody appends, or did so since it had that many bytes.
-    Grows,
+    /// Somebody appends, or did so since it had that many bytes, or a run is under way.
+    Busy,
     /// Nobody did. The next run may be begun ahead after that time.
     Calm { rest: Duration },
 }
@@ -51,56 +56,61 @@ impl Growth {
 
     /// Notes messages; true where they are so many that somebody is to look, and nobody does so far: from now
     /// on somebody does.
-    pub(crate) fn appended(&mut self, generation: u64, bytes: u64) -> bool {
+    pub(crate) fn append(&mut self, generation: u64, bytes: u64) -> bool {
         self.come_to(generation);
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes >= LEAST_BYTES && self.runs < MOST_RUNS && !std::mem::replace(&mut self.is_watched, true)
+        self.unseen = self.unseen.saturating_add(bytes);
+        self.appended = self.appended.saturating_add(bytes);
+        self.unseen >= LOOK_BYTES && self.runs < MOST_RUNS && !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// Whether what it knows is of this generation.
-    pub(crate) const fn is_of(&self, generation: u64) -> bool {
-        self.generation == generation
+    /// Bytes that were appended in this generation.
+    pub(crate) const fn appended(&self) -> u64 {
+        self.appended
     }
 
-    /// Bytes of JSON text in this generation.
-    pub(crate) const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Whether it grew since it had so many bytes.
-    pub(crate) fn pace(&self, bytes: u64, now: Instant) -> Pace {
-        if self.bytes != bytes || self.under_way > 0 {
-            return Pace::Grows;
+    /// Whether it grew since so much was appended.
+    pub(crate) fn pace(&self, appended: u64, now: Instant) -> Pace {
+        if self.appended != appended || self.under_way > 0 || self.is_running {
+            return Pace::Busy;
         }
-        Pace::Calm { rest: self.rests_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now)) }
+        Pace::Calm { rest: self.rest(now) }
     }
 
-    /// Nobody looks any more.
-    pub(crate) const fn unwatch(&mut self) {
+    /// Somebody looked, and looks no more.
+    pub(crate) const fn looked(&mut self) {
+        self.unseen = 0;
         self.is_watched = false;
     }
 
-    /// Whether a run is to be begun ahead: none was in this generation, or the list grew since the last of few. From now
-    /// on one was.
-    pub(crate) fn begins(&mut self, generation: u64) -> bool {
+    /// Whether a run is to be begun ahead: none is under way or was in this generation, or the list grew since the last of
+    /// few, and not at once after it. From now on one is under way, until [`Self::ended`].
+    pub(crate) fn begins(&mut self, generation: u64, now: Instant) -> bool {
         self.come_to(generation);
-        let begins = self.runs < MOST_RUNS && self.begun.is_none_or(|begun| self.bytes > begun);
+        let grew = self.begun.is_none_or(|begun| self.appended > begun);
+        let begins = grew && self.runs < MOST_RUNS && !self.is_running && self.rest(now).is_zero();
         if begins {
-            self.begun = Some(self.bytes);
+            self.begun = Some(self.appended);
             self.runs += 1;
+            self.is_running = true;
         }
         begins
     }
 
-    /// A run that was begun ahead took so long: the next one waits, so that all of them take little of a processor.
-    pub(crate) fn took(&mut self, time: Duration, now: Instant) {
+    /// A run that was begun ahead is over, after so long: the next one waits, so that all of them take little of a
+    /// processor.
+    pub(crate) fn ended(&mut self, time: Duration, now: Instant) {
+        self.is_running = false;
         self.rests_until = now.checked_add(time.saturating_mul(REST));
+    }
+
+    fn rest(&self, now: Instant) -> Duration {
+        self.rests_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now))
     }
 
     fn come_to(&mut self, generation: u64) {
         if self.generation != generation {
-            let Self { under_way, rests_until, is_watched, .. } = *self;
-            *self = Self { generation, under_way, rests_until, is_watched, ..Self::default() };
+            let Self { under_way, is_running, rests_until, is_watched, .. } = *self;
+            *self = Self { generation, under_way, is_running, rests_until, is_watched, ..Self::default() };
         }
     }
 }
@@ -109,68 +119,74 @@ impl Growth {
 mod tests {
     use super::*;
 
+    const SHORT: Duration = Duration::from_millis(1);
+
     #[test]
-    fn few_bytes_are_not_worth_it() {
+    fn few_bytes_are_not_worth_a_look() {
         let mut growth = Growth::default();
-        assert!(!growth.appended(0, LEAST_BYTES - 1));
-        assert!(growth.appended(0, 1));
-        assert!(!growth.appended(0, LEAST_BYTES), "somebody looks already");
-        assert_eq!(growth.bytes(), 2 * LEAST_BYTES);
+        assert!(!growth.append(0, LOOK_BYTES - 1));
+        assert!(growth.append(0, 1));
+        assert!(!growth.append(0, LOOK_BYTES), "somebody looks already");
+        growth.looked();
+        assert!(!growth.append(0, 1));
+        assert_eq!(growth.appended(), 2 * LOOK_BYTES + 1);
     }
 
     #[test]
     fn a_run_is_begun_anew_where_the_list_grew() {
+        let now = Instant::now();
         let mut growth = Growth::default();
-        assert!(growth.appended(0, LEAST_BYTES));
-        growth.unwatch();
-        assert!(growth.begins(0));
-        assert!(!growth.begins(0));
-        assert!(growth.appended(0, 1));
-        assert!(growth.begins(0));
-        assert!(!growth.begins(0));
+        growth.append(0, 1);
+        assert!(growth.begins(0, now));
+        growth.append(0, 1);
+        assert!(!growth.begins(0, now), "one is under way");
+        growth.ended(SHORT, now);
+        assert!(!growth.begins(0, now), "it rests");
+        let later = now + SHORT * REST;
+        assert!(growth.begins(0, later));
+        growth.ended(Duration::ZERO, later);
+        assert!(!growth.begins(0, later), "nothing is new");
     }
 
     #[test]
     fn what_nobody_used_is_not_made_for_ever() {
+        let now = Instant::now();
         let mut growth = Growth::default();
         for run in 0..2 * MOST_RUNS {
-            assert_eq!(growth.appended(0, LEAST_BYTES), run < MOST_RUNS, "{run}");
-            growth.unwatch();
-            assert_eq!(growth.begins(0), run < MOST_RUNS, "{run}");
+            assert_eq!(growth.append(0, LOOK_BYTES), run < MOST_RUNS, "{run}");
+            growth.looked();
+            assert_eq!(growth.begins(0, now), run < MOST_RUNS, "{run}");
+            growth.ended(Duration::ZERO, now);
         }
-        assert!(growth.appended(1, LEAST_BYTES) && growth.begins(1), "the next generation");
+        assert!(growth.append(1, LOOK_BYTES) && growth.begins(1, now), "the next generation");
     }
 
     #[test]
-    fn it_grows_while_somebody_appends() {
+    fn it_is_busy_while_somebody_appends_or_a_run_is_under_way() {
         let now = Instant::now();
+        let calm = Pace::Calm { rest: Duration::ZERO };
         let mut growth = Growth::default();
         growth.begin_append();
-        assert_eq!(growth.pace(0, now), Pace::Grows);
-        growth.appended(0, 7);
+        assert_eq!(growth.pace(0, now), Pace::Busy);
+        growth.append(0, 7);
         growth.end_append();
-        assert_eq!(growth.pace(0, now), Pace::Grows);
-        assert_eq!(growth.pace(7, now), Pace::Calm { rest: Duration::ZERO });
-    }
-
-    #[test]
-    fn a_long_run_is_followed_by_a_long_rest() {
-        let now = Instant::now();
-        let mut growth = Growth::default();
-        growth.took(Duration::from_millis(200), now);
-        assert_eq!(growth.pace(0, now), Pace::Calm { rest: Duration::from_secs(2) });
-        let later = now + Duration::from_secs(3);
-        assert_eq!(growth.pace(0, later), Pace::Calm { rest: Duration::ZERO });
+        assert_eq!((growth.pace(0, now), growth.pace(7, now)), (Pace::Busy, calm));
+        assert!(growth.begins(0, now));
+        assert_eq!(growth.pace(7, now), Pace::Busy);
+        growth.ended(Duration::from_millis(200), now);
+        assert_eq!(growth.pace(7, now), Pace::Calm { rest: Duration::from_secs(2) });
+        assert_eq!(growth.pace(7, now + Duration::from_secs(3)), calm);
     }
 
     #[test]
     fn each_generation_begins_at_nothing() {
+        let now = Instant::now();
         let mut growth = Growth::default();
-        assert!(growth.appended(0, LEAST_BYTES) && growth.begins(0));
-        assert!(growth.begins(1), "what a check asks for");
-        assert!(!growth.begins(1));
-        assert_eq!(growth.bytes(), 0);
-        growth.unwatch();
-        assert!(!growth.appended(1, LEAST_BYTES - 1));
+        assert!(growth.append(0, LOOK_BYTES) && growth.begins(0, now));
+        growth.ended(Duration::ZERO, now);
+        assert!(growth.begins(1, now), "what a check asks for");
+        growth.ended(Duration::ZERO, now);
+        assert!(!growth.begins(1, now));
+        assert_eq!(growth.appended(), 0);
     }
 }

@@ -146,3 +146,21 @@ fn what_is_taken_over_counts_once() {
     assert!(matches!(answers[..], [Ok(Appended::Next(2))]));
     assert_eq!((last, archive.reader().transcript("s").unwrap()), (epoch + 2, vec!["a".into(), "b".into()]));
 }
+
+#[test]
+fn what_is_sent_again_makes_no_list_larger_and_only_its_rest_need_be_read() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    for _ in 0..3 {
+        archive.append("s", 0, 0, &["ä", "bc"], 1.0).unwrap();
+    }
+    let reader = archive.reader();
+    assert_eq!((reader.transcript_bytes("s").unwrap(), reader.transcript_bytes("t").unwrap()), (4, 0));
+    let (id, _) = reader.identified_transcript("s").unwrap().unwrap();
+    for (position, expect) in [(0, &["ä", "bc"][..]), (1, &["bc"]), (2, &[]), (u64::from(u32::MAX), &[])] {
+        assert_eq!(reader.transcript_from("s", id, position).unwrap().unwrap(), expect, "{position}");
+    }
+    assert_eq!(reader.transcript_from("t", id, 0).unwrap(), None, "another session");
+    archive.append("s", 0, 2, &["d"], 1.0).unwrap();
+    assert_eq!(archive.reader().transcript_from("s", id, 2).unwrap().unwrap(), ["d"]);
+}

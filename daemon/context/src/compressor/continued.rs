@@ -35,7 +35,9 @@ impl Prepared {
     /// Whether a list that is over the threshold leaves enough room for the handoff; one that is
     /// not always does.
     pub fn fits(&self) -> bool {
-        self.target.is_none_or(|target| target.handoff >= self.brief.handoff_tokens / 2)
+        // What was decided for a list at its threshold serves no smaller one.
+        let is_as_decided = self.goal.is_over() || self.target.is_none();
+        is_as_decided && self.target.is_none_or(|target| target.handoff >= self.brief.handoff_tokens / 2)
     }
 
     /// Chars of the messages that the handoff replaces, as the estimate counts them.

@@ -72,6 +72,11 @@ impl Goal {
         self.said_beside.min(percent(self.threshold, MOST_BESIDE))
     }
 
+    /// Whether the provider refused the input as too long.
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
     /// Whether the input has to become smaller.
     pub(crate) fn is_over(&self) -> bool {
         self.is_refused || self.before + self.beside() >= self.threshold

@@ -30,16 +30,17 @@ impl Prepared {
     }
 
     /// What to ask the model that the list is for, behind that list, where list, question and answer have room in its
-    /// window. None where they have not, where another model is to write, or where what is to be carried on doesn't stand
-    /// in the list.
+    /// window. None where they have not or the list was refused, where another model is to write, or where what is to be
+    /// carried on doesn't stand in the list.
     pub fn request_behind(&self, window_tokens: Option<u64>) -> Option<SummaryRequest> {
         let has_record = self.layout.handoff_chars(&self.input) > 0;
         let (first, last) = self.turns().next().zip(self.turns().last())?;
-        if self.summary_model.is_some() || (self.brief.previous.is_some() && !has_record) {
+        if self.goal.is_refused() || self.summary_model.is_some() || (self.brief.previous.is_some() && !has_record) {
             return None;
         }
         let (first, last, messages) = (self.beginning(first), self.beginning(last), self.brief.turns.len());
-        let source = Source::Above { first: &first, last: &last, messages, has_record };
+        let behind = self.brief.indexes.last().map_or(0, |last| self.input.len() - 1 - last);
+        let source = Source::Above { first: &first, last: &last, messages, behind, has_record };
         let (prompt, max_tokens) = (self.brief.prompt_of(source, self.today.as_ref()), self.brief.max_tokens());
         let list = u64::try_from(self.current_tokens.unwrap_or(0)).unwrap_or(0).max(self.goal.before);
         let whole = list.saturating_add(own_estimate_text(&prompt)).saturating_add(max_tokens);
@@ -122,6 +123,9 @@ mod tests {
         let list = talk(100);
         let prepared = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).unwrap();
         assert_eq!(prepared.request_behind(Some(prepared.goal.before + 500)), None);
+        let refused = CompressRequest { overflow: true, ..CompressRequest::default() };
+        let refused = prepare(&list, &settings, &EngineState::default(), &refused).unwrap();
+        assert_eq!(refused.request_behind(None), None, "the provider took that list as too long");
         let said = CompressRequest { current_tokens: Some(19_900), ..CompressRequest::default() };
         let larger = prepare(&list, &settings, &EngineState::default(), &said).unwrap();
         assert_eq!(larger.request_behind(Some(20_000)), None);

@@ -84,7 +84,7 @@ fn what_a_memory_provider_adds_stands_behind_the_turns() {
 #[test]
 fn turns_that_stand_above_are_named_and_not_repeated() {
     let parts = |has_record| PromptParts {
-        source: Source::Above { first: "\"mend it\"", last: "a call of terminal", messages: 12, has_record },
+        source: Source::Above { first: "\"mend it\"", last: "a call of terminal", messages: 12, behind: 7, has_record },
         memory: Some("The user drinks tea."),
         summary_budget: 2_500,
         focus: Some("the parser"),
@@ -96,6 +96,7 @@ fn turns_that_stand_above_are_named_and_not_repeated() {
         "TURNS TO CONDENSE: 12 messages",
         "begins with \"mend it\" to the one that begins with a call of terminal",
         "call no tool",
+        "The 7 messages behind them stay",
         "[REDACTED]",
         "The user drinks tea.",
         "## Critical Context",

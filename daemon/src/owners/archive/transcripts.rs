@@ -23,6 +23,12 @@ impl ArchiveHandle {
         Ok(found.map(|(id, texts)| (KnownTranscript { epoch, id }, texts)))
     }
 
+    /// Bytes of a session's transcript.
+    pub(crate) async fn transcript_bytes(&self, session: String) -> Outcome<u64> {
+        self.take_over().await?;
+        self.read(move |reader| reader.transcript_bytes(&session)).await
+    }
+
     /// What a known transcript has from a position on; `None` if it is another one by now.
     pub(crate) async fn transcript_from(
         &self,

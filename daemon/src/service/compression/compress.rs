@@ -7,7 +7,7 @@ use std::time::Instant;
 use herma_context::cache::Prices;
 use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, Place, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
-use herma_context::{Detail, Message, Settings, tokens};
+use herma_context::{Detail, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -175,21 +175,13 @@ impl CompressionService {
     /// Begins a run for the transcript that was appended, while nobody waits.
     pub(crate) async fn compact_ahead(self: &Arc<Self>, session: &Arc<Session>, focus: Focus) -> Outcome<Ahead> {
         let settings = session.settings().in_force(&self.defaults)?;
-        let options = self.options_ahead(session, &settings, focus).await?;
-        precomputed::begin(self, session, settings, options).await
+        precomputed::begin(self, session, settings, focus).await
     }
 
     /// What a run that is made ahead is asked for.
-    pub(super) async fn options_ahead(
-        &self,
-        session: &Session,
-        settings: &Settings,
-        focus: Focus,
-    ) -> Outcome<RunOptions> {
+    pub(super) async fn options_ahead(&self, session: &Session, focus: Focus) -> Outcome<RunOptions> {
         let request = CompressRequest {
             focus,
-            // It is used once the session is over its threshold, and decides as it would then.
-            current_tokens: i64::try_from(settings.budgets().threshold_tokens).ok(),
             today: clock::today(),
             constraints: self.rules(session).await?,
             now: unix_now(),

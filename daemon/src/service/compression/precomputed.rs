@@ -55,6 +55,8 @@ struct PrecomputedRun {
     focus: Focus,
     settings: Settings,
     name: String,
+    /// Somebody asked for it.
+    asked: bool,
     /// Of its list, once it is ready.
     bytes: usize,
     until: Instant,
@@ -65,21 +67,20 @@ struct PrecomputedRun {
 enum Progress {
     /// Who waits for it is told when this is dropped.
     Running {
-        task: Option<AbortHandle>,
+        task: Task,
         over: watch::Sender<()>,
-        writer: Writer,
+        is_quick: bool,
     },
     Ready(Box<Ready>),
-    Taken,
 }
 
-/// Who writes what a run needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Writer {
-    /// herma, so that it is ready in a moment.
-    Herma,
-    /// Whoever the chain of summarizers asks.
-    Chain,
+/// How a run comes to be.
+#[derive(Debug, Clone, Copy)]
+struct By {
+    /// Somebody asked for it.
+    asked: bool,
+    /// Nobody else is asked for its summary, so that it is ready in a moment.
+    is_quick: bool,
 }
 
 /// A run that only lacks the list that it will be used for.
@@ -108,16 +109,44 @@ pub(crate) enum Stage {
     Ready,
 }
 
-impl Drop for PrecomputedRun {
+/// The task that works on a run, once it is known; it ends with this.
+#[derive(Debug, Default)]
+struct Task(Option<AbortHandle>);
+
+impl Drop for Task {
     fn drop(&mut self) {
-        if let Progress::Running { task: Some(task), .. } = &self.progress {
+        if let Some(task) = &self.0 {
             task.abort();
         }
     }
 }
 
+/// A run that began. Dropped before it is ready it is forgotten.
+struct Started {
+    runs: Arc<PrecomputedRuns>,
+    name: String,
+}
+
+impl Started {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The run can be used.
+    fn ready(self, ready: Ready) {
+        self.runs.finish(&self.name, ready);
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let is_it = |ahead: &PrecomputedRun| ahead.name == self.name && ahead.is_running();
+        self.runs.shelf().runs.retain(|ahead| !is_it(ahead));
+    }
+}
+
 impl PrecomputedRuns {
-    /// Takes what is ready for a run, if it was made for the same; whatever it is, it does
+    /// Takes what is ready for a run, if it was made for the same; whatever there is, it does
     /// not count any more after that run.
     pub(super) fn take(
         &self,
@@ -126,27 +155,27 @@ impl PrecomputedRuns {
         settings: &Settings,
         options: &RunOptions,
     ) -> Option<Box<Ready>> {
-        let mut ahead = {
+        let taken = {
             let mut shelf = self.shelf();
-            let at = shelf.runs.iter().position(|ahead| ahead.session == session)?;
-            shelf.runs.remove(at)?
+            let (taken, others): (VecDeque<_>, VecDeque<_>) =
+                shelf.runs.drain(..).partition(|ahead| ahead.session == session);
+            shelf.runs = others;
+            taken
         };
-        let is_same = ahead.serves(generation, settings, options);
-        match std::mem::replace(&mut ahead.progress, Progress::Taken) {
-            Progress::Ready(ready) if is_same && ready.run.chain.is_of(&options.chain) => Some(ready),
-            other => {
-                ahead.progress = other;
-                None
-            }
-        }
+        let same = taken.into_iter().filter(|ahead| ahead.serves(generation, settings, options));
+        let mut ready = same.filter_map(PrecomputedRun::ready);
+        ready.find(|ready| ready.run.chain.is_of(&options.chain))
     }
 
-    /// Waits for a run that is ready in a moment, if it is made for the same.
+    /// Waits for a run that is ready in a moment, if it is made for the same and none is ready.
     pub(super) async fn finished(&self, session: &str, generation: u64, settings: &Settings, options: &RunOptions) {
         let over = {
             let shelf = self.shelf();
-            let ahead = shelf.runs.iter().find(|ahead| ahead.session == session);
-            ahead.filter(|ahead| ahead.serves(generation, settings, options)).and_then(PrecomputedRun::over)
+            let same =
+                |ahead: &&PrecomputedRun| ahead.session == session && ahead.serves(generation, settings, options);
+            let is_ready = shelf.runs.iter().filter(same).any(|ahead| !ahead.is_running());
+            let over = shelf.runs.iter().filter(same).find_map(PrecomputedRun::over);
+            over.filter(|_| !is_ready)
         };
         if let Some(mut over) = over {
             // Nothing is ever sent: an error says that it is over.
@@ -162,43 +191,45 @@ impl PrecomputedRuns {
     /// How far a run for the same is, and its name.
     fn stage(&self, session: &Session, settings: &Settings, focus: &Focus) -> Option<(String, Stage)> {
         let shelf = self.shelf();
-        let ahead = shelf.runs.iter().find(|ahead| ahead.session == session.id)?;
-        let stage = match &ahead.progress {
-            Progress::Running { .. } => Stage::Running,
-            Progress::Ready(_) | Progress::Taken => Stage::Ready,
-        };
-        ahead.is_for(session.generation(), settings, focus).then(|| (ahead.name.clone(), stage))
+        let of_session = shelf.runs.iter().filter(|ahead| ahead.session == session.id);
+        let mut same = of_session.filter(|ahead| ahead.is_for(session.generation(), settings, focus));
+        let newest = same.next_back()?;
+        let stage = if newest.is_running() { Stage::Running } else { Stage::Ready };
+        Some((newest.name.clone(), stage))
     }
 
-    /// Notes that a run is under way, and names it.
-    fn start(
-        self: &Arc<Self>,
-        session: &Session,
-        generation: u64,
-        settings: Settings,
-        focus: Focus,
-        writer: Writer,
-    ) -> String {
-        let until = Instant::now() + LIFE;
+    /// Whether somebody asked for what there is for a session.
+    fn is_asked_for(&self, session: &str, generation: u64) -> bool {
+        let is_asked = |ahead: &PrecomputedRun| {
+            ahead.session == session && ahead.generation == generation && ahead.asked && ahead.until > Instant::now()
+        };
+        self.shelf().runs.iter().any(is_asked)
+    }
+
+    /// Notes that a run is under way. What is ready for its session stays until it is, too, unless somebody `asked` for this
+    /// one.
+    fn start(self: &Arc<Self>, session: &Session, settings: Settings, focus: Focus, by: By) -> Started {
+        let (until, generation) = (Instant::now() + LIFE, session.generation());
         let mut shelf = self.shelf();
         shelf.count += 1;
         let name = format!("ahead_{}_{generation}_{}", short_hash(&session.id), shelf.count);
-        shelf.runs.retain(|other| other.session != session.id && other.until > Instant::now());
+        let is_over = |other: &PrecomputedRun| {
+            other.until <= Instant::now() || (other.session == session.id && (by.asked || other.is_running()))
+        };
+        shelf.runs.retain(|other| !is_over(other));
         if shelf.runs.len() >= MOST {
             shelf.runs.pop_front();
         }
-        let progress = Progress::Running { task: None, over: watch::Sender::new(()), writer };
-        let session = session.id.clone();
-        let name_of_it = name.clone();
         shelf.runs.push_back(PrecomputedRun {
-            session,
+            session: session.id.clone(),
             generation,
             focus,
             settings,
-            name: name_of_it,
+            name: name.clone(),
+            asked: by.asked,
             bytes: 0,
             until,
-            progress,
+            progress: Progress::Running { task: Task::default(), over: watch::Sender::new(()), is_quick: by.is_quick },
         });
         drop(shelf);
         let weak = Arc::downgrade(self);
@@ -208,35 +239,32 @@ impl PrecomputedRuns {
                 precomputed.shelf().runs.retain(|ahead| ahead.until > Instant::now());
             }
         });
-        name
+        Started { runs: Arc::clone(self), name }
     }
 
     /// The task that works on a run ends with it.
     fn is_done_by(&self, name: &str, handle: AbortHandle) {
         let mut shelf = self.shelf();
         match shelf.runs.iter_mut().find(|ahead| ahead.name == name).map(|ahead| &mut ahead.progress) {
-            Some(Progress::Running { task, .. }) => *task = Some(handle),
+            Some(Progress::Running { task, .. }) => task.0 = Some(handle),
             // It is over already, and the task with it.
-            Some(_) => (),
+            Some(Progress::Ready(_)) => (),
             None => handle.abort(),
         }
     }
 
-    /// A run can be used.
+    /// A run can be used; what there was for its session before is not needed any more.
     fn finish(&self, name: &str, ready: Ready) {
         let bytes = list::size(ready.run.prepared.input());
         let mut shelf = self.shelf();
         let Some(at) = shelf.runs.iter().position(|ahead| ahead.name == name) else { return };
         let Some(mut ahead) = shelf.runs.remove(at) else { return };
         (ahead.bytes, ahead.progress) = (bytes, Progress::Ready(Box::new(ready)));
+        shelf.runs.retain(|other| other.session != ahead.session);
         shelf.runs.push_back(ahead);
         while shelf.runs.iter().map(|ahead| ahead.bytes).sum::<usize>() > MOST_BYTES && shelf.runs.len() > 1 {
             shelf.runs.pop_front();
         }
-    }
-
-    fn remove(&self, name: &str) {
-        self.shelf().runs.retain(|ahead| ahead.name != name);
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -258,10 +286,22 @@ impl PrecomputedRun {
         self.is_for(generation, settings, &request.focus) && request.range.is_none() && !request.overflow
     }
 
+    const fn is_running(&self) -> bool {
+        matches!(self.progress, Progress::Running { .. })
+    }
+
+    /// What is ready of it.
+    fn ready(self) -> Option<Box<Ready>> {
+        match self.progress {
+            Progress::Ready(ready) => Some(ready),
+            Progress::Running { .. } => None,
+        }
+    }
+
     /// Says when it is over, if that is soon.
     fn over(&self) -> Option<watch::Receiver<()>> {
         match &self.progress {
-            Progress::Running { over, writer: Writer::Herma, .. } => Some(over.subscribe()),
+            Progress::Running { over, is_quick: true, .. } => Some(over.subscribe()),
             _ => None,
         }
     }

@@ -50,11 +50,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether herma itself writes what it lacks.
-    pub(super) fn asks_nobody(&self) -> bool {
-        !self.prepared.needs_summary() || self.chain.is_at_hand()
-    }
-
     /// Has an engine that asks nobody write what it writes; `None` where somebody else holds the run.
     pub(super) fn write_own(&mut self, policy: &Policy) -> Option<WrittenSummary> {
         let prepared = Arc::get_mut(&mut self.prepared)?;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use herma_context::Settings;
-use herma_context::engine::Prepared;
+use herma_context::engine::{Focus, Prepared};
 
-use super::{Ready, Stage, Writer};
+use super::{By, Ready, Stage, Started};
 use crate::data::error::Outcome;
 use crate::data::event::Phase;
 use crate::owners::blocking::blocking;
@@ -20,17 +20,22 @@ pub(in crate::service::compression) async fn begin(
     service: &Arc<CompressionService>,
     session: &Arc<Session>,
     settings: Settings,
-    options: RunOptions,
+    focus: Focus,
 ) -> Outcome<Option<(String, Stage)>> {
     let precomputed = &service.prepared.precomputed;
-    if let Some(known) = precomputed.stage(session, &settings, &options.request.focus) {
+    if let Some(known) = precomputed.stage(session, &settings, &focus) {
         return Ok(Some(known));
     }
-    let focus = options.request.focus.clone();
+    // It is known before what it is made of is read, so that whatever changes that meanwhile ends it.
+    let by = By { asked: true, is_quick: service.asks_nobody(session, &settings) };
+    let started = precomputed.start(session, settings.clone(), focus.clone(), by);
+    let name = started.name().to_owned();
+    let options = service.options_ahead(session, focus).await?;
     let Some(run) = prepare(service, session, &settings, options).await? else { return Ok(None) };
-    let writer = if run.asks_nobody() { Writer::Herma } else { Writer::Chain };
-    let name = precomputed.start(session, run.generation, settings, focus, writer);
-    let task = tokio::spawn(write(Arc::clone(service), run, name.clone()));
+    let task = tokio::spawn({
+        let service = Arc::clone(service);
+        async move { write(&service, run, started).await }
+    });
     precomputed.is_done_by(&name, task.abort_handle());
     Ok(Some((name, Stage::Started)))
 }
@@ -68,23 +73,20 @@ pub(super) async fn prepare(
 }
 
 /// Has the summary written, or what the engine writes itself. A run that comes to none is forgotten.
-pub(super) async fn write(service: Arc<CompressionService>, mut run: Run, name: String) {
-    let precomputed = &service.prepared.precomputed;
+pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, started: Started) {
     if !run.prepared.needs_summary() {
         service.publish_phase(&run.session, Phase::Summarise);
         let policy = Arc::clone(&service.policy);
         let done =
             blocking("context.compact_ahead", move || Ok(run.write_own(&policy).map(|text| Ready { run, text })));
-        match done.await {
-            Ok(Some(ready)) => precomputed.finish(&name, ready),
-            _ => precomputed.remove(&name),
+        if let Ok(Some(ready)) = done.await {
+            started.ready(ready);
         }
         return;
     }
-    match (Writing { service: &service, run: &mut run }).write().await {
-        Ok(Step::Written(text)) if text.by == run.chain.configured() || run.chain.kinds().contains(&text.by) => {
-            precomputed.finish(&name, Ready { run, text });
-        }
-        _ => precomputed.remove(&name),
+    if let Ok(Step::Written(text)) = (Writing { service, run: &mut run }).write().await
+        && (text.by == run.chain.configured() || run.chain.kinds().contains(&text.by))
+    {
+        started.ready(Ready { run, text });
     }
 }

@@ -11,7 +11,8 @@ use herma_context::engine::Focus;
 use herma_context::{Settings, tokens};
 
 use super::begin::{prepare, write};
-use super::{Stage, Writer};
+use super::{By, Started};
+use crate::data::error::Outcome;
 use crate::service::compression::CompressionService;
 use crate::service::compression::due::{Due, Reason};
 use crate::service::growth::Pace;
@@ -20,6 +21,9 @@ use crate::service::session::Session;
 /// Percent of the threshold from which a run is begun. What comes until the threshold is in the tail of that run, so
 /// it is to be little.
 const NEAR: u64 = 90;
+
+/// Bytes of a transcript from which its compression takes long enough to be begun ahead by its size.
+const LEAST_BYTES: u64 = 128 << 10;
 
 /// Nobody appends any more when nobody did for so long.
 const CALM: Duration = Duration::from_millis(50);
@@ -35,78 +39,99 @@ impl CompressionService {
 
     /// Notes that messages were appended, and begins a run ahead once it is calm, if the transcript is near the threshold.
     pub(crate) fn note_appended(self: &Arc<Self>, session: &Arc<Session>, generation: u64, bytes: u64) {
-        if !session.growth().appended(generation, bytes) {
+        if !session.growth().append(generation, bytes) {
             return;
         }
         let (service, session) = (Arc::clone(self), Arc::clone(session));
         tokio::spawn(async move {
-            let Some(bytes) = calm(&session).await else { return };
-            let Ok(settings) = session.settings().in_force(&service.defaults) else { return };
-            let tokens = tokens::of_bytes(bytes);
-            let is_near = is_near(tokens, settings.budgets().threshold_tokens);
-            if service.defaults.context.enabled && is_near && service.asks_nobody(&session, &settings) {
-                service.begin_ahead(&session, &settings);
+            calm(&session).await;
+            if let Err(error) = service.look(&session).await {
+                tracing::debug!(session = session.id, "nothing was made ahead: {error}");
             }
         });
     }
 
+    /// Begins a run ahead where the transcript is near the threshold by its size.
+    async fn look(self: &Arc<Self>, session: &Arc<Session>) -> Outcome<()> {
+        let settings = session.settings().in_force(&self.defaults)?;
+        if !self.defaults.context.enabled || !self.asks_nobody(session, &settings) {
+            return Ok(());
+        }
+        let bytes = self.archive.transcript_bytes(session.id.clone()).await?;
+        if bytes >= LEAST_BYTES && is_near(tokens::of_bytes(bytes), settings.budgets().threshold_tokens) {
+            self.begin_ahead(session, &settings);
+        }
+        Ok(())
+    }
+
     /// Whether herma writes by itself what a compression of the session needs.
-    fn asks_nobody(&self, session: &Session, settings: &Settings) -> bool {
+    pub(super) fn asks_nobody(&self, session: &Session, settings: &Settings) -> bool {
         settings.engine.writes_itself() || self.chain(session, None).is_at_hand()
     }
 
     fn begin_ahead(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings) {
-        if !session.growth().begins(session.generation()) {
-            return;
-        }
-        let precomputed = &self.prepared.precomputed;
-        if let Some((_, Stage::Running)) = precomputed.stage(session, settings, &Focus::Auto) {
-            return;
-        }
-        let (service, session, settings) = (Arc::clone(self), Arc::clone(session), settings.clone());
         let generation = session.generation();
-        let name = precomputed.start(&session, generation, settings.clone(), Focus::Auto, Writer::Herma);
-        let named = name.clone();
+        if self.prepared.precomputed.is_asked_for(&session.id, generation)
+            || !session.growth().begins(generation, Instant::now())
+        {
+            return;
+        }
+        let running = Running(Arc::clone(session), Instant::now());
+        let started = self.prepared.precomputed.start(
+            session,
+            settings.clone(),
+            Focus::Auto,
+            By { asked: false, is_quick: true },
+        );
+        let name = started.name().to_owned();
+        let (service, session, settings) = (Arc::clone(self), Arc::clone(session), settings.clone());
         let task = tokio::spawn(async move {
-            let begun = Instant::now();
-            let run = async {
-                let options = service.options_ahead(&session, &settings, Focus::Auto).await?;
-                prepare(&service, &session, &settings, options).await
-            };
-            match run.await {
-                Ok(Some(run)) if run.generation == generation => {
-                    write(service, run, named).await;
-                    session.growth().took(begun.elapsed(), Instant::now());
-                }
-                other => {
-                    if let Err(error) = other {
-                        tracing::debug!(session = session.id, "nothing was made ahead: {error}");
-                    }
-                    service.prepared.precomputed.remove(&named);
-                }
+            if let Err(error) = service.make_ahead(&session, &settings, started).await {
+                tracing::debug!(session = session.id, "nothing was made ahead: {error}");
             }
+            drop(running);
         });
         self.prepared.precomputed.is_done_by(&name, task.abort_handle());
     }
+
+    async fn make_ahead(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        settings: &Settings,
+        started: Started,
+    ) -> Outcome<()> {
+        let mut options = self.options_ahead(session, Focus::Auto).await?;
+        // It is used once the session is over its threshold, and decides as it would then.
+        options.request.current_tokens = i64::try_from(settings.budgets().threshold_tokens).ok();
+        if let Some(run) = prepare(self, session, settings, options).await? {
+            write(self, run, started).await;
+        }
+        Ok(())
+    }
 }
 
-/// Waits until nobody appends to a session, and another run may be begun; the bytes that it has then. `None` where it
-/// came to another generation meanwhile.
-async fn calm(session: &Session) -> Option<u64> {
-    let mut bytes = session.growth().bytes();
+/// A run of a session that is made ahead, since that moment.
+struct Running(Arc<Session>, Instant);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.growth().ended(self.1.elapsed(), Instant::now());
+    }
+}
+
+/// Waits until nobody appends to a session, and another run may be begun.
+async fn calm(session: &Session) {
+    let mut appended = session.growth().appended();
     let mut pause = CALM;
     loop {
         tokio::time::sleep(pause).await;
         let mut growth = session.growth();
-        pause = match growth.pace(bytes, Instant::now()) {
-            Pace::Calm { rest: Duration::ZERO } => {
-                growth.unwatch();
-                return growth.is_of(session.generation()).then_some(bytes);
-            }
+        pause = match growth.pace(appended, Instant::now()) {
+            Pace::Calm { rest: Duration::ZERO } => return growth.looked(),
             Pace::Calm { rest } => rest,
-            Pace::Grows => CALM,
+            Pace::Busy => CALM,
         };
-        bytes = growth.bytes();
+        appended = growth.appended();
     }
 }
 
