@@ -140,8 +140,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        let is_it = |ahead: &PrecomputedRun| ahead.name == self.name && ahead.is_running();
-        self.runs.shelf().runs.retain(|ahead| !is_it(ahead));
+        drop(self.runs.remove(|ahead| ahead.name == self.name && ahead.is_running()));
     }
 }
 
@@ -155,13 +154,7 @@ impl PrecomputedRuns {
         settings: &Settings,
         options: &RunOptions,
     ) -> Option<Box<Ready>> {
-        let taken = {
-            let mut shelf = self.shelf();
-            let (taken, others): (VecDeque<_>, VecDeque<_>) =
-                shelf.runs.drain(..).partition(|ahead| ahead.session == session);
-            shelf.runs = others;
-            taken
-        };
+        let taken = self.remove(|ahead| ahead.session == session);
         let same = taken.into_iter().filter(|ahead| ahead.serves(generation, settings, options));
         let mut ready = same.filter_map(PrecomputedRun::ready);
         ready.find(|ready| ready.run.chain.is_of(&options.chain))
@@ -185,7 +178,7 @@ impl PrecomputedRuns {
 
     /// Drops what was made for a session.
     pub(super) fn forget(&self, session: &str) {
-        self.shelf().runs.retain(|ahead| ahead.session != session);
+        drop(self.remove(|ahead| ahead.session == session));
     }
 
     /// How far a run for the same is, and its name.
@@ -210,16 +203,13 @@ impl PrecomputedRuns {
     /// one.
     fn start(self: &Arc<Self>, session: &Session, settings: Settings, focus: Focus, by: By) -> Started {
         let (until, generation) = (Instant::now() + LIFE, session.generation());
+        drop(self.remove(|other| {
+            other.until <= Instant::now() || (other.session == session.id && (by.asked || other.is_running()))
+        }));
         let mut shelf = self.shelf();
         shelf.count += 1;
         let name = format!("ahead_{}_{generation}_{}", short_hash(&session.id), shelf.count);
-        let is_over = |other: &PrecomputedRun| {
-            other.until <= Instant::now() || (other.session == session.id && (by.asked || other.is_running()))
-        };
-        shelf.runs.retain(|other| !is_over(other));
-        if shelf.runs.len() >= MOST {
-            shelf.runs.pop_front();
-        }
+        let oldest = if shelf.runs.len() >= MOST { shelf.runs.pop_front() } else { None };
         shelf.runs.push_back(PrecomputedRun {
             session: session.id.clone(),
             generation,
@@ -232,11 +222,12 @@ impl PrecomputedRuns {
             progress: Progress::Running { task: Task::default(), over: watch::Sender::new(()), is_quick: by.is_quick },
         });
         drop(shelf);
+        drop(oldest);
         let weak = Arc::downgrade(self);
         tokio::spawn(async move {
             tokio::time::sleep_until(until).await;
             if let Some(precomputed) = weak.upgrade() {
-                precomputed.shelf().runs.retain(|ahead| ahead.until > Instant::now());
+                drop(precomputed.remove(|ahead| ahead.until <= Instant::now()));
             }
         });
         Started { runs: Arc::clone(self), name }
@@ -265,6 +256,15 @@ impl PrecomputedRuns {
         while shelf.runs.iter().map(|ahead| ahead.bytes).sum::<usize>() > MOST_BYTES && shelf.runs.len() > 1 {
             shelf.runs.pop_front();
         }
+    }
+
+    /// Takes runs from the shelf. They are dropped by the caller, when nobody holds it: the task of one that is under way
+    /// ends with it, and comes here for its own.
+    fn remove(&self, is_it: impl Fn(&PrecomputedRun) -> bool) -> VecDeque<PrecomputedRun> {
+        let mut shelf = self.shelf();
+        let (removed, others) = shelf.runs.drain(..).partition(is_it);
+        shelf.runs = others;
+        removed
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
