@@ -5,6 +5,7 @@ pub mod check;
 mod compress;
 pub mod discard;
 pub mod manual;
+pub mod opened;
 pub mod pins;
 pub mod provider_error;
 pub mod tools;

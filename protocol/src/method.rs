@@ -175,6 +175,10 @@ macro_rules! for_each_method {
             ContextUnpin context_unpin "context.unpin" write session context::pins::UnpinParams => context::pins::UnpinResult;
             /// Names outputs that the agent is done with: the next compression leaves a line of each.
             ContextDiscard context_discard "context.discard" write session context::discard::DiscardParams => context::discard::DiscardResult;
+            /// Puts what a node stands for into the list again, word for word.
+            ContextOpen context_open "context.open" write session context::opened::OpenParams => context::opened::OpenResult;
+            /// Takes what was opened out of the list; the next compression does so too.
+            ContextFold context_fold "context.fold" write session context::opened::FoldParams => context::opened::FoldResult;
         }
     };
 }

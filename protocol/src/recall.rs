@@ -145,6 +145,9 @@ pub struct DescribeResult {
     /// Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<Node>,
+    /// The nodes whose messages stand in its list again (`context.open`), in the order of the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
 }
 
 /// A part of a conversation that left its list.

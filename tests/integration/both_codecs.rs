@@ -113,6 +113,8 @@ fn blank(value: &mut Value) {
                 }
             }
         }
+        // It says when messages were said, to the minute.
+        Value::String(text) if text.contains("## Map of the Conversation") => text.retain(|one| !one.is_ascii_digit()),
         _ => {}
     }
 }

@@ -42,6 +42,7 @@ mod memory;
 mod needs;
 mod no_dead_end;
 mod no_trace;
+mod opened;
 mod outputs;
 mod pins;
 mod planted;

@@ -78,6 +78,10 @@ def test_session_and_profile(client):
     output = {"role": "tool", "tool_call_id": "1", "content": "ok " * 400}
     assert client.context.discard(session="s", messages=[output])["outputs"] == 1
     assert client.context.unpin(session="s", id=pinned["id"]) == {}
+    for opened in (lambda: client.context.open(session="s", node="nod_1_0"),
+                   lambda: client.context.fold(session="s")):
+        with pytest.raises(herma.NotFound):
+            opened()
     assert session.show(session="s")["messages"] == 1
     assert [row["profile"] for row in session.list()["sessions"]] == ["work"]
     assert session.tip(session="s") == session.resume_target(session="s") == {"session": "s"}

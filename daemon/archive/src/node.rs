@@ -3,6 +3,8 @@
 //! A node never changes. It counts as long as the compression that made it is not undone; those that
 //! no other one stands for are the session's map.
 
+pub mod opened;
+
 use std::collections::HashSet;
 use std::ops::Range;
 

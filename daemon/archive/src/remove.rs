@@ -171,9 +171,19 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         removed.output_handles.push(handle);
         was_indexed = true;
     }
-    for table in
-        ["node", "original", "pin", "discard", "list_before", "compression", "usage", "lock", "engine", "user_rule"]
-    {
+    for table in [
+        "node",
+        "opened",
+        "original",
+        "pin",
+        "discard",
+        "list_before",
+        "compression",
+        "usage",
+        "lock",
+        "engine",
+        "user_rule",
+    ] {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
     }
     transaction.execute("DELETE FROM session WHERE id = ?1", [id])?;

@@ -21,6 +21,7 @@ const STEPS: &[&str] = &[
     tables::NODES,
     tables::PINS_AND_DISCARDS,
     tables::EPOCH,
+    tables::OPENED,
 ];
 
 /// The newest version.

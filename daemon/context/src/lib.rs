@@ -15,7 +15,7 @@
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
 //! * [`mod@fingerprint`]: what a message is known by; [`mod@pins`]: messages that stay whatever leaves;
-//!   [`mod@discards`]: outputs that the agent is done with
+//!   [`mod@discards`]: outputs that the agent is done with; [`mod@opened`]: parts that stand in the list again
 //! * [`trajectory`]: recorded conversations, made shorter offline
 //! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
 //!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
@@ -63,6 +63,7 @@ pub mod images;
 pub mod importance;
 pub mod lossless;
 pub mod manual;
+pub mod opened;
 pub mod outcome;
 pub mod pairs;
 pub mod pins;

@@ -135,6 +135,21 @@ pub(crate) struct CompressionReport {
     pub pinned: usize,
     /// Outputs of the list that are only a line any more because the agent was done with them.
     pub discarded: usize,
+    /// Nodes that were open in the list, and are closed.
+    pub folded: Vec<String>,
+}
+
+impl CompressionReport {
+    /// Tells of nodes that were open; positions are told of the list that had them, where each message of the one
+    /// without is at its place.
+    pub(crate) fn fold(&mut self, nodes: Vec<String>, places: &[usize]) {
+        self.folded = nodes;
+        for scored in self.verbatim.iter_mut().chain(&mut self.shortened) {
+            if let Some(place) = places.get(scored.index) {
+                scored.index = *place;
+            }
+        }
+    }
 }
 
 /// How large a list is.

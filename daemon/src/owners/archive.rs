@@ -12,6 +12,7 @@ mod files;
 mod intake;
 mod locks;
 pub(crate) mod nodes;
+mod opened;
 mod pins;
 mod recall;
 mod sessions;

@@ -9,9 +9,10 @@
 //! become previews are kept whole first ([`previews`]).
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
-//! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go, [`constraints`] the rules of a session's user, [`due`] decides
-//! when to run, [`report`] tells what came of it. [`undo`] brings the list of before back,
-//! [`preview`] says what a run would do, and does nothing.
+//! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go,
+//! [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
+//! a session's user; [`due`] decides when to run, [`report`] tells what came of it. [`undo`] brings the list of before
+//! back, [`preview`] says what a run would do, and does nothing.
 
 mod begin;
 mod commit;
@@ -22,6 +23,8 @@ pub(crate) mod due;
 mod health;
 mod list;
 mod nodes;
+mod open_list;
+mod opened;
 mod pins;
 mod precomputed;
 mod preview;

@@ -90,6 +90,17 @@ pub(crate) enum PlaceKind {
     Memory,
 }
 
+/// What left a session's list.
+#[derive(Debug)]
+pub(crate) struct Described {
+    /// Its compressions, oldest first.
+    pub compressions: Vec<Compression>,
+    /// The nodes that no other one stands for, oldest first.
+    pub map: Vec<NodeRow>,
+    /// The nodes that are open in its list.
+    pub open: Vec<String>,
+}
+
 impl RecallService {
     /// The best places.
     pub(crate) async fn search(&self, mut query: RecallQuery) -> Outcome<Places> {
@@ -133,10 +144,11 @@ impl RecallService {
     }
 
     /// The compressions of a session, and its map.
-    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<(Vec<Compression>, Vec<NodeRow>)> {
+    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<Described> {
         let id = self.sessions.known(caller, session).await?;
-        let nodes = self.archive.map(id.clone()).await?.nodes;
-        Ok((self.archive.compressions(id).await?, nodes))
+        let map = self.archive.map(id.clone()).await?.nodes;
+        let open = self.archive.open_nodes(id.clone()).await?;
+        Ok(Described { compressions: self.archive.compressions(id).await?, map, open })
     }
 }
 

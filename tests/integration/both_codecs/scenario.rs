@@ -309,6 +309,8 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::ContextPins => contexts::pins(talk),
         Method::ContextUnpin => contexts::unpin(talk),
         Method::ContextDiscard => contexts::discard(talk),
+        Method::ContextOpen => contexts::open(talk),
+        Method::ContextFold => contexts::fold(talk),
         Method::ContextCheck => contexts::check(talk),
         Method::ContextReset => contexts::reset(talk),
         Method::ContextResume => contexts::resume(talk),

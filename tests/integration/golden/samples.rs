@@ -173,6 +173,8 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::ContextPins => contexts::pins(),
         Method::ContextUnpin => contexts::unpin(),
         Method::ContextDiscard => contexts::discard(),
+        Method::ContextOpen => contexts::open(),
+        Method::ContextFold => contexts::fold(),
         Method::ContextCheck => contexts::check(),
         Method::ContextReset => contexts::reset(),
         Method::ContextResume => contexts::resume(),

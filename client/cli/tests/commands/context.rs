@@ -59,3 +59,22 @@ fn a_check_says_why() {
     let Some(Request::ContextCheck(params)) = fake.state().last.take() else { panic!("nothing was asked") };
     assert_eq!((params.session.as_str(), params.tokens), ("s", None));
 }
+
+#[test]
+fn what_is_opened_or_closed_changes_the_list_that_is_printed() {
+    let fake = Fake::with_history(&[]);
+    let file = fake.folder.path().join("list.json");
+    std::fs::write(&file, r#"[{"n":1},{"n":2}]"#).unwrap();
+    let file = file.to_str().unwrap();
+    // What stands for the daemon opens the list itself before its second message, and closes the first one.
+    let (code, out, error) = parts(&fake.herma(&["context", "open", "s", "nod_1_0", "--list", file, "--messages"]));
+    assert_eq!((code, out.as_str()), (0, "[{\"n\":1},\n{\"n\":1},\n{\"n\":2},\n{\"n\":2}]\n"), "{error}");
+    assert!(error.contains("opened    nod_1_0"), "{error}");
+    let (code, out, error) = parts(&fake.herma(&["context", "fold", "s", "nod_1_0", "--list", file, "--messages"]));
+    assert_eq!((code, out.as_str()), (0, "[{\"n\":2}]\n"), "{error}");
+    let (code, out, _) = parts(&fake.herma(&["context", "fold", "s", "nod_1_0"]));
+    assert!(code == 0 && out.starts_with("closed    nod_1_0\nmessages  0..1\n"), "{out}");
+    let (_, out, _) = parts(&fake.herma(&["context", "open", "s", "nod_1_0", "--json"]));
+    assert!(out.contains("\"at\": 1"), "{out}");
+    assert_eq!(fake.herma(&["context", "open", "s", "nod_1_0", "--messages"]).status.code(), Some(2));
+}

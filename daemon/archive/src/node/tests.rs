@@ -3,6 +3,7 @@
 use super::*;
 use crate::Archive;
 use crate::compression::Beside;
+use crate::node::opened::OpenedRow;
 use crate::removed::{After, Removal};
 use crate::session::SnapshotRow;
 use crate::testing::{archive, said, session};
@@ -119,4 +120,37 @@ fn a_session_that_goes_on_has_the_map_of_the_one_before() {
     assert_eq!((count(&archive, "s-c2"), count(&archive, "s")), (0, 1));
     archive.remove_session("s").unwrap();
     assert_eq!(count(&archive, "s"), 0);
+}
+
+#[test]
+fn a_node_is_open_in_the_list_of_one_generation_until_it_is_closed() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    archive.create_session(&session("t")).unwrap();
+    let row = |node: &str| OpenedRow { node: node.into(), before: Some("user".into()), behind: None };
+    assert!(matches!(archive.save_opened("u", 1, &row("nod_s_0")), Err(ArchiveError::NoSession { .. })));
+    let leaves = [node("s", 0, 0, 1..5, Stands::Messages(1..5)), node("s", 1, 0, 5..9, Stands::Messages(5..9))];
+    let above = node("s", 2, 1, 1..9, Stands::Nodes(vec!["nod_s_0".into(), "nod_s_1".into()]));
+    let all: Vec<NodeRow> = leaves.into_iter().chain([above]).collect();
+    compress(&mut archive, "s", 0, &all, None);
+    let texts = |at: Range<usize>| -> Vec<String> { at.map(|at| said("user", &format!("s 0 {at}"))).collect() };
+    assert_eq!(archive.reader().node_messages("s", "nod_s_2").unwrap().unwrap().1, texts(1..9));
+    assert_eq!(archive.reader().node_messages("t", "nod_s_2").unwrap(), None);
+    assert_eq!(archive.reader().node_messages("s", "nod_s_9").unwrap(), None);
+    archive.save_opened("s", 1, &row("nod_s_1")).unwrap();
+    archive.save_opened("s", 1, &row("nod_s_0")).unwrap();
+    let opened = archive.reader().opened("s", 1).unwrap();
+    let shown: Vec<_> = opened.iter().map(|one| (one.row.node.as_str(), one.first, one.next)).collect();
+    assert_eq!(shown, [("nod_s_0", 1, 5), ("nod_s_1", 5, 9)]);
+    assert_eq!((&opened[1].messages, &opened[1].row), (&texts(5..9), &row("nod_s_1")));
+    assert_eq!(archive.reader().opened("s", 2).unwrap(), []);
+    assert_eq!(archive.reader().open_nodes("s").unwrap(), ["nod_s_0", "nod_s_1"]);
+    archive.remove_opened("s", &["nod_s_0".into(), "nod_s_7".into()]).unwrap();
+    assert_eq!(archive.reader().opened("s", 1).unwrap().len(), 1);
+    // What was open in an earlier list is gone with the next that is opened.
+    archive.save_opened("s", 2, &row("nod_s_0")).unwrap();
+    assert!(archive.reader().open_nodes("s").unwrap().is_empty());
+    assert_eq!(archive.reader().opened("s", 1).unwrap(), []);
+    archive.remove_session("s").unwrap();
+    assert_eq!(archive.reader().opened("s", 2).unwrap(), []);
 }

@@ -278,3 +278,15 @@ pub(super) const PINS_AND_DISCARDS: &str = "
 /// From version 11 to 12: the number to which messages are bound that wait in the write-ahead log. It begins at
 /// another one in each archive, so that none takes another's.
 pub(super) const EPOCH: &str = "INSERT INTO meta VALUES ('epoch', random() >> 2 & 0xfffffffffffffff);";
+
+/// From version 12 to 13: nodes whose messages stand in the list of a generation again, and who says what stands before
+/// and behind them there.
+pub(super) const OPENED: &str = "
+    CREATE TABLE opened (
+        session TEXT NOT NULL,
+        node TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        before TEXT,
+        behind TEXT,
+        PRIMARY KEY (session, node)
+    ) STRICT, WITHOUT ROWID;";

@@ -47,7 +47,7 @@ pub(super) async fn begin(
     let Source { list, transcript } = source(service, session, generation, given, &settings, &options).await?;
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, place, started } = options;
+        let RunOptions { request, chain, mode, form, place, opened, started } = options;
         let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let early = Arc::clone(&session);
@@ -61,6 +61,7 @@ pub(super) async fn begin(
                 mode,
                 form,
                 place,
+                opened,
                 started,
                 transcript,
                 report,

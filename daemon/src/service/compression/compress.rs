@@ -11,7 +11,8 @@ use herma_context::{Detail, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
-use super::commit::commit;
+use super::commit::{Done, commit};
+use super::open_list::OpenList;
 use super::report::Frame;
 use super::run::{Run, RunOptions, RunReport, WrittenSummary};
 use super::writing::{Step, Writing};
@@ -82,6 +83,8 @@ pub(crate) enum Reply {
 pub(crate) struct Answer {
     pub messages: NewMessages,
     pub input: Arc<[Message]>,
+    /// Where in the input those messages are that the new list was made of; all of them where it is not said.
+    pub places: Option<Arc<[usize]>>,
     pub form: ReplyForm,
     pub report: Arc<CompressionReport>,
 }
@@ -101,8 +104,13 @@ impl CompressionService {
     /// Compresses the list of a session.
     pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: Asked) -> Outcome<Reply> {
         let started = Instant::now();
+        let mut asked = asked;
         let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail);
         let running = alone(session)?;
+        let opened = self.open_list(session, &mut asked.messages).await?;
+        if let Some(open) = &opened {
+            asked.leave_out(open);
+        }
         // An earlier run that still waits for its summary was about another list.
         self.prepared.tickets.void(&session.id);
         let chain = self.chain(session, asked.summarizer);
@@ -132,13 +140,14 @@ impl CompressionService {
         let (current, prompt) = (request.current_tokens, request.prompt());
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let options = RunOptions { request, chain, mode, form, place: asked.place, started };
+        let options = RunOptions { request, chain, mode, form, place: asked.place, opened: opened.clone(), started };
         match begin(self, session, settings, asked.messages, options).await? {
             Begun::Declined { why, input } => {
                 let list = Arc::clone(&input);
                 let over = blocking("context.compress", move || Ok(used.engine.over(&list, &used, prompt))).await?;
                 let why = self.declined(session, why, &input, current);
                 let frame = Frame { session, record: &session.record().clone(), chain: &kinds, started };
+                let input = whole(opened.as_deref(), input);
                 let report = frame.unchanged(why, &input, &RunReport::default(), over);
                 Ok(self.unchanged(input, form, report))
             }
@@ -191,7 +200,8 @@ impl CompressionService {
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
-        Ok(RunOptions { request, chain, mode, form: ReplyForm::Messages, place: Place::Alone, started: Instant::now() })
+        let (form, place, started) = (ReplyForm::Messages, Place::Alone, Instant::now());
+        Ok(RunOptions { request, chain, mode, form, place, opened: None, started })
     }
 
     /// Has the summary written and finishes, or lets the run wait for the agent.
@@ -204,13 +214,20 @@ impl CompressionService {
     }
 
     async fn finish(self: &Arc<Self>, run: Run, text: WrittenSummary, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
-        let (form, started, chain) = (run.form, run.started, run.chain.kinds().to_vec());
+        let (form, started, chain, opened) = (run.form, run.started, run.chain.kinds().to_vec(), run.opened.clone());
         let done = commit(self, run, text, running).await?;
         let ContextConfig { cache_write_price: write, cache_read_price: read, .. } = self.defaults.context;
         let prices = Prices { write, read };
-        let report = Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, prices);
-        let messages = NewMessages::Changed(done.compressed);
-        Ok(self.reply(messages, done.input, form, report))
+        let mut report =
+            Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, prices);
+        let Done { compressed, mut input, .. } = done;
+        let mut places = None;
+        if let Some(open) = opened {
+            let placed = open.with_parts(&input);
+            report.fold(open.nodes(), &placed.places);
+            (input, places) = (placed.messages, Some(placed.places));
+        }
+        Ok(self.reply(NewMessages::Changed(compressed), input, places, form, report))
     }
 
     /// Nobody wrote a summary: the input comes back, and nothing is archived.
@@ -221,7 +238,7 @@ impl CompressionService {
             record.clone()
         };
         run.session.post_record(&self.archive);
-        let input: Arc<[Message]> = run.prepared.input().into();
+        let input = whole(run.opened.as_deref(), run.prepared.input().into());
         let frame = Frame { session: &run.session, record: &record, chain: run.chain.kinds(), started: run.started };
         let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
         let report = frame.unchanged(why.into(), &input, &run.report, None);
@@ -243,13 +260,38 @@ impl CompressionService {
     }
 
     fn unchanged(&self, input: Arc<[Message]>, form: ReplyForm, report: CompressionReport) -> Reply {
-        self.reply(NewMessages::Unchanged, input, form, report)
+        self.reply(NewMessages::Unchanged, input, None, form, report)
     }
 
-    fn reply(&self, messages: NewMessages, input: Arc<[Message]>, form: ReplyForm, report: CompressionReport) -> Reply {
+    fn reply(
+        &self,
+        messages: NewMessages,
+        input: Arc<[Message]>,
+        places: Option<Arc<[usize]>>,
+        form: ReplyForm,
+        report: CompressionReport,
+    ) -> Reply {
         let report = Arc::new(report);
         self.events.publish(Event::CompressionDone(Arc::clone(&report)));
-        Reply::Answer(Answer { messages, input, form, report })
+        Reply::Answer(Answer { messages, input, places, form, report })
+    }
+}
+
+impl Asked {
+    /// Says what was said of a list with opened parts of the one without them.
+    fn leave_out(&mut self, open: &OpenList) {
+        let range = self.range.take();
+        self.range = range.map(|range| open.position_without(range.start)..open.position_without(range.end));
+        let parts = i64::try_from(open.tokens()).unwrap_or(i64::MAX);
+        self.current_tokens = self.current_tokens.map(|tokens| if tokens > parts { tokens - parts } else { tokens });
+    }
+}
+
+/// The list that came, with what is opened in it.
+fn whole(opened: Option<&OpenList>, input: Arc<[Message]>) -> Arc<[Message]> {
+    match opened {
+        Some(open) => open.with_parts(&input).messages,
+        None => input,
     }
 }
 

@@ -110,6 +110,7 @@ impl Frame<'_> {
             pays_after_calls: None,
             pinned: 0,
             discarded: 0,
+            folded: Vec::new(),
         }
     }
 

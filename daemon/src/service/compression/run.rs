@@ -7,6 +7,7 @@ use herma_context::engine::{AuxFailure, CompressRequest, Place, Prepared, RunNot
 use herma_guard::Policy;
 
 use super::ReplyForm;
+use super::open_list::OpenList;
 use super::summarizer_chain::SummarizerChain;
 use crate::data::config::CompressionMode;
 use crate::data::summarizer_kind::Kind;
@@ -27,6 +28,8 @@ pub(super) struct RunOptions {
     pub form: ReplyForm,
     /// Where the agent is asked for a summary, if it is.
     pub place: Place,
+    /// The list with what is opened in it, where anything is; the engine is told the one without.
+    pub opened: Option<Arc<OpenList>>,
     /// When it was asked for.
     pub started: Instant,
 }
@@ -41,6 +44,8 @@ pub(super) struct Run {
     pub mode: CompressionMode,
     pub form: ReplyForm,
     pub place: Place,
+    /// The list with what is opened in it, where anything is.
+    pub opened: Option<Arc<OpenList>>,
     pub started: Instant,
     /// The transcript that the list was read from, if it was.
     pub transcript: Option<KnownTranscript>,

@@ -51,7 +51,11 @@ pub(crate) struct Restored {
 impl CompressionService {
     /// Brings back the list of a session before its newest compression, or of an earlier generation.
     pub(crate) async fn undo(self: &Arc<Self>, session: &Arc<Session>, wanted: EarlierGeneration) -> Outcome<Restored> {
-        let EarlierGeneration { generation: to, messages, is_look } = wanted;
+        let EarlierGeneration { generation: to, mut messages, is_look } = wanted;
+        // What is opened in the list is no part of what was said.
+        if messages.is_some() {
+            self.open_list(session, &mut messages).await?;
+        }
         if is_look {
             let found = self.archive.undone(session.id.clone(), to, messages).await?;
             return match found {

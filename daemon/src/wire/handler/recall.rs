@@ -17,7 +17,7 @@ use crate::data::names;
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
-use crate::service::recall::{Answered, Around, Place, PlaceKind, Places, Question, StateQuery, Stated};
+use crate::service::recall::{Answered, Around, Described, Place, PlaceKind, Places, Question, StateQuery, Stated};
 use crate::wire::services::Services;
 
 /// Chars of a query.
@@ -116,7 +116,7 @@ pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandP
 }
 
 pub(super) async fn describe(services: &Services, caller: &Caller, params: DescribeParams) -> Outcome<DescribeResult> {
-    let (compressions, nodes) = services.recall.describe(caller, &params.session).await?;
+    let Described { compressions, map, open } = services.recall.describe(caller, &params.session).await?;
     let compressions = compressions.into_iter().map(|one| Compression {
         generation: one.generation,
         time: one.time,
@@ -127,7 +127,7 @@ pub(super) async fn describe(services: &Services, caller: &Caller, params: Descr
         back_to: one.back_to,
         undone: one.undone,
     });
-    Ok(DescribeResult { compressions: compressions.collect(), map: nodes.into_iter().map(node).collect() })
+    Ok(DescribeResult { compressions: compressions.collect(), map: map.into_iter().map(node).collect(), open })
 }
 
 fn node(row: NodeRow) -> Node {

@@ -58,6 +58,29 @@ pub(super) fn pins(talk: &mut Talk) {
     talk.ask("context.pins", json!({ "session": "s" }));
 }
 
+pub(super) fn open(talk: &mut Talk) {
+    talk.ask("context.open", json!({ "session": "nobody", "node": "nod_1_0" }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 9000, "engine": "lossless" }));
+    talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
+    talk.ask("context.open", json!({ "session": "s", "node": "nod_1_0" }));
+    talk.ask("context.compress", json!({ "session": "s", "force": true }));
+    let node = "nod_043a718774c5_0";
+    talk.ask("context.open", json!({ "session": "s", "node": node }));
+    talk.ask("context.configure", json!({ "session": "s", "context_length": 40_000 }));
+    talk.ask(
+        "context.open",
+        json!({ "session": "s", "node": node, "messages": [{ "role": "user", "content": "☕" }] }),
+    );
+    talk.ask("context.open", json!({ "session": "s", "node": node }));
+}
+
+pub(super) fn fold(talk: &mut Talk) {
+    open(talk);
+    talk.ask("context.fold", json!({ "session": "s", "node": "nod_1_0" }));
+    talk.ask("context.fold", json!({ "session": "s" }));
+    talk.ask("context.fold", json!({ "session": "s" }));
+}
+
 pub(super) fn discard(talk: &mut Talk) {
     talk.ask("context.discard", json!({ "session": "s" }));
     talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));

@@ -90,6 +90,7 @@ fn report() -> context::Report {
         pays_after_calls: None,
         pinned: 0,
         discarded: 0,
+        folded: Vec::new(),
     }
 }
 
@@ -189,6 +190,39 @@ pub(super) fn pins() -> (Request, Reply) {
 pub(super) fn unpin() -> (Request, Reply) {
     let params = context::pins::UnpinParams { session: "s-1".into(), id: "pin_0123456789abcdef".into() };
     (Request::ContextUnpin(params), Reply::ContextUnpin(context::pins::UnpinResult {}))
+}
+
+pub(super) fn open() -> (Request, Reply) {
+    let params = context::opened::OpenParams {
+        session: "s-1".into(),
+        node: "nod_9a3c41f0b2de_7".into(),
+        messages: Some(vec![message()]),
+    };
+    let result = context::opened::OpenResult {
+        node: "nod_9a3c41f0b2de_7".into(),
+        at: 4,
+        messages: vec![message()],
+        tokens: 18_204,
+        list_tokens: 61_300,
+        threshold: Some(100_000),
+        open: vec!["nod_9a3c41f0b2de_7".into()],
+    };
+    (Request::ContextOpen(params), Reply::ContextOpen(result))
+}
+
+pub(super) fn fold() -> (Request, Reply) {
+    let params = context::opened::FoldParams {
+        session: "s-1".into(),
+        node: Some("nod_9a3c41f0b2de_7".into()),
+        messages: Some(vec![message()]),
+    };
+    let result = context::opened::FoldResult {
+        folded: vec!["nod_9a3c41f0b2de_7".into()],
+        remove: vec![(4, 30)],
+        list_tokens: 43_096,
+        open: vec!["nod_9a3c41f0b2de_9".into()],
+    };
+    (Request::ContextFold(params), Reply::ContextFold(result))
 }
 
 pub(super) fn discard() -> (Request, Reply) {

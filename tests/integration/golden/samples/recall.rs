@@ -68,7 +68,11 @@ pub(super) fn describe() -> (Request, Reply) {
     };
     (
         Request::RecallDescribe(recall::DescribeParams { session: "s-1".into() }),
-        Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression], map: Vec::new() }),
+        Reply::RecallDescribe(recall::DescribeResult {
+            compressions: vec![compression],
+            map: Vec::new(),
+            open: Vec::new(),
+        }),
     )
 }
 

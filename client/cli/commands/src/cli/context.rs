@@ -4,6 +4,7 @@ mod cache_control;
 mod check;
 mod classify;
 mod discard;
+mod opened;
 mod pins;
 mod tools;
 mod usage;
@@ -56,6 +57,10 @@ pub(super) enum Command {
     },
     /// Name outputs that the agent is done with, so that the next compression leaves a line of each
     Discard(discard::Arguments),
+    /// Put what a node stands for into the list again, word for word
+    Open(opened::Open),
+    /// Take what was opened out of the list
+    Fold(opened::Fold),
     /// Show the settings and the state of a session's engine
     Status {
         /// The session's id
@@ -90,6 +95,8 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Pins { session: id } => pins::pins(session, id),
         Command::Unpin { session: id, id: pin } => pins::unpin(session, id, pin),
         Command::Discard(arguments) => discard::run(session, arguments),
+        Command::Open(arguments) => opened::open(session, arguments),
+        Command::Fold(arguments) => opened::fold(session, arguments),
         Command::Status { session: id } => {
             let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
             out::show(session.common, &result, status)

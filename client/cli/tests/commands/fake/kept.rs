@@ -4,6 +4,7 @@ use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
 use herma_client::protocol::context::discard::DiscardResult;
+use herma_client::protocol::context::opened::{FoldResult, OpenResult};
 use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
@@ -43,6 +44,17 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
         Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
         Request::ContextDiscard(_) => Reply::ContextDiscard(DiscardResult { outputs: 2, tokens: 31_000 }),
+        Request::ContextOpen(params) => Reply::ContextOpen(OpenResult {
+            at: 1,
+            messages: params.messages.unwrap_or_default(),
+            node: params.node,
+            ..OpenResult::default()
+        }),
+        Request::ContextFold(params) => Reply::ContextFold(FoldResult {
+            folded: params.node.into_iter().collect(),
+            remove: vec![(0, 1)],
+            ..FoldResult::default()
+        }),
         Request::ContextUndo(params) => Reply::ContextUndo(undone(params)),
         Request::SessionUsage(_) => Reply::SessionUsage(used()),
         Request::SessionList(params) => {
@@ -114,9 +126,10 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             recalled: true,
             ..recall::AskResult::default()
         }),
-        Request::RecallDescribe(_) => {
-            Reply::RecallDescribe(recall::DescribeResult { compressions: vec![compression()], map: Vec::new() })
-        }
+        Request::RecallDescribe(_) => Reply::RecallDescribe(recall::DescribeResult {
+            compressions: vec![compression()],
+            ..recall::DescribeResult::default()
+        }),
         Request::RecallSchema(_) => {
             let tools = vec![Json::parse("{\"name\":\"recall_search\"}".into()).unwrap()];
             Reply::RecallSchema(recall::SchemaResult { tools })

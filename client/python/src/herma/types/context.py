@@ -214,6 +214,19 @@ class ContextEstimate(TypedDict):
     """Chars as the boundaries count them."""
 
 
+class ContextFold(TypedDict):
+    """Result of `context.fold`."""
+
+    folded: list[str]
+    """The nodes that are closed now."""
+    remove: list[list[int]]
+    """Ranges `[from, to)` of positions that leave the list, in order."""
+    list_tokens: int
+    """Tokens of the list without them, by estimate."""
+    open: list[str]
+    """The nodes that are still open, in the order of the conversation."""
+
+
 class ContextManual(TypedDict):
     """Result of `context.manual`: the answer to the question that was asked."""
 
@@ -237,6 +250,27 @@ class ContextManual(TypedDict):
     """A line about the size."""
     note: NotRequired[str | None]
     """A further sentence, where one is needed."""
+
+
+class ContextOpen(TypedDict):
+    """Result of `context.open`."""
+
+    node: str
+    """The node."""
+    at: int
+    """The messages come before the message at this position of the list."""
+    messages: list[Any]
+    """What the node stands for, byte for byte, with a mark before or behind it where two messages
+    of one role would meet.
+    """
+    tokens: int
+    """Their tokens, by estimate."""
+    list_tokens: int
+    """Tokens of the whole list with them."""
+    threshold: int | None
+    """Tokens from which compression is due; null where the session's window is not known."""
+    open: list[str]
+    """All nodes that are open now, in the order of the conversation."""
 
 
 class ContextPins(TypedDict):
@@ -671,6 +705,10 @@ class Report(TypedDict):
     """Messages of the list that stay because they or their pairs are pinned."""
     discarded: NotRequired[int]
     """Outputs of the list that are only a line any more because the agent was done with them."""
+    folded: NotRequired[list[str]]
+    """Nodes that were open in the list (`context.open`) and left it, for the budget needs their
+    room.
+    """
 
 
 class ScoredMessage(TypedDict):

@@ -122,6 +122,10 @@ class RecallDescribe(TypedDict):
     """Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest
     first.
     """
+    open: NotRequired[list[str]]
+    """The nodes whose messages stand in its list again (`context.open`), in the order of the
+    conversation.
+    """
 
 
 class RecallEvidence(TypedDict):

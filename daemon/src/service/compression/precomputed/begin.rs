@@ -65,6 +65,7 @@ pub(super) async fn prepare(
         mode: options.mode,
         form: options.form,
         place: options.place,
+        opened: None,
         started: options.started,
         transcript: Some(transcript),
         report: RunReport::default(),

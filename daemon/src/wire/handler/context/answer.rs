@@ -15,18 +15,32 @@ type Answered = (Option<Vec<Json>>, Option<Edits>);
 
 /// What is answered of a list.
 pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
-    let kept: Vec<Slot>;
-    let slots = match &answer.messages {
-        NewMessages::Changed(compressed) => &compressed.slots,
-        NewMessages::Unchanged => {
-            kept = (0..answer.input.len()).map(Slot::Kept).collect();
-            &kept
+    let own: Vec<Slot>;
+    let slots = match (&answer.messages, &answer.places) {
+        (NewMessages::Changed(compressed), None) => &compressed.slots,
+        (NewMessages::Changed(compressed), Some(places)) => {
+            own = compressed.slots.iter().map(|slot| placed(slot, places)).collect::<Outcome<_>>()?;
+            &own
+        }
+        (NewMessages::Unchanged, _) => {
+            own = (0..answer.input.len()).map(Slot::Kept).collect();
+            &own
         }
     };
     match answer.form {
         ReplyForm::Messages => Ok((Some(messages(slots, &answer.input)?), None)),
         ReplyForm::Edits => edits(slots, answer.input.len()).map(|edits| (None, Some(edits))),
     }
+}
+
+/// What became of a message, where the input has it.
+fn placed(slot: &Slot, places: &[usize]) -> Outcome<Slot> {
+    let place = |at: usize| places.get(at).copied().ok_or_else(|| Error::internal("context.compress"));
+    Ok(match slot {
+        Slot::Kept(at) => Slot::Kept(place(*at)?),
+        Slot::Replaced { index, message } => Slot::Replaced { index: place(*index)?, message: message.clone() },
+        Slot::Inserted(message) => Slot::Inserted(message.clone()),
+    })
 }
 
 fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {

@@ -95,6 +95,9 @@ pub(super) fn reported(report: &Report) -> String {
     if report.discarded > 0 {
         rows.push(("discarded", format!("{} outputs", out::thousands(report.discarded))));
     }
+    if !report.folded.is_empty() {
+        rows.push(("closed", report.folded.join(", ")));
+    }
     if !report.verbatim.is_empty() {
         rows.push(("word for word", format!("messages {}", scored(report.verbatim.iter()))));
     }

@@ -18,8 +18,13 @@ fn told(id: &str, result: &DescribeResult) -> String {
     match (result.compressions.as_slice(), result.map.as_slice()) {
         ([], _) => format!("{id} was not compressed"),
         (compressions, []) => table(compressions),
-        (compressions, nodes) => format!("{}\n{}", table(compressions), map(nodes)),
+        (compressions, nodes) => format!("{}\n{}{}", table(compressions), map(nodes), open(&result.open)),
     }
+}
+
+/// The nodes whose messages stand in the list again.
+fn open(nodes: &[String]) -> String {
+    if nodes.is_empty() { String::new() } else { format!("\nopen in the list: {}\n", nodes.join(", ")) }
 }
 
 /// The parts of a conversation that stand in its list, oldest first.

@@ -395,3 +395,29 @@ class Context:
         }
         result: t.ContextDiscard = self._call("context.discard", params, options)
         return result
+
+    def open(
+        self,
+        *,
+        session: str,
+        node: str,
+        messages: List[Any] | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextOpen:
+        """Puts what a node stands for into the list again, word for word."""
+        params: Mapping[str, Any] = {"session": session, "node": node, "messages": messages}
+        result: t.ContextOpen = self._call("context.open", params, options)
+        return result
+
+    def fold(
+        self,
+        *,
+        session: str,
+        node: str | None = None,
+        messages: List[Any] | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextFold:
+        """Takes what was opened out of the list; the next compression does so too."""
+        params: Mapping[str, Any] = {"session": session, "node": node, "messages": messages}
+        result: t.ContextFold = self._call("context.fold", params, options)
+        return result

@@ -1,0 +1,133 @@
+//! Nodes whose messages stand in a session's list again, until they are closed or the list changes.
+
+use rusqlite::params;
+
+use super::{KeptNode, Stands};
+use crate::{Archive, ArchiveError, Reader, transcript};
+
+/// A node that is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedRow {
+    /// The node.
+    pub node: String,
+    /// The role of what stands before its messages and is none of them, where something does.
+    pub before: Option<String>,
+    /// The same of what stands behind them.
+    pub behind: Option<String>,
+}
+
+/// An opened node with its messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedNode {
+    /// What is noted of it.
+    pub row: OpenedRow,
+    /// The number of its first message in the conversation, from 0.
+    pub first: u64,
+    /// That of the message after its last one.
+    pub next: u64,
+    /// Its messages, as JSON texts.
+    pub messages: Vec<String>,
+}
+
+impl Reader {
+    /// The nodes that are open in a session's list of this generation, in the order of the conversation.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn opened(&self, session: &str, generation: u64) -> Result<Vec<OpenedNode>, ArchiveError> {
+        // One view of the file for all of it.
+        let _transaction = self.connection.unchecked_transaction()?;
+        let query = "SELECT node, before, behind FROM opened WHERE session = ?1 AND generation = ?2";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map(params![session, generation], |row| {
+            Ok(OpenedRow { node: row.get(0)?, before: row.get(1)?, behind: row.get(2)? })
+        })?;
+        let mut opened = Vec::new();
+        for row in rows {
+            let row = row?;
+            let Some(kept) = self.node(&row.node)? else { continue };
+            let messages = self.messages_of(&kept)?;
+            opened.push(OpenedNode { row, first: kept.row.first, next: kept.row.next, messages });
+        }
+        opened.sort_by_key(|one| one.first);
+        Ok(opened)
+    }
+
+    /// The names of the nodes that are open in a session's list as it is, in the order of the conversation.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn open_nodes(&self, session: &str) -> Result<Vec<String>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT opened.node FROM opened JOIN session ON session.id = opened.session JOIN node ON node.id = opened.node
+             WHERE opened.session = ?1 AND opened.generation = session.generation ORDER BY node.first",
+        )?;
+        Ok(query.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// A node of a session, or of one that it goes on for, whose compression counts, with its messages.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn node_messages(&self, session: &str, id: &str) -> Result<Option<(KeptNode, Vec<String>)>, ArchiveError> {
+        let Some(kept) = self.node(id)?.filter(|kept| kept.undone.is_none()) else { return Ok(None) };
+        if !self.lineage(session)?.contains(&kept.session) {
+            return Ok(None);
+        }
+        let messages = self.messages_of(&kept)?;
+        Ok(Some((kept, messages)))
+    }
+
+    /// All messages that a node stands for, as JSON texts.
+    fn messages_of(&self, node: &KeptNode) -> Result<Vec<String>, ArchiveError> {
+        let rows = match &node.row.of {
+            Stands::Messages(positions) => self.removed_range(&node.made_by, positions.clone(), 0, usize::MAX)?,
+            Stands::Handle(handle) => self.removed_page(handle, 0, usize::MAX)?,
+            Stands::Nodes(children) => {
+                let mut all = Vec::new();
+                for child in children {
+                    if let Some(child) = self.node(child)? {
+                        all.extend(self.messages_of(&child)?);
+                    }
+                }
+                return Ok(all);
+            }
+        };
+        Ok(rows.into_iter().map(|message| message.body).collect())
+    }
+}
+
+impl Archive {
+    /// Notes that a node is open in the list of this generation. What was open in lists of earlier ones is forgotten.
+    ///
+    /// # Errors
+    /// An unknown session, or a failure of the database.
+    pub fn save_opened(&mut self, session: &str, generation: u64, row: &OpenedRow) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        transcript::generation_of(&transaction, session)?;
+        transaction
+            .prepare_cached("DELETE FROM opened WHERE session = ?1 AND generation <> ?2")?
+            .execute(params![session, generation])?;
+        transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO opened (session, node, generation, before, behind) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![session, row.node, generation, row.before, row.behind])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Notes that these nodes are closed.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn remove_opened(&mut self, session: &str, nodes: &[String]) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        {
+            let mut query = transaction.prepare_cached("DELETE FROM opened WHERE session = ?1 AND node = ?2")?;
+            for node in nodes {
+                query.execute([session, node])?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}

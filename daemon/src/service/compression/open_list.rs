@@ -1,0 +1,83 @@
+//! A list that has opened parts in it, while it is compressed: with them and without.
+
+use std::sync::Arc;
+
+use herma_context::opened::{self, OpenedPart};
+use herma_context::{Message, tokens};
+
+/// A list that has opened parts in it.
+#[derive(Debug)]
+pub(super) struct OpenList {
+    parts: Vec<OpenedPart>,
+    /// The list with them, where it was given; else it is what was appended.
+    given: Option<Placed>,
+}
+
+/// A list with its opened parts.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    /// All of it.
+    pub messages: Arc<[Message]>,
+    /// For each message that belongs to no part its place in it, in order.
+    pub places: Arc<[usize]>,
+}
+
+impl OpenList {
+    /// What was appended to a session, with these parts.
+    pub(super) const fn of_transcript(parts: Vec<OpenedPart>) -> Self {
+        Self { parts, given: None }
+    }
+
+    /// A list that may have these parts in it.
+    pub(super) fn of_list(parts: Vec<OpenedPart>, messages: Vec<Message>) -> Self {
+        let given = Placed::of(messages, &parts);
+        Self { parts, given: Some(given) }
+    }
+
+    /// The list without the parts, as JSON texts, where it was given.
+    pub(super) fn without_parts(&self) -> Option<Vec<String>> {
+        let Placed { messages, places } = self.given.as_ref()?;
+        Some(places.iter().filter_map(|&at| messages.get(at)).map(|message| message.raw().to_owned()).collect())
+    }
+
+    /// The list with the parts, made of the one without them.
+    pub(super) fn with_parts(&self, list: &[Message]) -> Placed {
+        self.given.clone().unwrap_or_else(|| Placed::of(opened::with_parts(list, &self.parts), &self.parts))
+    }
+
+    /// Tokens of the parts that are in the list, by estimate.
+    pub(super) fn tokens(&self) -> u64 {
+        match &self.given {
+            Some(placed) => placed.tokens_of_parts(),
+            None => self.parts.iter().map(|part| tokens::estimate_messages(&part.block())).sum(),
+        }
+    }
+
+    /// The nodes of the parts.
+    pub(super) fn nodes(&self) -> Vec<String> {
+        self.parts.iter().map(|part| part.id.clone()).collect()
+    }
+
+    /// A position of the given list in the one without the parts: how many of its messages come before.
+    pub(super) fn position_without(&self, at: usize) -> usize {
+        match &self.given {
+            Some(placed) => placed.places.partition_point(|place| *place < at),
+            None => at,
+        }
+    }
+}
+
+impl Placed {
+    fn of(messages: Vec<Message>, parts: &[OpenedPart]) -> Self {
+        let found = opened::find(&messages, parts);
+        let is_own = |at: &usize| !found.iter().any(|(_, range)| range.contains(at));
+        let places = (0..messages.len()).filter(is_own).collect();
+        Self { messages: messages.into(), places }
+    }
+
+    fn tokens_of_parts(&self) -> u64 {
+        let is_part = |at: &usize| self.places.binary_search(at).is_err();
+        let parts = self.messages.iter().enumerate().filter(|(at, _)| is_part(at)).map(|(_, message)| message);
+        tokens::Measure::of_all(parts).tokens()
+    }
+}

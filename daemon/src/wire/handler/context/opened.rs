@@ -1,0 +1,42 @@
+//! `context.open` and `context.fold`.
+
+use herma_protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenResult};
+
+use super::{texts, wire_message};
+use crate::data::error::Outcome;
+use crate::data::numbers::wide;
+use crate::service::caller::Caller;
+use crate::wire::services::Services;
+
+pub(in crate::wire::handler) async fn open(
+    services: &Services,
+    caller: &Caller,
+    params: OpenParams,
+) -> Outcome<OpenResult> {
+    let session = services.sessions.opened(caller, &params.session).await?;
+    let opened = services.compression.open(&session, params.node.clone(), params.messages.map(texts)).await?;
+    Ok(OpenResult {
+        node: params.node,
+        at: wide(opened.at),
+        messages: opened.messages.iter().map(wire_message).collect::<Outcome<_>>()?,
+        tokens: opened.tokens,
+        list_tokens: opened.list_tokens,
+        threshold: opened.threshold,
+        open: opened.open,
+    })
+}
+
+pub(in crate::wire::handler) async fn fold(
+    services: &Services,
+    caller: &Caller,
+    params: FoldParams,
+) -> Outcome<FoldResult> {
+    let session = services.sessions.opened(caller, &params.session).await?;
+    let folded = services.compression.fold(&session, params.node, params.messages.map(texts)).await?;
+    Ok(FoldResult {
+        folded: folded.nodes,
+        remove: folded.places.iter().map(|range| (wide(range.start), wide(range.end))).collect(),
+        list_tokens: folded.list_tokens,
+        open: folded.open,
+    })
+}
