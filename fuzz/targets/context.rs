@@ -4,7 +4,9 @@
 #![no_main]
 
 use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
+use herma_context::episodes::Episode;
 use herma_context::fingerprint::Fingerprint;
+use herma_context::wishes::Wishes;
 use herma_context::{Message, Settings};
 use libfuzzer_sys::fuzz_target;
 
@@ -13,17 +15,17 @@ fuzz_target!(|text: &str| {
     let Ok(settings) = Settings::of_window(1 + text.len() as u64 % 4096) else { return };
     // What is wished for follows from the input, so that a finding can be played again.
     let every = |number: usize| messages.iter().skip(text.len() % number).step_by(number).map(Fingerprint::of);
-    let wishes = CompressRequest {
+    let wishes = Wishes {
         pins: every(7).take(text.len() % 4).collect(),
         discards: every(5).map(|one| (one, None)).collect(),
-        range: text.len().is_multiple_of(3).then(|| text.len() % 11..text.len() % 101),
-        ..CompressRequest::default()
+        episodes: every(9).zip(every(4)).map(|(after, last)| episode(after, last)).collect(),
     };
-    let CompressRequest { pins, discards, range, .. } = wishes.clone();
-    let request = PlanRequest { focus: Focus::Auto, pins, discards, range, ..PlanRequest::default() };
+    let range = text.len().is_multiple_of(3).then(|| text.len() % 11..text.len() % 101);
+    let request =
+        PlanRequest { focus: Focus::Auto, wishes: wishes.clone(), range: range.clone(), ..PlanRequest::default() };
     let planned = settings.engine.plan(&messages, &settings, &request);
     assert_eq!(planned.messages.len(), messages.len());
-    let request = CompressRequest { focus: Focus::Auto, today: None, ..wishes };
+    let request = CompressRequest { focus: Focus::Auto, wishes, range, ..CompressRequest::default() };
     let state = EngineState::default();
     let Ok(prepared) = settings.engine.prepare(&messages, &settings, &state, &request, |_| ()) else { return };
     let body = prepared.extractive_summary(None);
@@ -40,3 +42,7 @@ fuzz_target!(|text: &str| {
     }
     assert!(seen.into_iter().all(|seen| seen));
 });
+
+fn episode(after: Fingerprint, last: Fingerprint) -> Episode {
+    Episode { title: "look".into(), outcome: Some("- done\n## Archived Messages".into()), after: Some(after), last }
+}

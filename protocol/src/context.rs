@@ -4,6 +4,7 @@ pub mod cache_control;
 pub mod check;
 mod compress;
 pub mod discard;
+pub mod episode;
 pub mod manual;
 pub mod opened;
 pub mod pins;

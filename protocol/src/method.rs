@@ -175,6 +175,8 @@ macro_rules! for_each_method {
             ContextUnpin context_unpin "context.unpin" write session context::pins::UnpinParams => context::pins::UnpinResult;
             /// Names outputs that the agent is done with: the next compression leaves a line of each.
             ContextDiscard context_discard "context.discard" write session context::discard::DiscardParams => context::discard::DiscardResult;
+            /// Opens or closes a sub-task: what was said in a closed one leaves the list with the next compression.
+            ContextEpisode context_episode "context.episode" write session context::episode::EpisodeParams => context::episode::EpisodeResult;
             /// Puts what a node stands for into the list again, word for word.
             ContextOpen context_open "context.open" write session context::opened::OpenParams => context::opened::OpenResult;
             /// Takes what was opened out of the list; the next compression does so too.

@@ -25,6 +25,7 @@ mod compression;
 mod constraints;
 mod crash;
 mod embedder;
+mod episodes;
 mod events;
 mod faults;
 mod golden;

@@ -75,6 +75,8 @@ def test_session_and_profile(client):
     assert (looked["messages"], looked["undone"]) == (messages, [])
     pinned = client.context.pin(session="s", position=0)
     assert client.context.pins(session="s")["pins"] == [pinned]
+    episode = {"session": "s", "title": "look", "messages": [{"role": "user", "content": "go"}]}
+    assert client.context.episode(action="open", **episode)["open"] == ["look"]
     output = {"role": "tool", "tool_call_id": "1", "content": "ok " * 400}
     assert client.context.discard(session="s", messages=[output])["outputs"] == 1
     assert client.context.unpin(session="s", id=pinned["id"]) == {}

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::constraint::{self, ConstraintRow};
 use crate::discard;
 use crate::engine::{self, EngineRow};
+use crate::episode;
 use crate::node::{self, NodeRow};
 use crate::original;
 use crate::pin;
@@ -219,6 +220,7 @@ fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow)
     }
     pin::copy(transaction, removal.session, &row.id)?;
     discard::copy(transaction, removal.session, &row.id)?;
+    episode::copy(transaction, removal.session, &row.id)?;
     copy_transcript(transaction, removal, row)
 }
 

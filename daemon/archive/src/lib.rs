@@ -12,6 +12,7 @@ pub mod compression;
 pub mod constraint;
 pub mod discard;
 pub mod engine;
+pub mod episode;
 mod error;
 pub mod handle;
 mod hash;

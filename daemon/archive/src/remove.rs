@@ -177,6 +177,7 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         "original",
         "pin",
         "discard",
+        "episode",
         "list_before",
         "compression",
         "usage",

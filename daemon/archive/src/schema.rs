@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     tables::PINS_AND_DISCARDS,
     tables::EPOCH,
     tables::OPENED,
+    tables::EPISODES,
 ];
 
 /// The newest version.

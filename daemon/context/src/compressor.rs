@@ -10,6 +10,7 @@ mod clean;
 mod continued;
 mod decide;
 mod discarded;
+mod episodes;
 mod exchange;
 mod goal;
 mod layout;

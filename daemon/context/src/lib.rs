@@ -55,6 +55,7 @@ pub mod constants;
 pub mod constraints;
 pub mod discards;
 pub mod engine;
+pub mod episodes;
 pub mod extractive;
 pub mod fit;
 pub mod focus;
@@ -80,6 +81,7 @@ pub mod tools;
 pub mod trajectory;
 pub mod usage;
 pub mod user_messages;
+pub mod wishes;
 pub mod work;
 
 use pattern::pattern;

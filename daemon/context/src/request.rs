@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::constraints::Constraint;
-use crate::discards::Discards;
 use crate::node::KnownNodes;
-use crate::pins::Pins;
+use crate::wishes::Wishes;
 
 /// What the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,10 +27,8 @@ pub struct PlanRequest {
     pub previous_summary: Option<String>,
     /// Today in the user's time zone.
     pub today: Option<Today>,
-    /// Outputs that the agent is done with.
-    pub discards: Discards,
-    /// Messages that stay in the list.
-    pub pins: Pins,
+    /// What the agent wishes for its messages.
+    pub wishes: Wishes,
     /// As in [`CompressRequest::range`].
     pub range: Option<Range<usize>>,
 }
@@ -55,10 +52,8 @@ pub struct CompressRequest {
     pub memory: Option<String>,
     /// What is to happen where the middle is shorter than the shortest handoff.
     pub gain: Gain,
-    /// Outputs that the agent is done with.
-    pub discards: Discards,
-    /// Messages that stay in the list.
-    pub pins: Pins,
+    /// What the agent wishes for its messages.
+    pub wishes: Wishes,
     /// Positions of messages that may leave, before the second one; where it is given, no others leave, however
     /// large the list is.
     pub range: Option<Range<usize>>,

@@ -135,6 +135,8 @@ pub(crate) struct CompressionReport {
     pub pinned: usize,
     /// Outputs of the list that are only a line any more because the agent was done with them.
     pub discarded: usize,
+    /// Closed episodes of which messages left the list.
+    pub episodes: usize,
     /// Nodes that were open in the list, and are closed.
     pub folded: Vec<String>,
 }

@@ -8,6 +8,7 @@
 mod compressions;
 mod constraints;
 mod discards;
+mod episodes;
 mod files;
 mod intake;
 mod locks;

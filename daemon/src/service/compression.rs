@@ -10,7 +10,7 @@
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
 //! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go,
-//! [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
+//! [`episodes`] sub-tasks that are done ([`wishes`]: all three, as an engine is told), [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
 //! a session's user; [`due`] decides when to run, [`report`] tells what came of it. [`undo`] brings the list of before
 //! back, [`preview`] says what a run would do, and does nothing.
 
@@ -20,6 +20,7 @@ mod compress;
 mod constraints;
 mod discards;
 pub(crate) mod due;
+mod episodes;
 mod health;
 mod list;
 mod nodes;
@@ -34,6 +35,7 @@ mod run;
 mod summarizer_chain;
 mod tickets;
 mod undo;
+mod wishes;
 mod writing;
 
 use std::borrow::Cow;
@@ -43,6 +45,7 @@ use herma_guard::Policy;
 
 pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm};
 pub(crate) use self::discards::Discarding;
+pub(crate) use self::episodes::{Done, EpisodeStep};
 pub(crate) use self::health::Health;
 pub(crate) use self::list::parse;
 pub(crate) use self::pins::Pinned;

@@ -136,11 +136,7 @@ impl ContextService {
     ) -> Outcome<Plan> {
         let session = self.sessions.ensure(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?.detailed(detail);
-        let request = PlanRequest {
-            discards: self.compression.discarded(&session).await?,
-            pins: self.compression.pinned(&session).await?,
-            ..request
-        };
+        let request = PlanRequest { wishes: self.compression.wishes(&session).await?, ..request };
         plan(messages, settings, request).await
     }
 

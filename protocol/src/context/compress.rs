@@ -246,6 +246,9 @@ pub struct Report {
     /// Outputs of the list that are only a line any more because the agent was done with them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub discarded: u64,
+    /// Closed episodes of which messages left the list.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub episodes: u64,
     /// Nodes that were open in the list (`context.open`) and left it, for the budget needs their room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<String>,

@@ -309,6 +309,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::ContextPins => contexts::pins(talk),
         Method::ContextUnpin => contexts::unpin(talk),
         Method::ContextDiscard => contexts::discard(talk),
+        Method::ContextEpisode => contexts::episode(talk),
         Method::ContextOpen => contexts::open(talk),
         Method::ContextFold => contexts::fold(talk),
         Method::ContextCheck => contexts::check(talk),

@@ -173,6 +173,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::ContextPins => contexts::pins(),
         Method::ContextUnpin => contexts::unpin(),
         Method::ContextDiscard => contexts::discard(),
+        Method::ContextEpisode => contexts::episode(),
         Method::ContextOpen => contexts::open(),
         Method::ContextFold => contexts::fold(),
         Method::ContextCheck => contexts::check(),

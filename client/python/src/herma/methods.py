@@ -81,6 +81,7 @@ EFFECTS: dict[str, Effect] = {
     "context.pins": Effect.READ,
     "context.unpin": Effect.WRITE,
     "context.discard": Effect.WRITE,
+    "context.episode": Effect.WRITE,
     "context.open": Effect.WRITE,
     "context.fold": Effect.WRITE,
 }

@@ -290,3 +290,17 @@ pub(super) const OPENED: &str = "
         behind TEXT,
         PRIMARY KEY (session, node)
     ) STRICT, WITHOUT ROWID;";
+
+/// From version 13 to 14: sub-tasks that the agent opened, and closed where `last` says by what their last message is
+/// known. `after` says it of the message before them.
+pub(super) const EPISODES: &str = "
+    CREATE TABLE episode (
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        title TEXT NOT NULL,
+        outcome TEXT,
+        after TEXT,
+        last TEXT,
+        at REAL NOT NULL,
+        PRIMARY KEY (session, number)
+    ) STRICT, WITHOUT ROWID;";

@@ -208,6 +208,7 @@ pub(super) fn finish(
         verbatim,
         shortened,
         discarded: prepared.layout.discarded.iter().filter(|at| prepared.layout.stays().any(|one| one == **at)).count(),
+        episodes: prepared.layout.left().count(),
         pinned: prepared.layout.pinned.len(),
         unpinned,
         nodes: Vec::new(),

@@ -11,16 +11,15 @@ use super::options::Options;
 use super::price::price;
 use super::tight::{SMALLEST_HANDOFF, TightLayouts};
 use super::verbatim;
-use crate::discards::Discards;
 use crate::importance::importance;
 use crate::message::Message;
 use crate::pairs;
-use crate::pins::Pins;
 use crate::redaction::Redaction;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, SCALE, tokens_of};
+use crate::wishes::Wishes;
 
 /// Messages that a list must have beyond the head before it is worth a run, unless it is over the
 /// threshold.
@@ -77,14 +76,17 @@ pub(crate) struct Target {
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let mut layout = Layout::of(messages, options.settings);
-    layout.discard(messages, options.discards);
+    let Wishes { discards, episodes, pins } = options.wishes;
+    layout.discard(messages, discards);
+    layout.finish(messages, episodes.find(messages));
     let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
-    if let Some(range) = options.range {
-        layout.restrict(messages, range)?;
+    match options.range {
+        Some(range) => layout.restrict(messages, range)?,
+        None => layout.leave(messages),
     }
-    let pinned = options.pins.positions(messages);
-    let free = (!pinned.is_empty()).then(|| layout.clone());
-    layout.pin(messages, pinned);
+    let pinned = pins.positions(messages);
+    let free = (!pinned.is_empty()).then(|| layout.clone().with_pinned(messages, Vec::new()));
+    let layout = layout.with_pinned(messages, pinned);
     if goal.is_over() && options.range.is_none() {
         let reduced = |layout| {
             let ordinary_layout = ordinary_layout(messages, layout, options);
@@ -290,8 +292,7 @@ pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Optio
         focus: &Focus::Off,
         gain: Gain::Required,
         prompt,
-        discards: &Discards::default(),
-        pins: &Pins::default(),
+        wishes: &Wishes::default(),
         range: None,
         weighs: false,
     };

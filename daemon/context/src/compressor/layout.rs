@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
+use crate::episodes::Found;
 use crate::handoff::{self, Section};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
@@ -45,8 +46,13 @@ pub(crate) struct Layout {
     pub(crate) kept: Vec<usize>,
     /// Discarded outputs of which a line stands, in order.
     pub(crate) discarded: Vec<usize>,
-    /// Messages of the middle that a chosen range leaves out.
+    /// Messages of the middle that stay because they are out of a chosen range, or newer than the tail's beginning would
+    /// be without the episodes that leave.
     pub(crate) outside: Vec<usize>,
+    /// Closed episodes, with where they stand.
+    pub(crate) episodes: Vec<Found>,
+    /// Their messages that may leave, in order.
+    pub(crate) finished: Vec<usize>,
     /// Pinned messages with what they can't stand without, wherever they stand, in order.
     pub(crate) pinned: Vec<usize>,
     /// Messages that the tail holds whatever they weigh.
@@ -95,6 +101,8 @@ impl Layout {
             kept: Vec::new(),
             discarded: Vec::new(),
             outside: Vec::new(),
+            episodes: Vec::new(),
+            finished: Vec::new(),
             pinned: Vec::new(),
             is_tight: false,
             spilled: Vec::new(),

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use crate::discards::Discards;
-use crate::pins::Pins;
 use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
+use crate::wishes::Wishes;
 
 /// What a decision needs beside the list.
 pub(super) struct Options<'a> {
@@ -16,10 +15,8 @@ pub(super) struct Options<'a> {
     pub(super) gain: Gain,
     /// What the caller knows of the prompt.
     pub(super) prompt: Prompt,
-    /// Outputs that the agent is done with.
-    pub(super) discards: &'a Discards,
-    /// Messages that stay.
-    pub(super) pins: &'a Pins,
+    /// What the agent wishes for its messages.
+    pub(super) wishes: &'a Wishes,
     /// Where messages may leave; anywhere where it is not said.
     pub(super) range: Option<&'a Range<usize>>,
     /// Whether what messages are worth decides what stays of them; it changes nothing in whether there is work.

@@ -26,8 +26,8 @@ pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Messa
 }
 
 impl Layout {
-    /// Keeps pinned messages, wherever they stand, as they are.
-    pub(super) fn pin(&mut self, messages: &[Message], pinned: Vec<usize>) {
+    /// With pinned messages kept as they are, wherever they stand, and with what else stays of the middle.
+    pub(super) fn with_pinned(mut self, messages: &[Message], pinned: Vec<usize>) -> Self {
         self.discarded.retain(|at| pinned.binary_search(at).is_err());
         self.pinned = pinned;
         let middle = self.middle();
@@ -38,6 +38,7 @@ impl Layout {
             }
         }
         self.kept = self.kept_of(messages, middle, outside);
+        self
     }
 
     /// What stays of a middle where these stay, and what is pinned: in order, each beside somebody whom it can stand
@@ -46,7 +47,7 @@ impl Layout {
         kept.extend(self.pinned.iter().copied().filter(|at| middle.contains(at)));
         kept.sort_unstable();
         kept.dedup();
-        if self.pinned.is_empty() {
+        if self.pinned.is_empty() && self.finished.is_empty() {
             return kept;
         }
         let next = kept.iter().copied().skip(1).chain([middle.end]);

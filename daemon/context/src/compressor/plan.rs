@@ -21,8 +21,7 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
         focus: &request.focus,
         gain: Gain::Any,
         prompt: Prompt::default(),
-        discards: &request.discards,
-        pins: &request.pins,
+        wishes: &request.wishes,
         range: request.range.as_ref(),
         weighs: true,
     };

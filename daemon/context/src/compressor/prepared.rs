@@ -104,8 +104,7 @@ pub fn prepare_and(
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
-        discards: &request.discards,
-        pins: &request.pins,
+        wishes: &request.wishes,
         range: request.range.as_ref(),
         weighs: true,
     };
@@ -141,7 +140,7 @@ pub fn prepare_and(
         goal,
         target,
         weighed,
-        pins: request.pins.clone(),
+        pins: request.wishes.pins.clone(),
     };
     prepared.limit = if has_handoff { prepared.limit() } else { 0 };
     Ok(prepared)
@@ -194,8 +193,12 @@ impl Prepared {
             let turned = turns.indexes.iter().copied().zip(turns.originals.iter().cloned());
             let mut all: Vec<(usize, Message)> = turned.chain(beside.filter_map(clean)).collect();
             all.sort_by_key(|(at, _)| *at);
-            let kept =
-                Kept { known: Known::of(stays), left_out, all: all.into_iter().map(|(_, message)| message).collect() };
+            let kept = Kept {
+                episodes: self.layout.left().collect(),
+                known: Known::of(stays),
+                left_out,
+                all: all.into_iter().map(|(_, message)| message).collect(),
+            };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })

@@ -6,6 +6,8 @@ use hashbrown::HashSet;
 use crate::anchors::{self, Anchor};
 use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
+use crate::episodes::Found;
+use crate::episodes::section::Finished;
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
@@ -18,6 +20,8 @@ use crate::work::{self, Known, Outline, WorkState};
 const STATE_SHARE: usize = 30;
 /// Percent of a handoff that rules may take.
 const CONSTRAINTS_SHARE: usize = 10;
+/// Percent of a handoff that lines of finished episodes may take.
+const EPISODES_SHARE: usize = 10;
 /// Percent of the room beside the smallest record that is planned for the user's words.
 const USER_SHARE: usize = 40;
 /// Percent of it that is planned for the user's words and anchors together.
@@ -55,10 +59,13 @@ pub(crate) struct Material {
     said: UserMessages,
     /// Handles of earlier compressions, newest first.
     handles: Vec<String>,
+    finished: Finished,
 }
 
-/// What stays in the list behind the handoff.
-pub(crate) struct Kept {
+/// What stays in the list behind the handoff, and what left it as done.
+pub(crate) struct Kept<'a> {
+    /// Episodes of which so many messages leave.
+    pub(crate) episodes: Vec<(&'a Found, usize)>,
     /// The exact values in it, as it stays.
     pub(crate) known: Known,
     /// Messages of the user that were replaced by later ones.
@@ -72,7 +79,7 @@ pub(crate) struct Kept {
 /// sections of the handoff before.
 pub(crate) fn gather(
     turns: &[Message],
-    kept: Kept,
+    kept: Kept<'_>,
     carried: &[Section],
     (replaced, redaction): (&Replaced, Redaction),
 ) -> Material {
@@ -101,7 +108,12 @@ pub(crate) fn gather(
         },
         || WorkState::read(&kept.all, work::parse(&state)),
     );
-    Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)) }
+    let mut finished = Finished::parse(&clean(SectionKind::Episodes));
+    for (episode, messages) in kept.episodes {
+        let outcome = episode.outcome.as_deref().map(|outcome| redaction.apply(outcome));
+        finished.add(&redaction.apply(&episode.title), outcome.as_deref(), messages);
+    }
+    Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)), finished }
 }
 
 /// The caller's rules, those that a handoff in the list has and the caller does not know, and what
@@ -176,7 +188,8 @@ impl Material {
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
         let rules = constraints::render(rules, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
-        let others = reserved + taken(&rules.text, SectionKind::Constraints);
+        let finished = self.finished.render(inside(limit, EPISODES_SHARE, SectionKind::Episodes));
+        let others = reserved + taken(&rules.text, SectionKind::Constraints) + taken(&finished, SectionKind::Episodes);
         let outline = Outline::of(&self.state);
         let kept = match outline.chars() {
             0 => 0,
@@ -209,6 +222,7 @@ impl Material {
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);
         sections.push(SectionKind::Constraints, rules.text);
+        sections.push(SectionKind::Episodes, finished);
         sections.push(SectionKind::Recall, recall);
         sections
     }

@@ -42,7 +42,7 @@ pub(crate) struct TightLayouts<'a> {
     user: Option<(usize, Message)>,
     /// Tokens of what is pinned between head and last exchange, and of whom that stands beside.
     pinned: u64,
-    /// Where the tail begins at the earliest: behind an earlier handoff.
+    /// Where the tail begins at the earliest: behind an earlier handoff and closed episodes.
     lowest: usize,
     /// The exchange as small as it gets.
     least: OnceCell<Shortened>,
@@ -66,7 +66,8 @@ impl<'a> TightLayouts<'a> {
             (at, handoff::without_handoff(message).unwrap_or_else(|| message.clone()))
         });
         let earlier = (start..exchange.from).rev().find(|&at| handoff::is_handoff(&messages[at]));
-        let lowest = earlier.map_or(start, |at| at + 1).min(exchange.from);
+        let left = normal.finished.last().map_or(0, |last| last + 1);
+        let lowest = earlier.map_or(start, |at| at + 1).max(left).min(exchange.from);
         let pinned = normal.kept_of(messages, start..exchange.from.max(start), Vec::new());
         let pinned =
             pinned.iter().filter(|at| Some(**at) != exchange.user).map(|at| tokens_of(&normal.pruned[*at])).sum();

@@ -91,7 +91,8 @@ impl<'a> Middle<'a> {
 
     /// Calls, each with its one result behind it.
     fn exchanges(&self, layout: &Layout) -> Vec<Range<usize>> {
-        let is_discarded = |at: usize| layout.discarded.binary_search(&at).is_ok();
+        let is_done_with =
+            |at: usize| layout.discarded.binary_search(&at).is_ok() || layout.finished.binary_search(&at).is_ok();
         let is_duplicate = |at: usize| layout.pruned.get(at).is_some_and(|message| message.text() == DUPLICATE);
         let mut found = Vec::new();
         let mut at = self.range.start;
@@ -99,7 +100,7 @@ impl<'a> Middle<'a> {
             match self.exchange(at) {
                 Some(range) => {
                     at = range.end;
-                    if !range.clone().any(|at| is_duplicate(at) || is_discarded(at)) {
+                    if !range.clone().any(|at| is_duplicate(at) || is_done_with(at)) {
                         found.push(range);
                     }
                 }

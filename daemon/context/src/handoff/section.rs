@@ -20,13 +20,16 @@ pub enum SectionKind {
     UserMessages,
     /// Rules that hold on.
     Constraints,
+    /// What is done, a line of each episode.
+    Episodes,
     /// Where the replaced messages are.
     Recall,
 }
 
 impl SectionKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::State, Self::Anchors, Self::UserMessages, Self::Constraints, Self::Recall];
+    pub const ALL: [Self; 6] =
+        [Self::State, Self::Anchors, Self::UserMessages, Self::Constraints, Self::Episodes, Self::Recall];
 
     /// The heading line.
     pub const fn heading(self) -> &'static str {
@@ -35,6 +38,7 @@ impl SectionKind {
             Self::Anchors => "## Exact References",
             Self::UserMessages => "## Earlier User Messages (verbatim)",
             Self::Constraints => "## Standing Constraints",
+            Self::Episodes => "## Finished Episodes",
             Self::Recall => "## Archived Messages",
         }
     }

@@ -32,6 +32,8 @@ pub struct Compressed {
     pub shortened: Vec<Scored>,
     /// Outputs of the new list that are only a line any more because the agent was done with them.
     pub discarded: usize,
+    /// Closed episodes of which messages left the list.
+    pub episodes: usize,
     /// Messages of the new list that are pinned, or stay because they belong to one that is.
     pub pinned: usize,
     /// Positions of pinned messages of the input that gave way, because the list could not be sent with them.

@@ -131,8 +131,7 @@ impl CompressionService {
             gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
-            discards: self.discarded(session).await?,
-            pins: self.pinned(session).await?,
+            wishes: self.wishes(session).await?,
             range: asked.range,
             // They are read once it is known whose they are.
             ..CompressRequest::default()
@@ -195,8 +194,7 @@ impl CompressionService {
             constraints: self.rules(session).await?,
             now: unix_now(),
             gain: Gain::Required,
-            discards: self.discarded(session).await?,
-            pins: self.pinned(session).await?,
+            wishes: self.wishes(session).await?,
             ..CompressRequest::default()
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);

@@ -1,7 +1,6 @@
 //! Tool outputs that an agent is done with: which they are, and what becomes of them.
 
 use herma_archive::discard::DiscardRow;
-use herma_context::discards::Discards;
 use herma_context::fingerprint::Fingerprint;
 use herma_context::{Message, Redaction, Role, tokens};
 
@@ -50,12 +49,6 @@ pub(crate) struct Discarded {
 }
 
 impl CompressionService {
-    /// What an engine is told of a session's discarded outputs.
-    pub(in crate::service) async fn discarded(&self, session: &Session) -> Outcome<Discards> {
-        let rows = self.archive.discards(session.id.clone()).await?;
-        Ok(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row.reason))).collect())
-    }
-
     /// Has the next compression leave a line of each of these outputs.
     pub(crate) async fn discard(&self, session: &Session, wanted: Discarding) -> Outcome<Discarded> {
         let count = wanted.count();
@@ -72,7 +65,8 @@ impl CompressionService {
         let id = session.id.clone();
         let (rows, discarded) = blocking("context.discard", move || {
             let outputs = outputs(&id, parse(texts), wanted.positions, &wanted.handles, wanted.messages)?;
-            let reason = wanted.reason.as_deref().map(in_one_line).filter(|reason| !reason.is_empty());
+            let reason = wanted.reason.as_deref().map(|reason| in_one_line(reason, REASON));
+            let reason = reason.filter(|reason| !reason.is_empty());
             let row = |output: &Message| {
                 let id = Fingerprint::of(output).to_string();
                 DiscardRow { id, reason: reason.clone(), at: unix_now() }
@@ -147,10 +141,10 @@ fn outputs(
     Ok(found)
 }
 
-/// A reason without secrets and line breaks, bounded.
-fn in_one_line(reason: &str) -> String {
-    let clean = Redaction::On.apply(reason);
-    clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(REASON).collect()
+/// Words of an agent without secrets and line breaks, with so many chars at the most.
+pub(super) fn in_one_line(words: &str, chars: usize) -> String {
+    let clean = Redaction::On.apply(words);
+    clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(chars).collect()
 }
 
 #[cfg(test)]
@@ -199,7 +193,7 @@ mod tests {
     #[test]
     fn a_reason_is_one_line_without_secrets() {
         let secret = format!("sk-{}", "a1B2c3D4".repeat(6));
-        let reason = in_one_line(&format!("done\n with {secret} {}", "x".repeat(500)));
+        let reason = in_one_line(&format!("done\n with {secret} {}", "x".repeat(500)), REASON);
         assert!(reason.starts_with("done with ") && reason.chars().count() == REASON, "{reason}");
         assert!(!reason.contains(&secret), "{reason}");
     }

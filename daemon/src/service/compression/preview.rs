@@ -50,8 +50,7 @@ impl CompressionService {
         let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
         if let Some(session) = session {
             request.constraints = self.rules(session).await?;
-            request.discards = self.discarded(session).await?;
-            request.pins = self.pinned(session).await?;
+            request.wishes = self.wishes(session).await?;
             state = session.record().engine.clone();
             name = handle(session, session.generation());
             self.tell_nodes(session, &settings, &mut request).await?;

@@ -57,6 +57,7 @@ impl Frame<'_> {
             pays_after_calls: done.compressed.sizes.pays_after(prices),
             pinned: done.compressed.pinned,
             discarded: done.compressed.discarded,
+            episodes: done.compressed.episodes,
             ..report
         }
     }
@@ -110,6 +111,7 @@ impl Frame<'_> {
             pays_after_calls: None,
             pinned: 0,
             discarded: 0,
+            episodes: 0,
             folded: Vec::new(),
         }
     }

@@ -81,6 +81,24 @@ pub(super) fn fold(talk: &mut Talk) {
     talk.ask("context.fold", json!({ "session": "s" }));
 }
 
+pub(super) fn episode(talk: &mut Talk) {
+    let open = json!({ "session": "s", "action": "open", "title": " the ☕\nmachine " });
+    talk.ask("context.episode", open.clone());
+    let list = conversation();
+    talk.ask(
+        "session.append",
+        json!({ "session": "s", "generation": 0, "position": 0, "messages": [list[0], list[1]] }),
+    );
+    talk.ask("context.episode", open.clone());
+    talk.ask("context.episode", open);
+    talk.ask("context.episode", json!({ "session": "s", "action": "close", "title": "another" }));
+    let close =
+        json!({ "session": "s", "action": "close", "title": "the ☕ machine", "outcome": "☕", "messages": list });
+    talk.ask("context.episode", close.clone());
+    talk.ask("context.episode", close);
+    talk.ask("context.episode", json!({ "session": "s", "action": "open", "title": "x", "outcome": "y" }));
+}
+
 pub(super) fn discard(talk: &mut Talk) {
     talk.ask("context.discard", json!({ "session": "s" }));
     talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));

@@ -90,6 +90,7 @@ fn report() -> context::Report {
         pays_after_calls: None,
         pinned: 0,
         discarded: 0,
+        episodes: 0,
         folded: Vec::new(),
     }
 }
@@ -235,6 +236,23 @@ pub(super) fn discard() -> (Request, Reply) {
     };
     let result = context::discard::DiscardResult { outputs: 4, tokens: 31_000 };
     (Request::ContextDiscard(params), Reply::ContextDiscard(result))
+}
+
+pub(super) fn episode() -> (Request, Reply) {
+    let params = context::episode::EpisodeParams {
+        session: "s-1".into(),
+        action: context::episode::EpisodeAction::Close,
+        title: "find the leak ☕".into(),
+        outcome: Some("the pool kept its connections".into()),
+        messages: Some(vec![message()]),
+    };
+    let result = context::episode::EpisodeResult {
+        title: "find the leak ☕".into(),
+        messages: 41,
+        tokens: 31_000,
+        open: vec!["the release".into()],
+    };
+    (Request::ContextEpisode(params), Reply::ContextEpisode(result))
 }
 
 fn pinned() -> context::pins::Pin {

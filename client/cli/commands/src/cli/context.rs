@@ -4,6 +4,7 @@ mod cache_control;
 mod check;
 mod classify;
 mod discard;
+mod episode;
 mod opened;
 mod pins;
 mod tools;
@@ -57,6 +58,8 @@ pub(super) enum Command {
     },
     /// Name outputs that the agent is done with, so that the next compression leaves a line of each
     Discard(discard::Arguments),
+    /// Open or close a sub-task, so that the next compression takes a closed one out of the list
+    Episode(episode::Arguments),
     /// Put what a node stands for into the list again, word for word
     Open(opened::Open),
     /// Take what was opened out of the list
@@ -95,6 +98,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Pins { session: id } => pins::pins(session, id),
         Command::Unpin { session: id, id: pin } => pins::unpin(session, id, pin),
         Command::Discard(arguments) => discard::run(session, arguments),
+        Command::Episode(arguments) => episode::run(session, arguments),
         Command::Open(arguments) => opened::open(session, arguments),
         Command::Fold(arguments) => opened::fold(session, arguments),
         Command::Status { session: id } => {

@@ -4,6 +4,7 @@ use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
 use herma_client::protocol::context::discard::DiscardResult;
+use herma_client::protocol::context::episode::EpisodeResult;
 use herma_client::protocol::context::opened::{FoldResult, OpenResult};
 use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
@@ -43,6 +44,12 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::ContextPin(params) => Reply::ContextPin(Pin { until: params.until, ..pinned() }),
         Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
         Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
+        Request::ContextEpisode(_) => Reply::ContextEpisode(EpisodeResult {
+            title: "find the leak".into(),
+            messages: 41,
+            tokens: 31_000,
+            open: vec!["the release".into()],
+        }),
         Request::ContextDiscard(_) => Reply::ContextDiscard(DiscardResult { outputs: 2, tokens: 31_000 }),
         Request::ContextOpen(params) => Reply::ContextOpen(OpenResult {
             at: 1,

@@ -36,6 +36,9 @@ CompressMode = Literal["in_place", "continue"]
 Detail = Literal["low", "medium", "high"]
 """How much a handoff tells."""
 
+EpisodeAction = Literal["open", "close"]
+"""What becomes of an episode."""
+
 ErrorClass = Literal["input_too_long", "output_cap", "other"]
 """What a provider's error is about."""
 
@@ -201,6 +204,19 @@ class ContextDiscard(TypedDict):
     """Outputs that the next compression leaves a line of."""
     tokens: int
     """Tokens that they take now, by estimate."""
+
+
+class ContextEpisode(TypedDict):
+    """Result of `context.episode`."""
+
+    title: str
+    """The title as it is kept: without secrets, in one line."""
+    messages: int
+    """Messages that the next compression takes out of the list; 0 where it begins."""
+    tokens: int
+    """Tokens that they take now, by estimate."""
+    open: list[str]
+    """Titles of the episodes that are open now, oldest first."""
 
 
 class ContextEstimate(TypedDict):
@@ -705,6 +721,8 @@ class Report(TypedDict):
     """Messages of the list that stay because they or their pairs are pinned."""
     discarded: NotRequired[int]
     """Outputs of the list that are only a line any more because the agent was done with them."""
+    episodes: NotRequired[int]
+    """Closed episodes of which messages left the list."""
     folded: NotRequired[list[str]]
     """Nodes that were open in the list (`context.open`) and left it, for the budget needs their
     room.

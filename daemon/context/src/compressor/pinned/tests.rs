@@ -3,18 +3,20 @@ use proptest::prelude::*;
 use super::*;
 use crate::Settings;
 use crate::compressor::prepare;
+use crate::episodes::Episode;
 use crate::fingerprint::Fingerprint;
 use crate::pairs;
 use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
 use crate::testing::{list, settings};
+use crate::wishes::Wishes;
 
 fn pins(messages: &[Message], at: &[usize]) -> Pins {
     at.iter().map(|&at| Fingerprint::of(&messages[at])).collect()
 }
 
 fn compressed(messages: &[Message], settings: &Settings, pins: Pins) -> Compressed {
-    let request = CompressRequest { pins, ..CompressRequest::default() };
+    let request = CompressRequest { wishes: Wishes { pins, ..Wishes::default() }, ..CompressRequest::default() };
     let prepared = prepare(messages, settings, &EngineState::default(), &request).unwrap();
     let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
     prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
@@ -118,31 +120,42 @@ fn of_equal_messages_the_newest_stays() {
 fn where_all_that_could_leave_is_pinned_nothing_leaves() {
     let messages = list(&format!("s{}", "Ua".repeat(6)));
     let all: Vec<usize> = (0..messages.len()).collect();
-    let request = CompressRequest { pins: pins(&messages, &all), ..CompressRequest::default() };
+    let wishes = Wishes { pins: pins(&messages, &all), ..Wishes::default() };
+    let request = CompressRequest { wishes, ..CompressRequest::default() };
     let declined = prepare(&messages, &settings(60_000, 0, 4), &EngineState::default(), &request);
     assert!(declined.is_err());
 }
 
 proptest! {
-    /// Whatever is pinned, discarded or out of range: what is pinned is there or named, calls and results belong
+    /// Whatever is pinned, discarded, done with or out of range: what is pinned is there or named, calls and results belong
     /// together, and there is one handoff at the most.
     #[test]
     fn any_wishes_give_a_valid_list(
         turns in prop::collection::vec(prop::sample::select(vec!["u", "U", "a", "A", "ct", "cT", "UcTa", "UA"]), 8..60),
         pinned in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         discarded in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        done in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..3),
         range in prop::option::of((0_usize..80, 1_usize..80)),
         window in prop::sample::select(vec![4_000_u64, 12_000, 60_000, 1_000_000]),
         rounds in 1_usize..3,
     ) {
         let mut messages = list(&format!("s{}", turns.concat()));
         let fingerprint = |at: &prop::sample::Index| Fingerprint::of(&messages[at.index(messages.len())]);
-        let request = CompressRequest {
+        let wishes = Wishes {
             pins: pinned.iter().map(fingerprint).collect(),
             discards: discarded.iter().map(|at| (fingerprint(at), None)).collect(),
-            range: range.map(|(from, length)| from..from + length),
-            ..CompressRequest::default()
+            episodes: done
+                .iter()
+                .map(|(after, last)| Episode {
+                    title: "look".into(),
+                    outcome: None,
+                    after: Some(fingerprint(after)),
+                    last: fingerprint(last),
+                })
+                .collect(),
         };
+        let range = range.map(|(from, length)| from..from + length);
+        let request = CompressRequest { wishes, range, ..CompressRequest::default() };
         let settings = settings(window, 1, 4);
         let mut state = EngineState::default();
         for _ in 0..rounds {
@@ -151,7 +164,7 @@ proptest! {
             let new = prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note);
             let next: Vec<Message> = new.messages(&messages).cloned().collect();
             let there = |wanted: &Message| next.iter().any(|one| Fingerprint::of(one) == Fingerprint::of(wanted));
-            for (at, message) in messages.iter().enumerate().filter(|(_, message)| request.pins.has(message)) {
+            for (at, message) in messages.iter().enumerate().filter(|(_, message)| request.wishes.pins.has(message)) {
                 let is_named = new.unpinned.iter().any(|lost| Fingerprint::of(&messages[*lost]) == Fingerprint::of(message));
                 prop_assert!(there(message) != is_named, "{at}");
             }

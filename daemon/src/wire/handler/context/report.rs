@@ -48,6 +48,7 @@ pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
         pays_after_calls: report.pays_after_calls,
         pinned: wide(report.pinned),
         discarded: wide(report.discarded),
+        episodes: wide(report.episodes),
         folded: report.folded.clone(),
         verbatim: report.verbatim.iter().map(|one| scored(one.index, &one.importance)).collect(),
         shortened: report.shortened.iter().map(|one| scored(one.index, &one.importance)).collect(),

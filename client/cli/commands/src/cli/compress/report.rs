@@ -95,6 +95,9 @@ pub(super) fn reported(report: &Report) -> String {
     if report.discarded > 0 {
         rows.push(("discarded", format!("{} outputs", out::thousands(report.discarded))));
     }
+    if report.episodes > 0 {
+        rows.push(("episodes left", out::thousands(report.episodes)));
+    }
     if !report.folded.is_empty() {
         rows.push(("closed", report.folded.join(", ")));
     }

@@ -396,6 +396,30 @@ class Context:
         result: t.ContextDiscard = self._call("context.discard", params, options)
         return result
 
+    def episode(
+        self,
+        *,
+        session: str,
+        action: t.EpisodeAction,
+        title: str,
+        outcome: str | None = None,
+        messages: List[Any] | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.ContextEpisode:
+        """Opens or closes a sub-task.
+
+        What was said in a closed one leaves the list with the next compression.
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "action": action,
+            "title": title,
+            "outcome": outcome,
+            "messages": messages,
+        }
+        result: t.ContextEpisode = self._call("context.episode", params, options)
+        return result
+
     def open(
         self,
         *,

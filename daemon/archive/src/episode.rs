@@ -1,0 +1,160 @@
+//! Sub-tasks of a session that its agent opened, and closed.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{Archive, ArchiveError, Reader, transcript};
+
+/// Episodes of one session that are remembered; of more the oldest are forgotten.
+const MOST: u64 = 200;
+
+const COLUMNS: &str = "title, outcome, after, last, at";
+
+/// An episode. What `after` and `last` are made of is the writer's business.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeRow {
+    /// What it is about.
+    pub title: String,
+    /// What came of it.
+    pub outcome: Option<String>,
+    /// Tells which message was the last one before it; none where there was none.
+    pub after: Option<String>,
+    /// Tells which message was its last one; none while it is open.
+    pub last: Option<String>,
+    /// Since when, in Unix seconds.
+    pub at: f64,
+}
+
+impl EpisodeRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            title: row.get("title")?,
+            outcome: row.get("outcome")?,
+            after: row.get("after")?,
+            last: row.get("last")?,
+            at: row.get("at")?,
+        })
+    }
+}
+
+impl Reader {
+    /// The episodes of a session, the one that was opened first at the beginning.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn episodes(&self, session: &str) -> Result<Vec<EpisodeRow>, ArchiveError> {
+        let text = format!("SELECT {COLUMNS} FROM episode WHERE session = ?1 ORDER BY number");
+        let mut query = self.connection.prepare_cached(&text)?;
+        let rows = query.query_map([session], EpisodeRow::read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Archive {
+    /// Opens an episode. False if one of that title is open.
+    ///
+    /// # Errors
+    /// An unknown session, or a failure of the database.
+    pub fn open_episode(&mut self, session: &str, row: &EpisodeRow) -> Result<bool, ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        transcript::generation_of(&transaction, session)?;
+        if open(&transaction, session, &row.title)?.is_some() {
+            return Ok(false);
+        }
+        transaction
+            .prepare_cached(
+                "INSERT INTO episode (session, number, title, outcome, after, last, at)
+                 SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM episode WHERE session = ?1",
+            )?
+            .execute(params![session, row.title, row.outcome, row.after, row.last, row.at])?;
+        transaction
+            .prepare_cached(
+                "DELETE FROM episode WHERE session = ?1 AND number <=
+                 (SELECT max(number) - ?2 FROM episode WHERE session = ?1)",
+            )?
+            .execute(params![session, MOST])?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    /// Closes the open episode of a title. None if none is open.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn close_episode(
+        &mut self,
+        session: &str,
+        title: &str,
+        outcome: Option<&str>,
+        last: &str,
+    ) -> Result<Option<EpisodeRow>, ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        let Some(number) = open(&transaction, session, title)? else { return Ok(None) };
+        let text = format!(
+            "UPDATE episode SET outcome = ?3, last = ?4 WHERE session = ?1 AND number = ?2 RETURNING {COLUMNS}"
+        );
+        let row =
+            transaction.prepare_cached(&text)?.query_row(params![session, number, outcome, last], EpisodeRow::read)?;
+        transaction.commit()?;
+        Ok(Some(row))
+    }
+}
+
+/// The number of the open episode of a title.
+fn open(connection: &Connection, session: &str, title: &str) -> Result<Option<i64>, ArchiveError> {
+    let mut query =
+        connection.prepare_cached("SELECT number FROM episode WHERE session = ?1 AND title = ?2 AND last IS NULL")?;
+    Ok(query.query_row([session, title], |row| row.get(0)).optional()?)
+}
+
+/// Gives the episodes of a session to the one that goes on for it.
+pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
+    let text = format!(
+        "INSERT INTO episode (session, number, {COLUMNS}) SELECT ?2, number, {COLUMNS} FROM episode WHERE session = ?1"
+    );
+    connection.prepare_cached(&text)?.execute([from, to])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::testing::{archive, session};
+
+    fn row(title: &str) -> EpisodeRow {
+        EpisodeRow { title: title.into(), outcome: None, after: Some("a".into()), last: None, at: 1.0 }
+    }
+
+    #[test]
+    fn an_episode_is_open_until_it_is_closed_and_goes_with_its_session() {
+        let (_folder, mut archive) = archive();
+        assert!(matches!(archive.open_episode("s", &row("x")), Err(ArchiveError::NoSession { .. })));
+        archive.create_session(&session("s")).unwrap();
+        archive.create_session(&session("t")).unwrap();
+        assert!(archive.open_episode("s", &row("x")).unwrap());
+        assert!(archive.open_episode("s", &row("y")).unwrap());
+        assert!(!archive.open_episode("s", &row("x")).unwrap(), "it is open");
+        let closed = EpisodeRow { outcome: Some("done".into()), last: Some("b".into()), ..row("x") };
+        assert_eq!(archive.close_episode("s", "x", Some("done"), "b").unwrap(), Some(closed.clone()));
+        assert_eq!(archive.close_episode("s", "x", None, "c").unwrap(), None, "it is closed");
+        assert!(archive.open_episode("s", &row("x")).unwrap());
+        assert_eq!(archive.reader().episodes("s").unwrap(), [closed, row("y"), row("x")]);
+        copy(archive.connection(), "s", "t").unwrap();
+        archive.remove_session("s").unwrap();
+        assert!(archive.reader().episodes("s").unwrap().is_empty());
+        assert_eq!(archive.reader().episodes("t").unwrap().len(), 3);
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_where_there_are_too_many() {
+        let (_folder, mut archive) = archive();
+        archive.create_session(&session("s")).unwrap();
+        let titles: Vec<String> = (0..MOST + 5).map(|at| at.to_string()).collect();
+        for title in &titles {
+            assert!(archive.open_episode("s", &row(title)).unwrap());
+        }
+        let there: Vec<String> = archive.reader().episodes("s").unwrap().into_iter().map(|row| row.title).collect();
+        assert_eq!(there, titles[5..]);
+    }
+}

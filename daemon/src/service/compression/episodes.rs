@@ -1,0 +1,165 @@
+//! Episodes: sub-tasks that an agent opens and closes, so that what was said in them leaves the list when it is done.
+
+use herma_archive::episode::EpisodeRow;
+use herma_context::episodes::{Episode, Episodes};
+use herma_context::fingerprint::Fingerprint;
+use herma_context::{Message, tokens};
+
+use super::discards::in_one_line;
+use super::{CompressionService, parse};
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::service::session::Session;
+
+/// Chars of a title.
+const TITLE: usize = 120;
+/// Chars of an outcome.
+const OUTCOME: usize = 300;
+/// Chars of titles that an error names together.
+const NAMED: usize = 600;
+
+/// What an agent says of a sub-task.
+#[derive(Debug)]
+pub(crate) struct EpisodeStep {
+    /// What it is about.
+    pub title: String,
+    /// What came of it, where it is done.
+    pub done: Option<Done>,
+    /// The list as it is now, as JSON texts; the appended messages where it is left out.
+    pub messages: Option<Vec<String>>,
+}
+
+/// How a sub-task ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// What came of it.
+    pub outcome: Option<String>,
+}
+
+/// What came of a step.
+#[derive(Debug, Default)]
+pub(crate) struct EpisodeState {
+    /// The title as it is kept.
+    pub title: String,
+    /// Messages that leave the list with the next compression.
+    pub messages: usize,
+    /// Tokens that they take, by estimate.
+    pub tokens: u64,
+    /// Titles of the episodes that are open now, the one that was opened first at the beginning.
+    pub open: Vec<String>,
+}
+
+/// A list as it is now.
+struct Now {
+    messages: Vec<Message>,
+    /// By what its last message is known.
+    last: Option<Fingerprint>,
+}
+
+impl CompressionService {
+    /// Opens or closes an episode.
+    pub(crate) async fn episode(&self, session: &Session, step: EpisodeStep) -> Outcome<EpisodeState> {
+        let title = in_one_line(&step.title, TITLE);
+        if title.is_empty() {
+            return Err(Error::param("title", "say in a few words what the episode is about"));
+        }
+        let now = self.now(session, step.messages).await?;
+        let (messages, tokens) = match step.done {
+            None => {
+                self.open_episode(session, &title, now).await?;
+                (0, 0)
+            }
+            Some(done) => self.close_episode(session, &title, done, now).await?,
+        };
+        let rows = self.archive.episodes(session.id.clone()).await?;
+        Ok(EpisodeState { title, messages, tokens, open: open(rows) })
+    }
+
+    async fn open_episode(&self, session: &Session, title: &str, now: Now) -> Outcome<()> {
+        let row = EpisodeRow {
+            title: title.to_owned(),
+            outcome: None,
+            after: now.last.map(|last| last.to_string()),
+            last: None,
+            at: unix_now(),
+        };
+        match self.archive.open_episode(session.id.clone(), row).await? {
+            true => Ok(()),
+            false => {
+                Err(Error::param("title", format!("{title:?} is open already; close it first, or take another title")))
+            }
+        }
+    }
+
+    /// How many messages and tokens leave because of it.
+    async fn close_episode(&self, session: &Session, title: &str, done: Done, now: Now) -> Outcome<(usize, u64)> {
+        let Some(last) = now.last else {
+            return Err(Error::param("messages", "an episode ends behind a message, and the list has none"));
+        };
+        let outcome = done.outcome.map(|outcome| in_one_line(&outcome, OUTCOME)).filter(|outcome| !outcome.is_empty());
+        let id = session.id.clone();
+        let closed = self.archive.close_episode(id.clone(), title.to_owned(), outcome, last.to_string()).await?;
+        let Some(row) = closed else {
+            let open = open(self.archive.episodes(id.clone()).await?);
+            return Err(Error::NotFound(not_open(&id, title, &open)));
+        };
+        self.forget(&session.id);
+        blocking("context.episode", move || {
+            let after = row.after.and_then(|after| after.parse().ok());
+            let episode = Episode { title: row.title, outcome: row.outcome, after, last };
+            let found = Episodes::from_iter([episode]).ranges(&now.messages).into_iter().next();
+            let inside = found.and_then(|range| now.messages.get(range)).unwrap_or_default();
+            Ok((inside.len(), tokens::estimate_messages(inside)))
+        })
+        .await
+    }
+
+    async fn now(&self, session: &Session, list: Option<Vec<String>>) -> Outcome<Now> {
+        let texts = match list {
+            Some(list) => list,
+            None => match self.archive.transcript(session.id.clone()).await? {
+                Some((_, texts)) if !texts.is_empty() => texts,
+                _ => {
+                    let words =
+                        "nothing was appended to the session: give the list as it is now, an empty one if need be";
+                    return Err(Error::param("messages", words));
+                }
+            },
+        };
+        blocking("context.episode", move || {
+            let messages = parse(texts);
+            let last = messages.last().map(Fingerprint::of);
+            Ok(Now { messages, last })
+        })
+        .await
+    }
+}
+
+/// Titles of those that are open.
+fn open(rows: Vec<EpisodeRow>) -> Vec<String> {
+    rows.into_iter().filter(|row| row.last.is_none()).map(|row| row.title).collect()
+}
+
+fn not_open(session: &str, title: &str, open: &[String]) -> String {
+    if open.is_empty() {
+        return format!("no episode of {session:?} is open");
+    }
+    let all: Vec<String> = open.iter().rev().map(|title| format!("{title:?}")).collect();
+    let named: String = all.join(", ").chars().take(NAMED).collect();
+    format!("{title:?} is no open episode of {session:?}; open are: {named}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_open_names_what_is() {
+        assert_eq!(not_open("s", "x", &[]), r#"no episode of "s" is open"#);
+        let named = not_open("s", "x", &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(named, r#""x" is no open episode of "s"; open are: "b", "a""#);
+        let many: Vec<String> = (0..200).map(|at| format!("title {at}")).collect();
+        assert!(not_open("s", "x", &many).chars().count() < NAMED + 100);
+    }
+}
