@@ -9,6 +9,7 @@ pub mod manual;
 pub mod opened;
 pub mod pins;
 pub mod provider_error;
+pub mod schema;
 pub mod tools;
 pub mod undo;
 pub mod usage;

@@ -177,6 +177,8 @@ macro_rules! for_each_method {
             ContextDiscard context_discard "context.discard" write session context::discard::DiscardParams => context::discard::DiscardResult;
             /// Opens or closes a sub-task: what was said in a closed one leaves the list with the next compression.
             ContextEpisode context_episode "context.episode" write session context::episode::EpisodeParams => context::episode::EpisodeResult;
+            /// The functions by which a model says what it is done with.
+            ContextSchema context_schema "context.schema" read none context::schema::SchemaParams => context::schema::SchemaResult;
             /// Puts what a node stands for into the list again, word for word.
             ContextOpen context_open "context.open" write session context::opened::OpenParams => context::opened::OpenResult;
             /// Takes what was opened out of the list; the next compression does so too.

@@ -23,6 +23,9 @@ SUMMARY = (
 )
 """Words of a request for a compression's summary."""
 
+HANDOFF = "[CONTEXT COMPACTION"
+"""How a handoff begins."""
+
 SUMMARY_TEXT = """## Goal
 Read the files one after the other and keep what they say.
 ## Progress
@@ -63,6 +66,8 @@ class Record:
     tools: set[str] = field(default_factory=set)
     results: dict[str, list[str]] = field(default_factory=dict)
     """The texts of tools that came back, by turn."""
+    handoffs: set[str] = field(default_factory=set)
+    """The handoffs that lists had."""
 
 
 class Endpoint:
@@ -138,6 +143,8 @@ class Endpoint:
         faults = judge.faults(messages)
         request = Request(turn, len(messages), size, marks[0] if marks else "", faults, rewritten)
         self.record.requests.append(request)
+        texts = (judge.text(one) for one in messages if one.get("role") != "tool")
+        self.record.handoffs |= {text for text in texts if text.startswith(HANDOFF)}
         last = next(
             (at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "user"), 0
         )

@@ -54,6 +54,13 @@ display:
 """What a host needs to run without a screen, without a network, and without work of its own."""
 
 
+MODEL_TOOLS = """\
+herma:
+  model_tools: true
+"""
+"""Lets the model say what it is done with."""
+
+
 def install(home: Home) -> None:
     """Puts herma into the home as a user would."""
     command = ["herma", "hermes", "install", "--write-config", *(home.options or [])]
@@ -70,7 +77,8 @@ class Home:
         self.venv, self.options = venv, options
         self.path = Path(tempfile.mkdtemp(prefix="hh", dir="/tmp"))
         self.config = self.path / "config.yaml"
-        self.config.write_text(CONFIG.format(url=url))
+        own = MODEL_TOOLS if options is not None else ""
+        self.config.write_text(CONFIG.format(url=url) + own)
         self.work = self.path / "work"
         self.work.mkdir()
         if options is not None:

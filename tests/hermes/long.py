@@ -47,6 +47,14 @@ PLAYER = re.compile(r"\[turn ([abc])-\d+\]")
 NOTHING = 1
 """Exit code of a search that finds nothing."""
 
+SUB_TASK = 11
+"""The turn that is a sub-task of its own; the model says where it begins and that it is done."""
+
+SUB_TASK_TITLE = "read file eleven"
+
+DISCARDED = 7
+"""The file that the model is done with then."""
+
 HANDLE = re.compile(r'"handle":\s*"([^"]+)"')
 
 
@@ -63,6 +71,14 @@ def play(run: Run, *, quick: bool) -> None:
         OVERFLOW: [Overflow(), *files.steps(OVERFLOW)],
     }
     if with_herma:
+        special[SUB_TASK] = [
+            call("context_episode", action="open", title=SUB_TASK_TITLE),
+            *files.steps(SUB_TASK),
+            call(
+                "context_episode", action="close", title=SUB_TASK_TITLE, outcome="nothing in it"
+            ),
+            call("context_discard", calls=[f"{DISCARDED}.txt", files.BIG], reason="was read"),
+        ]
         special[min(40, turns - 2)] = [call("recall_search", query=files.MARKER), _expand]
     player = Player(run.home, "a")
     try:
@@ -191,7 +207,24 @@ def _look(run: Run, *, with_herma: bool, quick: bool, recalled: int) -> None:
     run.expect(run.compressions >= least, f"only {run.compressions} compressions, not {least}")
     found = "\n".join(record.results.get(f"a-{recalled}", []))
     run.expect(files.MARKER in found, f"recall did not bring the marker back: {found[:300]!r}")
+    _sub_task(run)
     _archive(run)
+
+
+def _sub_task(run: Run) -> None:
+    """Whether what the model said it is done with was done."""
+    results = run.endpoint.record.results.get(f"a-{SUB_TASK}", [])
+    run.expect(
+        sum('"open": []' in one and '"messages": 0' not in one for one in results) == 1,
+        f"the sub-task was not closed: {[one[:200] for one in results]}",
+    )
+    run.expect(
+        any('"outputs": ' in one for one in results),
+        f"nothing was discarded: {[one[:200] for one in results]}",
+    )
+    handoffs = "\n".join(run.endpoint.record.handoffs)
+    line = f"- {SUB_TASK_TITLE} ("
+    run.expect(line in handoffs, f"no handoff tells of the sub-task: {handoffs[-300:]!r}")
 
 
 def _said(run: Run, session: str) -> list[dict[str, Any]]:

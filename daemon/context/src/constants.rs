@@ -35,6 +35,10 @@ pub const RECALL_STATE: &str = "recall_state";
 
 /// The function by which it asks something of a part of a conversation.
 pub const RECALL_ASK: &str = "recall_ask";
+/// The function by which a model discards outputs.
+pub const CONTEXT_DISCARD: &str = "context_discard";
+/// The function by which a model opens and closes episodes.
+pub const CONTEXT_EPISODE: &str = "context_episode";
 
 /// Tokens that an image counts in an estimate.
 pub const IMAGE_TOKENS: u64 = 1_500;

@@ -146,6 +146,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::ContextUnpin(params) => context::unpin(services, caller, params).await.map(Reply::ContextUnpin),
         Request::ContextOpen(params) => context::open(services, caller, params).await.map(Reply::ContextOpen),
         Request::ContextFold(params) => context::fold(services, caller, params).await.map(Reply::ContextFold),
+        Request::ContextSchema(_) => context::schema().map(Reply::ContextSchema),
         Request::ContextEpisode(params) => context::episode(services, caller, params).await.map(Reply::ContextEpisode),
         Request::ContextDiscard(params) => context::discard(services, caller, params).await.map(Reply::ContextDiscard),
         Request::ContextReset(params) => context::reset(services, caller, params).await.map(Reply::ContextReset),

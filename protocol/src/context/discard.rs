@@ -14,6 +14,9 @@ pub struct DiscardParams {
     pub positions: Option<Vec<u64>>,
     /// Handles that the outputs name.
     pub handles: Option<Vec<String>>,
+    /// Words of calls, such as a path or a command: every call that names one has its outputs discarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<String>>,
     /// The outputs themselves, as messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,

@@ -310,6 +310,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::ContextUnpin => contexts::unpin(talk),
         Method::ContextDiscard => contexts::discard(talk),
         Method::ContextEpisode => contexts::episode(talk),
+        Method::ContextSchema => contexts::schema(talk),
         Method::ContextOpen => contexts::open(talk),
         Method::ContextFold => contexts::fold(talk),
         Method::ContextCheck => contexts::check(talk),

@@ -174,6 +174,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::ContextUnpin => contexts::unpin(),
         Method::ContextDiscard => contexts::discard(),
         Method::ContextEpisode => contexts::episode(),
+        Method::ContextSchema => contexts::schema(),
         Method::ContextOpen => contexts::open(),
         Method::ContextFold => contexts::fold(),
         Method::ContextCheck => contexts::check(),

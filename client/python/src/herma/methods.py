@@ -82,6 +82,7 @@ EFFECTS: dict[str, Effect] = {
     "context.unpin": Effect.WRITE,
     "context.discard": Effect.WRITE,
     "context.episode": Effect.WRITE,
+    "context.schema": Effect.READ,
     "context.open": Effect.WRITE,
     "context.fold": Effect.WRITE,
 }

@@ -1,6 +1,7 @@
 //! Tool outputs that an agent is done with: which they are, and what becomes of them.
 
 use herma_archive::discard::DiscardRow;
+use herma_context::constants::CONTEXT_DISCARD;
 use herma_context::fingerprint::Fingerprint;
 use herma_context::{Message, Redaction, Role, tokens};
 
@@ -22,6 +23,8 @@ pub(crate) struct Discarding {
     pub positions: Vec<u64>,
     /// Handles that the outputs name.
     pub handles: Vec<String>,
+    /// Words that their calls name.
+    pub calls: Vec<String>,
     /// The outputs themselves, as JSON texts.
     pub messages: Vec<String>,
     /// Why.
@@ -35,7 +38,7 @@ impl Discarding {
     }
 
     fn count(&self) -> usize {
-        self.positions.len() + self.handles.len() + self.messages.len()
+        self.positions.len() + self.handles.len() + self.calls.len() + self.messages.len()
     }
 }
 
@@ -55,7 +58,7 @@ impl CompressionService {
         if count > MOST {
             return Err(Error::TooLarge(format!("{count} outputs were named; {MOST} may be named in one call")));
         }
-        let texts = match wanted.positions.is_empty() && wanted.handles.is_empty() {
+        let texts = match count == wanted.messages.len() {
             true => Vec::new(),
             false => {
                 let found = self.archive.transcript(session.id.clone()).await?;
@@ -64,8 +67,9 @@ impl CompressionService {
         };
         let id = session.id.clone();
         let (rows, discarded) = blocking("context.discard", move || {
-            let outputs = outputs(&id, parse(texts), wanted.positions, &wanted.handles, wanted.messages)?;
-            let reason = wanted.reason.as_deref().map(|reason| in_one_line(reason, REASON));
+            let reason = wanted.reason.clone();
+            let outputs = outputs(&id, parse(texts), wanted)?;
+            let reason = reason.as_deref().map(|reason| in_one_line(reason, REASON));
             let reason = reason.filter(|reason| !reason.is_empty());
             let row = |output: &Message| {
                 let id = Fingerprint::of(output).to_string();
@@ -85,13 +89,8 @@ impl CompressionService {
 }
 
 /// The outputs that are named.
-fn outputs(
-    session: &str,
-    transcript: Vec<Message>,
-    positions: Vec<u64>,
-    handles: &[String],
-    messages: Vec<String>,
-) -> Outcome<Vec<Message>> {
+fn outputs(session: &str, transcript: Vec<Message>, wanted: Discarding) -> Outcome<Vec<Message>> {
+    let Discarding { positions, handles, calls, messages, .. } = wanted;
     let mut found = parse(messages);
     if let Some(at) = found.iter().position(|message| *message.role() != Role::Tool) {
         return Err(Error::param("messages", format!("message {at} is no output of a tool")));
@@ -135,10 +134,36 @@ fn outputs(
         let shown: String = handle.chars().take(64).collect();
         return Err(Error::NotFound(format!("no output that was appended to {session:?} names {shown:?}")));
     }
+    for words in &calls {
+        let before = places.len();
+        places.extend(outputs_of(&transcript, words));
+        if places.len() == before {
+            let shown: String = words.chars().take(64).collect();
+            return Err(Error::NotFound(format!(
+                "no call that was appended to {session:?} names {shown:?} and has an output"
+            )));
+        }
+    }
     places.sort_unstable();
     places.dedup();
     found.extend(places.into_iter().filter_map(|at| transcript.get(at).cloned()));
     Ok(found)
+}
+
+/// Positions of the outputs of calls whose name or arguments have these words, but for those that say what to discard.
+fn outputs_of<'a>(transcript: &'a [Message], words: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let calls = transcript
+        .iter()
+        .enumerate()
+        .flat_map(|(at, message)| message.tool_calls().iter().map(move |call| (at, message, call)));
+    let named = calls.filter(move |(_, message, call)| {
+        let is_own = call.name.as_deref() == Some(CONTEXT_DISCARD);
+        !words.is_empty() && !is_own && (call.name.as_deref() == Some(words) || message.arguments(call).contains(words))
+    });
+    named.flat_map(move |(at, _, call)| {
+        let results = transcript.iter().enumerate().skip(at + 1).take_while(|(_, next)| *next.role() == Role::Tool);
+        results.filter(|(_, result)| result.tool_call_id() == call.id.as_deref()).map(|(at, _)| at)
+    })
 }
 
 /// Words of an agent without secrets and line breaks, with so many chars at the most.
@@ -157,7 +182,7 @@ mod tests {
         parse(
             [
                 r#"{"role":"user","content":"go"}"#,
-                r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"a","arguments":"{}"}}]}"#,
+                r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"a","arguments":"{\"path\": \"src/a.rs\"}"}}]}"#,
                 r#"{"role":"tool","tool_call_id":"1","content":"see out_1"}"#,
                 r#"{"role":"assistant","content":"out_1 is done"}"#,
             ]
@@ -167,10 +192,26 @@ mod tests {
     }
 
     fn found(positions: &[u64], handles: &[&str], messages: &[&str]) -> Result<usize, String> {
-        let handles: Vec<String> = handles.iter().map(|&handle| handle.to_owned()).collect();
-        let messages = messages.iter().map(|&message| message.to_owned()).collect();
-        let found = outputs("s", transcript(), positions.to_vec(), &handles, messages);
-        found.map(|all| all.len()).map_err(|error| error.to_string())
+        let own = |all: &[&str]| all.iter().map(|&one| one.to_owned()).collect();
+        count(Discarding {
+            positions: positions.to_vec(),
+            handles: own(handles),
+            messages: own(messages),
+            ..Discarding::default()
+        })
+    }
+
+    fn count(wanted: Discarding) -> Result<usize, String> {
+        outputs("s", transcript(), wanted).map(|all| all.len()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn outputs_are_named_by_what_their_calls_were_given() {
+        let calls = |words: &str| count(Discarding { calls: vec![words.to_owned()], ..Discarding::default() });
+        assert_eq!((calls("src/a.rs"), calls("a")), (Ok(1), Ok(1)));
+        for words in ["", "src/b.rs", "out_1", "see"] {
+            assert!(calls(words).unwrap_err().contains("no call"), "{words}");
+        }
     }
 
     #[test]

@@ -99,12 +99,17 @@ pub(super) fn episode(talk: &mut Talk) {
     talk.ask("context.episode", json!({ "session": "s", "action": "open", "title": "x", "outcome": "y" }));
 }
 
+pub(super) fn schema(talk: &mut Talk) {
+    talk.ask("context.schema", json!({}));
+}
+
 pub(super) fn discard(talk: &mut Talk) {
     talk.ask("context.discard", json!({ "session": "s" }));
     talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));
     talk.ask("session.append", json!({ "session": "s", "generation": 0, "position": 0, "messages": conversation() }));
     talk.ask("context.discard", json!({ "session": "s", "positions": [0] }));
     talk.ask("context.discard", json!({ "session": "s", "handles": ["out_nowhere"] }));
+    talk.ask("context.discard", json!({ "session": "s", "calls": ["nothing ☕"] }));
     let output = json!({ "role": "tool", "tool_call_id": "1", "content": "☕".repeat(500) });
     talk.ask("context.discard", json!({ "session": "s", "messages": [output], "reason": "read" }));
 }

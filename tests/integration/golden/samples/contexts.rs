@@ -231,6 +231,7 @@ pub(super) fn discard() -> (Request, Reply) {
         session: "s-1".into(),
         positions: Some(vec![14, 18]),
         handles: Some(vec!["out_20261121_5f2a".into()]),
+        calls: None,
         messages: Some(vec![message()]),
         reason: Some("the logs are read ☕".into()),
     };
@@ -253,6 +254,11 @@ pub(super) fn episode() -> (Request, Reply) {
         open: vec!["the release".into()],
     };
     (Request::ContextEpisode(params), Reply::ContextEpisode(result))
+}
+
+pub(super) fn schema() -> (Request, Reply) {
+    let result = context::schema::SchemaResult { tools: vec![message()] };
+    (Request::ContextSchema(context::schema::SchemaParams {}), Reply::ContextSchema(result))
 }
 
 fn pinned() -> context::pins::Pin {

@@ -8,6 +8,7 @@ use herma_client::protocol::context::episode::EpisodeResult;
 use herma_client::protocol::context::opened::{FoldResult, OpenResult};
 use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
+use herma_client::protocol::context::schema::SchemaResult;
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
 use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
@@ -44,6 +45,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::ContextPin(params) => Reply::ContextPin(Pin { until: params.until, ..pinned() }),
         Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
         Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
+        Request::ContextSchema(_) => Reply::ContextSchema(SchemaResult { tools: Vec::new() }),
         Request::ContextEpisode(_) => Reply::ContextEpisode(EpisodeResult {
             title: "find the leak".into(),
             messages: 41,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import HermaError
 from .background import worker
 from .link import Link
-from .plain import digest
+from .plain import digest, plain
 from .transcript import Keeper, Transcript
 
 if TYPE_CHECKING:
@@ -72,6 +72,17 @@ class Conversation:
         """Has the daemon keep the list of a finished turn; returns at once."""
         self.keeper.take(messages)
         worker.do(self.keeper.send)
+
+    def lacking(self, messages: Sequence[Any]) -> list[Any] | None:
+        """The list as the daemon reads it, where it has another one; it has it after this, if it can.
+
+        Raises what the link raises.
+        """
+        self.keeper.take(messages)
+        with self.keeper.alone():
+            if self.transcript.holds(messages):
+                return None
+        return [plain(message) for message in messages]
 
     def close(self, reason: str) -> None:
         """Ends the daemon's session behind everything that is still to be said of it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import HermaError
 from ..place import Place
 from ..start import find_daemon
-from . import counting, host, recall
+from . import counting, host, model_tools, recall
 from .compressing import USUAL_THRESHOLD, Compressing
 from .contract import ContextEngine, base_of_host
 from .conversation import Conversation
@@ -72,6 +72,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         profile: str | None = None,
         timeout: float = LIMIT,
         select_context: bool = False,
+        model_tools: bool = False,
         thresholds: Any = None,
         **settings: Unpack[EngineSettings],
     ) -> None:
@@ -81,6 +82,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
         self._profile = profile
         self._timeout = timeout
         self._selects = select_context
+        self._has_model_tools = model_tools
         self._thresholds = thresholds
         self._settings: dict[str, Any] = dict(settings)
         self._usual_threshold = settings.get("threshold")
@@ -276,8 +278,11 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
 
     @never_raises(lambda self: [])
     def get_tool_schemas(self) -> list[dict[str, Any]]:
-        """The functions that get back what is not in the list any more."""
-        return recall.schemas()
+        """The functions that get back what is not in the list any more.
+
+        With ``model_tools`` those as well by which a model says what it is done with.
+        """
+        return recall.schemas() + (model_tools.schemas() if self._has_model_tools else [])
 
     @never_raises(lambda self, *args, **more: '{"error": "the tool failed"}')
     def handle_tool_call(self, name: str, args: dict[str, Any], **about: Any) -> str:
@@ -288,7 +293,10 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
 
         # The model waits for an answer of this; it is worth a try.
         self._link.try_back()
-
+        if self._has_model_tools and name in model_tools.METHODS:
+            messages = about.get("messages")
+            current = self._conversation(messages) if messages else self._conversations.current
+            return model_tools.answer(name, args, current, messages)
         return recall.answer(call, name, args, session=self.session_id)
 
     # Copies.
@@ -301,6 +309,7 @@ class HermaContextEngine(Previews, Deciding, Compressing, Base):
             profile=self._profile,
             timeout=self._timeout,
             select_context=self._selects,
+            model_tools=self._has_model_tools,
             thresholds=self._thresholds,
             **copy.copy(self._settings),
         )

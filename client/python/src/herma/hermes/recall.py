@@ -45,26 +45,35 @@ def answer(call: Callable[..., Any], name: str, arguments: Any, *, session: str 
     """
     known = METHODS.get(name)
     if known is None:
-        return _error(f"there is no context tool {name!r}")
+        return failed(f"there is no context tool {name!r}")
     method, params = known
-    if not isinstance(arguments, dict):
-        return _error(f"{name}: the arguments must be an object")
-    strange = sorted(str(name) for name in set(arguments) - set(params))
-    if strange:
-        return _error(f"{name}: unknown argument {strange[0]!r}; known are {', '.join(params)}")
-    arguments = {name: value for name, value in arguments.items() if value is not None}
+    try:
+        arguments = arguments_of(name, arguments, params)
+    except ValueError as error:
+        return failed(str(error))
     if name in OF_SESSION and not arguments.get("session"):
         if session is None:
-            return _error("nothing was compressed yet")
+            return failed("nothing was compressed yet")
         arguments["session"] = session
     if name == "recall_ask" and session is not None and not (arguments.get("session") or arguments.get("node")):
         arguments["session"] = session
     try:
         result = call(method, **arguments)
     except HermaError as error:
-        return _error(error.message)
+        return failed(error.message)
     return json.dumps(result, ensure_ascii=False)
 
 
-def _error(words: str) -> str:
+def arguments_of(name: str, arguments: Any, params: tuple[str, ...]) -> dict[str, Any]:
+    """What a model gave to a tool that takes these params. Raises ``ValueError``."""
+    if not isinstance(arguments, dict):
+        raise ValueError(f"{name}: the arguments must be an object")
+    strange = sorted(str(name) for name in set(arguments) - set(params))
+    if strange:
+        raise ValueError(f"{name}: unknown argument {strange[0]!r}; known are {', '.join(params)}")
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def failed(words: str) -> str:
+    """The answer of a tool that did nothing."""
     return json.dumps({"error": words}, ensure_ascii=False)

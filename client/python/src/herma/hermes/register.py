@@ -37,6 +37,7 @@ def make_engine(settings: PluginSettings) -> HermaContextEngine:
     engine = HermaContextEngine(
         timeout=settings.timeout,
         select_context=settings.select_context,
+        model_tools=settings.model_tools,
         thresholds=settings.threshold_of,
         **settings.engine,
     )

@@ -44,6 +44,8 @@ class PluginSettings:
     configuration names."""
     select_context: bool = False
     """Whether a request over its budget is shown as the next compression would prune it."""
+    model_tools: bool = False
+    """Whether the model may say what it is done with (``context_discard``, ``context_episode``)."""
     memory: bool = False
     """Whether the host's memory store is herma's."""
     results: bool = False
@@ -65,6 +67,7 @@ class PluginSettings:
             timeout=_number(own, "timeout", LIMIT, SHORTEST_LIMIT, LONGEST_LIMIT),
             summarizer=_choice(own, "summarizer", SUMMARIZERS),
             select_context=_switch(own, "select_context", default=False),
+            model_tools=_switch(own, "model_tools", default=False),
             memory=_switch(own, "memory", default=False),
             results=_switch(own, "results", default=False),
             prefetch=_switch(own, "prefetch", default=True),

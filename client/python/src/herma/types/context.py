@@ -348,6 +348,13 @@ class ContextRecordUsage(TypedDict):
     """With a configured session: a sentence for people when the window fills."""
 
 
+class ContextSchema(TypedDict):
+    """Result of `context.schema`."""
+
+    tools: list[Any]
+    """The function schemas that let a model discard outputs, and open and close episodes."""
+
+
 class ContextSettings(TypedDict):
     """The `config` of `context.plan`, for a list that belongs to no session."""
 

@@ -14,15 +14,16 @@ pub(in crate::wire::handler) async fn discard(
     caller: &Caller,
     params: DiscardParams,
 ) -> Outcome<DiscardResult> {
-    let DiscardParams { session, positions, handles, messages, reason } = params;
+    let DiscardParams { session, positions, handles, calls, messages, reason } = params;
     let wanted = Discarding {
         positions: positions.unwrap_or_default(),
         handles: handles.unwrap_or_default(),
+        calls: calls.unwrap_or_default(),
         messages: messages.map(texts).unwrap_or_default(),
         reason,
     };
     if wanted.is_empty() {
-        return Err(Error::param("positions", "give positions, handles or messages of the outputs"));
+        return Err(Error::param("positions", "give positions, handles, calls or messages of the outputs"));
     }
     let session = services.sessions.ensure(caller, &session).await?;
     let discarded = services.compression.discard(&session, wanted).await?;

@@ -9,17 +9,20 @@ use super::super::{Session, out};
 /// Outputs that the agent is done with.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\""
+    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
 )]
 pub(in crate::cli) struct Arguments {
     /// The session's id
     session: String,
     /// An output, or a call with its outputs, at this position of what was appended to the session
-    #[arg(long = "position", value_name = "N", required_unless_present = "handles")]
+    #[arg(long = "position", value_name = "N", required_unless_present_any = ["handles", "calls"])]
     positions: Vec<u64>,
     /// Outputs that name this handle
     #[arg(long = "handle", value_name = "HANDLE")]
     handles: Vec<String>,
+    /// Outputs of calls that name this: a path, a command
+    #[arg(long = "call", value_name = "TEXT")]
+    calls: Vec<String>,
     /// Why, up to 200 chars
     #[arg(long)]
     reason: Option<String>,
@@ -30,6 +33,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         session: arguments.session.clone(),
         positions: Some(arguments.positions.clone()),
         handles: Some(arguments.handles.clone()),
+        calls: Some(arguments.calls.clone()).filter(|calls| !calls.is_empty()),
         messages: None,
         reason: arguments.reason.clone(),
     };

@@ -381,6 +381,7 @@ class Context:
         session: str,
         positions: List[int] | None = None,
         handles: List[str] | None = None,
+        calls: List[str] | None = None,
         messages: List[Any] | None = None,
         reason: str | None = None,
         **options: Unpack[t.WriteOptions],
@@ -390,6 +391,7 @@ class Context:
             "session": session,
             "positions": positions,
             "handles": handles,
+            "calls": calls,
             "messages": messages,
             "reason": reason,
         }
@@ -418,6 +420,12 @@ class Context:
             "messages": messages,
         }
         result: t.ContextEpisode = await self._call("context.episode", params, options)
+        return result
+
+    async def schema(self, **options: Unpack[t.Options]) -> t.ContextSchema:
+        """The functions by which a model says what it is done with."""
+        params: Mapping[str, Any] = {}
+        result: t.ContextSchema = await self._call("context.schema", params, options)
         return result
 
     async def open(
