@@ -52,6 +52,7 @@ mod profiles;
 mod provider_errors;
 mod recall;
 mod retention;
+mod rewriting;
 mod running;
 mod service;
 mod sessions;

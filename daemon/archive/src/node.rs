@@ -4,6 +4,7 @@
 //! no other one stands for are the session's map.
 
 pub mod opened;
+pub mod rewritten;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -176,7 +177,7 @@ impl Reader {
         // One view of the file for all of it.
         let transaction = self.connection.unchecked_transaction()?;
         let mut map = Map { nodes: self.frontier(session)?, ..Map::default() };
-        let query = "SELECT coalesce(max(number) + 1, 0) FROM node WHERE session = ?1";
+        let query = "SELECT coalesce(max(number) + 1, 0) FROM node WHERE session = ?1 AND replaces IS NULL";
         map.next = transaction.prepare_cached(query)?.query_row([session], |row| row.get(0))?;
         let query = "SELECT started_at FROM session WHERE id = ?1";
         map.since =
@@ -203,7 +204,13 @@ impl Reader {
     /// A failure of the database.
     pub fn node(&self, id: &str) -> Result<Option<KeptNode>, ArchiveError> {
         let query = format!("{NODE} WHERE node.id = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([id], kept).optional()?)
+        let mut found = self.connection.prepare_cached(&query)?.query_row([id], kept).optional()?;
+        if let Some(KeptNode { row: NodeRow { of: Stands::Nodes(children), .. }, .. }) = &mut found {
+            for child in children {
+                *child = self.newest(child)?;
+            }
+        }
+        Ok(found)
     }
 
     /// The leaf that stands for an archived message, if there is one that counts.
@@ -216,23 +223,36 @@ impl Reader {
              JOIN node ON node.handle = row.compression
              JOIN compression ON compression.handle = node.made_by
              WHERE row.id = ?1 AND compression.undone IS NULL
-             AND (node.start IS NULL OR (row.position >= node.start AND row.position < node.stop))";
+             AND (node.start IS NULL OR (row.position >= node.start AND row.position < node.stop))
+             ORDER BY node.number DESC LIMIT 1";
         Ok(self.connection.prepare_cached(query)?.query_row([message], |row| row.get(0)).optional()?)
     }
 
     /// The nodes that no other one stands for, the oldest first. Of the others only what it takes to know that is read.
     fn frontier(&self, session: &str) -> Result<Vec<NodeRow>, ArchiveError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT node.id, node.children FROM node JOIN compression ON compression.handle = node.made_by
-             WHERE node.session = ?1 AND compression.undone IS NULL",
+            "SELECT node.id, node.children, node.replaces FROM node
+             JOIN compression ON compression.handle = node.made_by
+             WHERE node.session = ?1 AND compression.undone IS NULL ORDER BY node.rowid",
         )?;
         let (mut all, mut covered) = (Vec::<String>::new(), HashSet::<String>::new());
+        let mut replaced: Vec<(String, String)> = Vec::new();
         for session in &self.lineage(session)? {
             let mut rows = query.query([session])?;
             while let Some(row) = rows.next()? {
                 all.push(row.get(0)?);
+                if let Some(older) = row.get(2)? {
+                    replaced.push((row.get(0)?, older));
+                }
                 covered.extend(list(&row.get::<_, Option<String>>(1)?.unwrap_or_default()));
             }
+        }
+        // What one stands for, the one that was written anew in its place does not stand for beside it.
+        for (newer, older) in replaced {
+            if covered.contains(&older) {
+                covered.insert(newer);
+            }
+            covered.insert(older);
         }
         let mut nodes = Vec::new();
         for id in all.iter().filter(|id| !covered.contains(*id)) {

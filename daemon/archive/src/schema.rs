@@ -23,6 +23,7 @@ const STEPS: &[&str] = &[
     tables::EPOCH,
     tables::OPENED,
     tables::EPISODES,
+    tables::REWRITTEN,
 ];
 
 /// The newest version.

@@ -6,11 +6,13 @@
 //! about [`LEAF_TOKENS`] of messages); of six nodes of one depth the oldest four become one above them. The
 //! record is the map of those that no other one stands for, from old to new.
 //!
-//! Nobody is asked for a summary: what a node says is written here, of whole lines of what was said and done.
+//! Nobody is asked for a summary while somebody waits: what a node says is written here, of whole lines of what was said
+//! and done. Later a model may write it anew ([`Rewriting`]).
 
 mod condense;
 mod leaf;
 mod map;
+mod rewrite;
 mod time;
 mod write;
 
@@ -21,6 +23,7 @@ use rayon::prelude::*;
 
 pub use condense::GROUP;
 pub use leaf::LEAF_TOKENS;
+pub use rewrite::{Below, Brevity, Rewriting, Unfit, WRITING};
 pub use write::{LEAF_TEXT, NODE_TEXT};
 
 use self::leaf::Turn;
@@ -40,7 +43,7 @@ const HANDOFF_PERCENT: u64 = 180;
 /// The share of the compressor's tail that is left.
 const TAIL_SHARE: f64 = 0.8;
 /// The writer of nodes that no model wrote.
-const OWN: &str = "extractive";
+pub const OWN: &str = "extractive";
 
 /// A run of this engine.
 pub struct Prepared {

@@ -10,7 +10,8 @@
 //!
 //! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
 //! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go,
-//! [`episodes`] sub-tasks that are done ([`wishes`]: all three, as an engine is told), [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
+//! [`episodes`] sub-tasks that are done ([`wishes`]: all three, as an engine is told), [`rewriting`] nodes that a model writes
+//! anew, [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
 //! a session's user; [`due`] decides when to run, [`report`] tells what came of it. [`undo`] brings the list of before
 //! back, [`preview`] says what a run would do, and does nothing.
 
@@ -31,6 +32,7 @@ mod precomputed;
 mod preview;
 mod previews;
 mod report;
+mod rewriting;
 mod run;
 mod summarizer_chain;
 mod tickets;
@@ -52,6 +54,7 @@ pub(crate) use self::pins::Pinned;
 use self::precomputed::PrecomputedRuns;
 pub(crate) use self::precomputed::Stage;
 pub(crate) use self::preview::{Preview, PreviewRequest};
+pub(crate) use self::rewriting::Rewriters;
 use self::summarizer_chain::SummarizerChain;
 use self::tickets::Tickets;
 pub(crate) use self::undo::EarlierGeneration;
@@ -79,6 +82,8 @@ pub(crate) struct CompressionService {
     pub summarizers: Arc<Summarizers>,
     pub events: Events,
     pub prepared: PreparedRuns,
+    /// Who writes nodes anew.
+    pub rewriters: Rewriters,
     /// How the summarizers do.
     pub health: Health,
 }

@@ -20,7 +20,7 @@ use crate::owners::events::Events;
 use crate::owners::stores::Stores;
 use crate::owners::summarizer::Summarizers;
 use crate::service::archive_retention::ArchiveRetention;
-use crate::service::compression::{CompressionService, Health, PreparedRuns};
+use crate::service::compression::{CompressionService, Health, PreparedRuns, Rewriters};
 use crate::service::context::ContextService;
 use crate::service::memory::MemoryService;
 use crate::service::outputs::OutputService;
@@ -101,6 +101,7 @@ impl Services {
             summarizers: Arc::clone(&summarizers),
             events: events.clone(),
             prepared: PreparedRuns::default(),
+            rewriters: Rewriters::default(),
             health: Health::default(),
         });
         let sessions = Arc::new(SessionService {

@@ -154,3 +154,41 @@ fn a_node_is_open_in_the_list_of_one_generation_until_it_is_closed() {
     archive.remove_session("s").unwrap();
     assert_eq!(archive.reader().opened("s", 2).unwrap(), []);
 }
+
+#[test]
+fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let leaf = |number: u64, range: Range<u64>| node("s", number, 0, range.clone(), Stands::Messages(range));
+    compress(&mut archive, "s", 0, &[leaf(0, 1..5), leaf(1, 5..9)], None);
+    let anew = |older: u64, id: &str| NodeRow {
+        id: id.into(),
+        number: (1 << 32) + older,
+        writer: "openai".into(),
+        text: "better".into(),
+        warnings: Vec::new(),
+        ..leaf(older, 0..0)
+    };
+    assert!(archive.save_rewritten("nod_s_0", &anew(0, "nod_s_0_2")).unwrap());
+    assert!(!archive.save_rewritten("nod_s_0", &anew(0, "nod_s_0_3")).unwrap(), "another one stands there");
+    assert!(!archive.save_rewritten("nod_s_7", &anew(7, "nod_s_7_2")).unwrap(), "there is none");
+    let map = archive.reader().map("s").unwrap();
+    assert_eq!((ids(&map), map.next), (vec!["nod_s_0_2", "nod_s_1"], 2));
+    let better = &map.nodes[0];
+    assert_eq!((better.text.as_str(), better.writer.as_str(), better.first, better.next), ("better", "openai", 1, 5));
+    assert_eq!(better.references, "Paths:\na.rs");
+    let texts = |id: &str| archive.reader().node_messages("s", id).unwrap().unwrap().1;
+    assert_eq!(texts("nod_s_0_2"), texts("nod_s_0"), "either opens the same");
+    let message = archive.reader().removed_range("cmp_s_1", 1..5, 0, 1).unwrap()[0].id;
+    assert_eq!(archive.reader().leaf_of(message).unwrap().as_deref(), Some("nod_s_0_2"));
+    // Who did not know of it yet stands for the older one, and so for both.
+    let above = node("s", 2, 1, 1..9, Stands::Nodes(vec!["nod_s_0".into(), "nod_s_1".into()]));
+    compress(&mut archive, "s", 1, &[above], None);
+    assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_2"]);
+    let Stands::Nodes(children) = archive.reader().node("nod_s_2").unwrap().unwrap().row.of else { panic!("no nodes") };
+    assert_eq!(children, ["nod_s_0_2", "nod_s_1"]);
+    assert!(archive.save_rewritten("nod_s_1", &anew(1, "nod_s_1_2")).unwrap());
+    assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_2"]);
+    archive.remove_session("s").unwrap();
+    assert_eq!(count(&archive, "s"), 0);
+}

@@ -304,3 +304,8 @@ pub(super) const EPISODES: &str = "
         at REAL NOT NULL,
         PRIMARY KEY (session, number)
     ) STRICT, WITHOUT ROWID;";
+
+/// From version 14 to 15: the node in whose place one stands that was written anew.
+pub(super) const REWRITTEN: &str = "
+    ALTER TABLE node ADD COLUMN replaces TEXT;
+    CREATE INDEX node_replaces ON node (replaces) WHERE replaces IS NOT NULL;";

@@ -17,8 +17,6 @@ const LINE_CHARS: usize = 220;
 const LINE_HEAD: usize = 150;
 /// Chars of a longer one that stay at its end.
 const LINE_TAIL: usize = 60;
-/// What each kind of line begins with; the last one is for all others.
-const MARKS: [&str; 5] = ["- asked: ", "- did: ", "- failed: ", "- file: ", "- ended: "];
 /// What any other line begins with.
 const NOTE: &str = "- ";
 /// Percent of the room that each kind may take before the rest is shared out; notes come last.
@@ -29,11 +27,14 @@ const CALLED: &str = "Called tool(s): ";
 /// Lines about a part of a conversation, by what they are, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest {
-    /// In the order of [`MARKS`], and what is none of them.
+    /// In the order of [`Self::MARKS`], and what is none of them.
     kinds: [Vec<String>; 6],
 }
 
 impl Digest {
+    /// What each kind of line begins with; others are notes.
+    pub(crate) const MARKS: [&str; 5] = ["- asked: ", "- did: ", "- failed: ", "- file: ", "- ended: "];
+
     /// Reads turns: as pruning left them, and as they were.
     pub(crate) fn of(turns: &[Message], originals: &[&Message], redaction: Redaction) -> Self {
         let extract = Extract {
@@ -65,8 +66,8 @@ impl Digest {
     pub(crate) fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut digest = Self::default();
         for line in texts.into_iter().flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty()) {
-            let known = MARKS.iter().zip(0..).find_map(|(mark, at)| Some((at, line.strip_prefix(mark)?)));
-            let (at, text) = known.unwrap_or((MARKS.len(), line.strip_prefix(NOTE).unwrap_or(line)));
+            let known = Self::MARKS.iter().zip(0..).find_map(|(mark, at)| Some((at, line.strip_prefix(mark)?)));
+            let (at, text) = known.unwrap_or((Self::MARKS.len(), line.strip_prefix(NOTE).unwrap_or(line)));
             if let Some(kind) = digest.kinds.get_mut(at)
                 && !kind.iter().any(|said| said == text)
             {
@@ -81,7 +82,7 @@ impl Digest {
     pub(crate) fn write(&self, chars: usize) -> String {
         let orders: Vec<Vec<usize>> = self.kinds.iter().map(|kind| spread(kind.len())).collect();
         let chosen = |(at, (kind, order)): (usize, (&Vec<String>, &Vec<usize>))| -> Vec<String> {
-            let mark = MARKS.get(at).copied().unwrap_or(NOTE);
+            let mark = Self::MARKS.get(at).copied().unwrap_or(NOTE);
             order.iter().filter_map(|&at| kind.get(at)).map(|text| format!("{mark}{text}")).collect()
         };
         let mut lines: Vec<Vec<String>> = self.kinds.iter().zip(&orders).enumerate().map(chosen).collect();

@@ -18,6 +18,18 @@ impl ArchiveHandle {
         self.read(move |reader| reader.node(&id)).await
     }
 
+    /// The node that stands in the place of another one now.
+    pub(crate) async fn newest_node(&self, id: String) -> Outcome<String> {
+        self.read(move |reader| reader.newest(&id)).await
+    }
+
+    /// Keeps a node that stands in the place of an older one; false if that is not there any more.
+    pub(crate) async fn save_rewritten(&self, older: String, node: Node) -> Outcome<bool> {
+        // What it stands for is that of the older one.
+        let row = row(&NewNode { node, of: Of::Nodes(Vec::new()) });
+        self.write(move |archive| archive.save_rewritten(&older, &row)).await
+    }
+
     /// For each message the leaf that stands for it, where there is one.
     pub(crate) async fn leaves_of(&self, messages: Vec<u64>) -> Outcome<Vec<Option<String>>> {
         self.read(move |reader| messages.into_iter().map(|message| reader.leaf_of(message)).collect()).await
@@ -30,7 +42,8 @@ pub(crate) fn known(map: Map, prefix: String) -> KnownNodes {
     KnownNodes { prefix, next, nodes: nodes.into_iter().map(node).collect(), times, since, left }
 }
 
-fn node(row: NodeRow) -> Node {
+/// A node as an engine knows it.
+pub(crate) fn node(row: NodeRow) -> Node {
     let NodeRow {
         id, number, depth, first, next, since, until, tokens, writer, text, references, state, warnings, ..
     } = row;

@@ -218,6 +218,7 @@ impl CompressionService {
         let prices = Prices { write, read };
         let mut report =
             Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, prices);
+        self.rewrite_nodes(&done.session);
         let Done { compressed, mut input, .. } = done;
         let mut places = None;
         if let Some(open) = opened {

@@ -166,7 +166,10 @@ impl RecallService {
                         open.extend(self.archive.node(child).await?.map(|child| child.row));
                     }
                 }
-                _ => drop(leaves.insert(row.id)),
+                _ => {
+                    leaves.insert(self.archive.newest_node(row.id.clone()).await?);
+                    leaves.insert(row.id);
+                }
             }
         }
         Ok((session, leaves))

@@ -1,0 +1,44 @@
+//! Nodes that were written anew, and the ones in whose place they stand.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{NodeRow, json};
+use crate::{Archive, ArchiveError, Reader};
+
+impl Reader {
+    /// The node that stands in the place of another one now; itself where it was not written anew.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn newest(&self, id: &str) -> Result<String, ArchiveError> {
+        let mut query =
+            self.connection.prepare_cached("SELECT id FROM node WHERE replaces = ?1 ORDER BY number DESC LIMIT 1")?;
+        let mut newest = id.to_owned();
+        while let Some(newer) = query.query_row([&newest], |row| row.get::<_, String>(0)).optional()? {
+            newest = newer;
+        }
+        Ok(newest)
+    }
+}
+
+impl Archive {
+    /// Keeps a node that stands in the place of an older one from now on: for the same, by the same compression. False
+    /// if there is no older one any more, or another one stands in its place already.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn save_rewritten(&mut self, older: &str, node: &NodeRow) -> Result<bool, ArchiveError> {
+        let transaction = self.connection_mut().transaction()?;
+        let added = transaction
+            .prepare_cached(
+                "INSERT INTO node (id, session, number, made_by, depth, first, next, since, until, tokens, writer, handle,
+                                   start, stop, children, text, exact, state, warnings, replaces)
+                 SELECT ?2, session, ?3, made_by, depth, first, next, since, until, tokens, ?4, handle,
+                        start, stop, children, ?5, exact, state, ?6, id
+                 FROM node AS older WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM node WHERE replaces = ?1)",
+            )?
+            .execute(params![older, node.id, node.number, node.writer, node.text, json(&node.warnings)])?;
+        transaction.commit()?;
+        Ok(added > 0)
+    }
+}

@@ -1,0 +1,220 @@
+//! Nodes written anew by a model, while nobody waits.
+//!
+//! A compression writes its nodes itself, at once. Behind it, where a summarizer of the session asks a model or a program,
+//! that one is asked for a better text of each node of the map, the newest first, one at a time. What it writes is a
+//! node of its own, which stands in the place of the older one from the next compression on: until then the list stays
+//! as it is. A node that can't be written is put off, each time for longer.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use herma_archive::node::{KeptNode, NodeRow, Stands};
+use herma_context::Engine;
+use herma_context::lossless::{Below, Brevity, Node, OWN, Rewriting, Unfit};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::{CompressionService, parse};
+use crate::data::error::Outcome;
+use crate::data::summarizer_kind::Kind;
+use crate::owners::archive::nodes;
+use crate::owners::blocking::blocking;
+use crate::owners::summarizer::Call;
+use crate::service::session::Session;
+
+/// How long a node is put off when it could not be written for the first time.
+const PAUSE: Duration = Duration::from_secs(5);
+/// How many times as long each time after that.
+const GROWS: u32 = 4;
+/// How often a node is tried; then it stays as it is until the daemon starts again.
+const TRIES: u32 = 6;
+
+/// Who is at it, and what was put off.
+#[derive(Debug, Default)]
+pub(crate) struct Rewriters {
+    /// Sessions whose nodes are written now.
+    sessions: Mutex<HashSet<String>>,
+    /// One node is written at a time.
+    turn: tokio::sync::Mutex<()>,
+    /// Tells those who wait that there may be new nodes.
+    more: Notify,
+}
+
+/// A session of which somebody writes nodes; let go of when this is dropped.
+struct At<'a> {
+    rewriters: &'a Rewriters,
+    session: String,
+}
+
+impl Drop for At<'_> {
+    fn drop(&mut self) {
+        self.rewriters.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
+    }
+}
+
+impl Rewriters {
+    fn begin(&self, session: &str) -> Option<At<'_>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.insert(session.to_owned()).then(|| At { rewriters: self, session: session.to_owned() })
+    }
+}
+
+/// A node that was put off.
+#[derive(Debug, Clone, Copy)]
+struct PutOff {
+    tries: u32,
+    until: Instant,
+}
+
+impl PutOff {
+    /// It is not tried any more.
+    fn for_good(now: Instant) -> Self {
+        Self { tries: TRIES, until: now }
+    }
+
+    fn again(before: Option<&Self>, now: Instant) -> Self {
+        let tries = before.map_or(0, |before| before.tries);
+        Self { tries: tries + 1, until: now + PAUSE * GROWS.pow(tries) }
+    }
+}
+
+impl CompressionService {
+    /// Has the nodes of a session's map written anew, if somebody can be asked and nobody is at it.
+    pub(super) fn rewrite_nodes(self: &Arc<Self>, session: &Arc<Session>) {
+        let is_lossless = session.settings().in_force(&self.defaults).is_ok_and(|used| used.engine == Engine::Lossless);
+        if !is_lossless || self.writers_of(session).is_empty() {
+            return;
+        }
+        self.rewriters.more.notify_waiters();
+        let (service, session) = (Arc::clone(self), Arc::clone(session));
+        tokio::spawn(async move {
+            let Some(_at) = service.rewriters.begin(&session.id) else { return };
+            if let Err(error) = service.rewrite_all(&session).await {
+                tracing::debug!(session = session.id, "nodes were not written anew: {error}");
+            }
+        });
+    }
+
+    /// The summarizers of a session that ask somebody who is there without its agent.
+    fn writers_of(&self, session: &Session) -> Vec<Kind> {
+        let asks = |kind: &Kind| !matches!(kind, Kind::Extractive | Kind::Client);
+        self.summarizers_of(session, None).iter().copied().filter(asks).collect()
+    }
+
+    /// Goes on until all nodes are written, or the last of them was tried often enough.
+    async fn rewrite_all(&self, session: &Session) -> Outcome<()> {
+        let mut put_off: HashMap<String, PutOff> = HashMap::new();
+        loop {
+            let more = self.rewriters.more.notified();
+            let mut more = std::pin::pin!(more);
+            more.as_mut().enable();
+            let map = self.archive.map(session.id.clone()).await?;
+            let own: Vec<NodeRow> = map.nodes.into_iter().rev().filter(|row| row.writer == OWN).collect();
+            let tries = |row: &&NodeRow| put_off.get(&row.id).map_or(0, |put_off| put_off.tries);
+            let open: Vec<&NodeRow> = own.iter().filter(|row| tries(row) < TRIES).collect();
+            let now = Instant::now();
+            let until = |row: &NodeRow| put_off.get(&row.id).map_or(now, |put_off| put_off.until);
+            let Some(next) = open.into_iter().min_by_key(|row| until(row)) else { return Ok(()) };
+            if until(next) > now {
+                tokio::select! {
+                    () = tokio::time::sleep_until(until(next)) => {}
+                    () = more => {}
+                }
+                continue;
+            }
+            let turn = self.rewriters.turn.lock().await;
+            let is_settled = self.rewrite(session, &next.id).await?;
+            drop(turn);
+            let now = Instant::now();
+            let put = if is_settled { PutOff::for_good(now) } else { PutOff::again(put_off.get(&next.id), now) };
+            put_off.insert(next.id.clone(), put);
+        }
+    }
+
+    /// Has one node written anew, and says whether that is settled: it is where there is nothing to be done about it, too.
+    async fn rewrite(&self, session: &Session, id: &str) -> Outcome<bool> {
+        let Some((kept, texts)) = self.archive.node_messages(session.id.clone(), id.to_owned()).await? else {
+            return Ok(true);
+        };
+        let below = match &kept.row.of {
+            Stands::Nodes(children) => Below::Nodes(self.children(children).await?),
+            Stands::Messages(_) | Stands::Handle(_) => {
+                Below::Messages(blocking("nodes", move || Ok(parse(texts))).await?)
+            }
+        };
+        let KeptNode { row, .. } = kept;
+        let rewriting = blocking("nodes", move || Ok(Rewriting::of(nodes::node(row), below))).await?;
+        let Some(rewriting) = rewriting.map(Arc::new) else { return Ok(true) };
+        for kind in self.writers_of(session) {
+            for brevity in Brevity::ALL {
+                match self.asked(session, kind, brevity, &rewriting).await? {
+                    Ok(node) => {
+                        self.health.succeeded(kind);
+                        self.archive.save_rewritten(id.to_owned(), node).await?;
+                        return Ok(true);
+                    }
+                    Err(Some(Unfit::TooLong { .. })) => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Asks for one text. Without one, why what came does not count, or nothing where nothing came.
+    async fn asked(
+        &self,
+        session: &Session,
+        kind: Kind,
+        brevity: Brevity,
+        rewriting: &Arc<Rewriting>,
+    ) -> Outcome<Result<Node, Option<Unfit>>> {
+        let window = self.summarizers.context_length(kind).or(session.window());
+        let asks = Arc::clone(rewriting);
+        let request = blocking("nodes", move || Ok(asks.request(brevity, window))).await?;
+        let Some(request) = request else { return Ok(Err(None)) };
+        let main = self.chain(session, None).main;
+        let call = Call { prompt: &request.prompt, max_tokens: request.max_tokens, model: None, main: &main };
+        let written = match self.summarizers.write(kind, call).await {
+            Ok(written) => written,
+            Err(failure) => {
+                self.health.failed(kind, &failure.text);
+                return Ok(Err(None));
+            }
+        };
+        let (policy, reads) = (Arc::clone(&self.policy), Arc::clone(rewriting));
+        let read = blocking("nodes", move || Ok(reads.read(&written.text, kind.name(), &policy))).await?;
+        if let Err(unfit) = &read {
+            tracing::debug!(session = session.id, "what {} wrote of a node does not count: {unfit}", kind.name());
+        }
+        Ok(read.map_err(Some))
+    }
+
+    async fn children(&self, ids: &[String]) -> Outcome<Vec<Node>> {
+        let mut children = Vec::with_capacity(ids.len());
+        for id in ids {
+            children.extend(self.archive.node(id.clone()).await?.map(|kept| nodes::node(kept.row)));
+        }
+        Ok(children)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_off_again_is_put_off_for_longer() {
+        let now = Instant::now();
+        let mut pauses = Vec::new();
+        let mut last = None;
+        for _ in 0..TRIES {
+            let next = PutOff::again(last.as_ref(), now);
+            pauses.push((next.until - now).as_secs());
+            last = Some(next);
+        }
+        assert_eq!(pauses, [5, 20, 80, 320, 1_280, 5_120]);
+        assert_eq!(last.map(|last| last.tries), Some(TRIES));
+    }
+}
