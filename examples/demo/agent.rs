@@ -18,10 +18,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::report::{AgentReport, Compression, Spill};
-use crate::validity;
+use crate::{lossless, validity};
 
 /// Changes that an agent makes to the stores.
 const CHANGES: usize = 120;
+
+/// The agent whose engine loses nothing.
+const LOSSLESS: &str = "dora";
 
 /// Lines of the large result: about 200 KB.
 const LINES: usize = 3000;
@@ -193,6 +196,7 @@ impl Agent {
         self.client.context_configure(ConfigureParams {
             session: self.session.clone(),
             context_length: Some(100_000),
+            engine: (self.name == LOSSLESS).then(|| "lossless".into()),
             ..ConfigureParams::default()
         })?;
         let handoff = self.client.context_constants(ConstantsParams {})?.prefix;
@@ -215,6 +219,10 @@ impl Agent {
         }) {
             problems.push("a message of the tail changed".into());
         }
+        let map = match self.name.as_str() {
+            LOSSLESS => Some(lossless::look(&mut self.client, &self.session, &messages, &list)?),
+            _ => None,
+        };
         Ok(Compression {
             messages_before: messages.len(),
             messages_after: list.len(),
@@ -224,6 +232,7 @@ impl Agent {
             recalled,
             elapsed_ms: result.report.elapsed_ms,
             problems,
+            map,
         })
     }
 

@@ -4,6 +4,7 @@
 
 mod agent;
 mod conversation;
+mod lossless;
 mod report;
 mod validity;
 

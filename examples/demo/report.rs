@@ -49,6 +49,21 @@ pub(crate) struct Compression {
     pub recalled: bool,
     pub elapsed_ms: f64,
     pub problems: Vec<String>,
+    /// What was done with the map, where the engine made one.
+    #[serde(default)]
+    pub map: Option<Map>,
+}
+
+/// A map that was looked into.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Map {
+    pub parts: usize,
+    /// Messages of the part that was opened in the list.
+    pub opened: usize,
+    /// They came back byte for byte.
+    pub is_whole: bool,
+    /// So did the list of before.
+    pub is_undone: bool,
 }
 
 /// What the daemon holds at one moment.
@@ -115,6 +130,7 @@ impl Report {
         let (lost_after, unknown_after) = self.after.differences(&self.seeds, agents);
         let chars: usize = agents.iter().map(|agent| agent.spill.chars).sum();
         let stays: usize = agents.iter().map(|agent| agent.spill.stays).sum();
+        let map = agents.iter().find_map(|agent| Some((&agent.agent, agent.compression.map.as_ref()?)));
         let problems: Vec<&String> = agents.iter().flat_map(|agent| &agent.compression.problems).collect();
         vec![
             check(
@@ -151,6 +167,16 @@ impl Report {
             check(
                 agents.iter().all(|agent| agent.compression.recalled),
                 format!("{} messages that were compressed away found again, byte for byte", agents.len()),
+            ),
+            check(
+                map.is_some_and(|(_, map)| map.is_whole && map.is_undone),
+                map.map_or("nobody has a map".into(), |(agent, map)| {
+                    format!(
+                        "{agent} on the engine lossless: a map of {} parts, the {} messages of one opened in the list byte \
+                         for byte, and the compression undone",
+                        map.parts, map.opened
+                    )
+                }),
             ),
             check(
                 lost_after == 0 && unknown_after == 0 && self.after.frozen(agents),

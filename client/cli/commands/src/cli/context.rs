@@ -7,13 +7,14 @@ mod discard;
 mod episode;
 mod opened;
 mod pins;
+pub(super) mod status;
 mod tools;
 mod usage;
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use herma_client::protocol::context::{Breaker, EstimateParams, StatusParams, StatusResult};
+use herma_client::protocol::context::EstimateParams;
 
 use super::exit::Failure;
 use super::{Session, compress, out};
@@ -64,7 +65,7 @@ pub(super) enum Command {
     Open(opened::Open),
     /// Take what was opened out of the list
     Fold(opened::Fold),
-    /// Show the settings and the state of a session's engine
+    /// Show the settings and the state of a session's engine, its map and what its calls read from the prompt cache
     Status {
         /// The session's id
         session: String,
@@ -101,40 +102,6 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Episode(arguments) => episode::run(session, arguments),
         Command::Open(arguments) => opened::open(session, arguments),
         Command::Fold(arguments) => opened::fold(session, arguments),
-        Command::Status { session: id } => {
-            let result = session.connect()?.context_status(StatusParams { session: id.clone() })?;
-            out::show(session.common, &result, status)
-        }
+        Command::Status { session: id } => status::run(session, id),
     }
-}
-
-fn status(result: &StatusResult) -> String {
-    let tokens = |count: u64| format!("{} tokens", out::thousands(count));
-    let prompt = u64::try_from(result.last_prompt_tokens).map_or_else(
-        |_| "not known since the last compression".to_owned(),
-        |prompt| format!("{}, {:.0} % of the window", tokens(prompt), result.usage_percent),
-    );
-    let breaker = match result.breaker {
-        Breaker::Closed => "allowed".to_owned(),
-        Breaker::HalfOpen => "one run may try, after weak ones".to_owned(),
-        Breaker::Open => format!("not for {:.0} s: the last runs saved too little", result.wait_s),
-    };
-    let mut rows = vec![
-        ("engine", result.engine.clone()),
-        ("model", result.model.clone()),
-        ("window", tokens(result.context_length)),
-        ("last prompt", prompt),
-        ("compresses at", tokens(result.threshold_tokens)),
-        ("tail", tokens(result.tail_token_budget)),
-        ("summary", format!("up to {}", tokens(result.max_summary_tokens))),
-        ("compressions", result.compression_count.to_string()),
-        ("generation", result.generation.to_string()),
-        ("saved last", format!("{:.0} %", result.savings_pct)),
-        ("automatic runs", breaker),
-    ];
-    if result.cooldown_s > 0.0 {
-        rows.push(("summarizer", format!("failed a moment ago; asked again in {:.0} s", result.cooldown_s)));
-    }
-    rows.extend(result.last_error.iter().map(|error| ("last failure", error.clone())));
-    out::columns(&rows)
 }

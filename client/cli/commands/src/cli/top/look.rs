@@ -5,11 +5,12 @@ use std::time::Duration;
 use herma_client::protocol::context::StatusParams as ContextParams;
 use herma_client::protocol::daemon::{HelloParams, StatusParams};
 use herma_client::protocol::memory::{ListParams as StoreParams, LogParams, Target};
-use herma_client::protocol::recall::DescribeParams;
+use herma_client::protocol::recall::{DescribeParams, Node};
 use herma_client::protocol::session::chain::{ListParams, ShowParams};
 use herma_client::{Client, ClientError, Codec, Place as Home, connect};
 
 use super::app::{Overview, Place};
+use crate::cli::context::status::{Map, cache};
 use crate::cli::{Session, memory, out};
 
 /// How long an answer may take before the daemon counts as busy.
@@ -115,9 +116,16 @@ fn session(client: &mut Client, id: &str) -> Result<Vec<String>, ClientError> {
         rows.push(("last saved", format!("{:.0} %", status.savings_pct)));
         rows.push(("last error", text(&status.last_error)));
     }
+    let described = client.recall_describe(DescribeParams { session: id.to_owned() }).ok();
+    rows.extend(described.iter().filter_map(|described| Some(("map", Map::of(&described.map)?.told()))));
+    rows.extend(cache(client, id)?.map(|cache| ("prompt cache", cache.told())));
     let mut lines: Vec<String> = out::columns(&rows).lines().map(str::to_owned).collect();
-    if let Ok(described) = client.recall_describe(DescribeParams { session: id.to_owned() }) {
+    if let Some(described) = described {
         lines.push(String::new());
+        if !described.map.is_empty() {
+            lines.extend(described.map.iter().map(part));
+            lines.push(String::new());
+        }
         lines.extend(described.compressions.iter().rev().map(|one| {
             format!(
                 "{}  {}  {} messages left the list",
@@ -128,6 +136,12 @@ fn session(client: &mut Client, id: &str) -> Result<Vec<String>, ClientError> {
         }));
     }
     Ok(lines)
+}
+
+/// A part of a map, in a line.
+fn part(node: &Node) -> String {
+    let (first, tokens) = (node.first.saturating_add(1), out::thousands(node.tokens));
+    format!("{}  messages {first} to {}, {tokens} tokens, by {}", node.id, node.next, node.writer)
 }
 
 fn store(home: &Home, profile: &str, target: Target) -> Result<Vec<String>, ClientError> {
