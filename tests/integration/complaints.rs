@@ -198,3 +198,28 @@ fn the_tools_that_open_what_left_are_offered() {
         assert!(handoff.get().contains("recall"), "{engine}: the handoff does not say how to open what left");
     });
 }
+
+/// A model that never answers holds nobody for long, and who waits is told how far it is.
+#[test]
+fn a_model_that_never_answers_ends_at_its_deadline_and_what_is_done_is_told() {
+    let config = "[summarizer]\nchain = [\"command\", \"extractive\"]\n\
+                  [summarizer.command]\nargv = [\"sleep\", \"1000\"]\ntimeout = \"200ms\"\n";
+    let home = Home::configured(config);
+    let daemon = Daemon::start(&home);
+    let mut watching = daemon.raw();
+    watching.result("subscribe", &json!({ "topics": ["compression.progress"] }));
+    let mut client = daemon.client();
+    configure(&mut client, "compressor");
+    let done = compress(&mut client, &talk(900, 60), true);
+    assert!(done.report.compressed && done.report.fallback, "{:?}", done.report);
+    assert!(done.report.elapsed_ms > 200.0, "it was asked");
+    let mut phases: Vec<String> = Vec::new();
+    while phases.last().is_none_or(|phase| phase != "assemble") {
+        let told = watching.read();
+        assert_eq!(told["params"]["session"], "s", "{told}");
+        phases.push(told["params"]["phase"].as_str().unwrap().to_owned());
+    }
+    for phase in ["prune", "summarise", "assemble"] {
+        assert!(phases.iter().any(|told| told == phase), "{phases:?}");
+    }
+}
