@@ -7,7 +7,8 @@
 //!
 //! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs'
 //! ratios. In the rows of `append` the messages were sent by `session.append` before, and the call
-//! names no list. Each call has a session of its own, and a daemon that has nothing else to do: it
+//! names no list: the turn that crosses the threshold finds the run made ahead. Those of the engine that loses nothing are
+//! marked. Each call has a session of its own, and a daemon that has nothing else to do: it
 //! is waited for until what the call before left behind, the text index, is done. Below it
 //! how much memory a call takes, and how the time for one message changes with their number.
 
@@ -56,6 +57,9 @@ const ROUNDS: usize = 9;
 /// The model's window, in tokens.
 const WINDOW: u64 = 200_000;
 
+/// The engine that loses nothing.
+const LOSSLESS: &str = "lossless";
+
 /// Sizes between which the time for a message should not change, and messages that are small
 /// enough for the largest list to fit into a frame.
 const SIZES: [usize; 4] = [1_000, 5_000, 20_000, 50_000];
@@ -76,7 +80,7 @@ fn main() {
     for (way, limits) in [(Way::Sent, [2.5, 3.5]), (Way::Appended, [1.6, 1.6])] {
         for (codec, most) in [Codec::Bincode, Codec::Json].into_iter().zip(limits) {
             for form in [ReplyForm::Messages, ReplyForm::Edits] {
-                let (floor, took) = median(folder.path(), &list, Call { codec, form, way }, PAIRS);
+                let (floor, took) = median(folder.path(), &list, Call::of(codec, form, way), PAIRS);
                 println!(
                     "{:8} {:7} {:9} {:>9.1} {:>9.1} {:>7.2}x (at most {most})",
                     name(codec),
@@ -89,7 +93,17 @@ fn main() {
             }
         }
     }
-    // `cargo bench … -- calls` for this table alone.
+    println!("\n{:8} {:7} {:>9} {:>9} {:>8}   engine lossless", "codec", "list", "floor ms", "herma ms", "ratio");
+    for way in [Way::Sent, Way::Appended] {
+        for codec in [Codec::Bincode, Codec::Json] {
+            let call = Call { engine: LOSSLESS, ..Call::of(codec, ReplyForm::Messages, way) };
+            let (floor, took) = median(folder.path(), &list, call, PAIRS);
+            let most = if way == Way::Appended { "at most 50 ms" } else { "" };
+            let (ratio, floor, took) = (took / floor, floor * 1e3, took * 1e3);
+            println!("{:8} {:7} {floor:>9.1} {took:>9.1} {ratio:>7.2}x {most}", name(codec), way.name());
+        }
+    }
+    // `cargo bench … -- calls` for these tables alone.
     if std::env::args().any(|argument| argument == "calls") {
         return;
     }
@@ -101,7 +115,7 @@ fn main() {
     for size in SIZES {
         let list = List::new(size, SMALL);
         let [binary, json] = [Codec::Bincode, Codec::Json].map(|codec| {
-            let call = Call { codec, form: ReplyForm::Messages, way: Way::Sent };
+            let call = Call::of(codec, ReplyForm::Messages, Way::Sent);
             let (_, took) = median(folder.path(), &list, call, SIZE_PAIRS);
             took * 1e6 / count(size)
         });
@@ -143,6 +157,14 @@ struct Call {
     codec: Codec,
     form: ReplyForm,
     way: Way,
+    engine: &'static str,
+}
+
+impl Call {
+    /// One of the usual engine.
+    fn of(codec: Codec, form: ReplyForm, way: Way) -> Self {
+        Self { codec, form, way, engine: "compressor" }
+    }
 }
 
 /// How a list comes to the daemon.
@@ -182,7 +204,7 @@ fn memory(folder: &Path, list: &List, codec: Codec) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
     let mut client = Client::connect(&daemon.socket, codec);
-    let call = Call { codec, form: ReplyForm::Messages, way: Way::Sent };
+    let call = Call::of(codec, ReplyForm::Messages, Way::Sent);
     let request = client.prepare(list, call, 0);
     let before = daemon.kilobytes("VmRSS");
     client.send(&request);
@@ -256,8 +278,12 @@ impl Client {
     /// Opens a session, and gives back the request that compresses its list.
     fn prepare(&mut self, list: &List, call: Call, number: usize) -> Vec<u8> {
         let session = format!("bench-{number}");
-        let configure =
-            ConfigureParams { session: session.clone(), context_length: Some(WINDOW), ..ConfigureParams::default() };
+        let configure = ConfigureParams {
+            session: session.clone(),
+            context_length: Some(WINDOW),
+            engine: Some(call.engine.into()),
+            ..ConfigureParams::default()
+        };
         let request = self.written(Request::ContextConfigure(configure));
         self.exchange(&request);
         if call.way == Way::Appended {
