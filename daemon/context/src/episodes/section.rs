@@ -36,7 +36,12 @@ impl Finished {
     pub(crate) fn add(&mut self, title: &str, outcome: Option<&str>, messages: usize) {
         let named = format!("- {title} (");
         let came = outcome.map_or(String::new(), |outcome| format!(": {outcome}"));
-        if self.lines.iter().take(self.carried).any(|line| line.starts_with(&named) && line.ends_with(&format!("){came}"))) {
+        if self
+            .lines
+            .iter()
+            .take(self.carried)
+            .any(|line| line.starts_with(&named) && line.ends_with(&format!("){came}")))
+        {
             return;
         }
         let counted = if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") };

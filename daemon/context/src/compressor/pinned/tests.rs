@@ -126,6 +126,14 @@ fn where_all_that_could_leave_is_pinned_nothing_leaves() {
     assert!(declined.is_err());
 }
 
+/// Where a message of the new list stood.
+fn place(slot: &Slot) -> Option<usize> {
+    match slot {
+        Slot::Kept(at) | Slot::Replaced { index: at, .. } => Some(*at),
+        Slot::Inserted(_) => None,
+    }
+}
+
 proptest! {
     /// Whatever is pinned, discarded, done with or out of range: what is pinned is there or named, calls and results belong
     /// together, and there is one handoff at the most.
@@ -168,6 +176,8 @@ proptest! {
                 let is_named = new.unpinned.iter().any(|lost| Fingerprint::of(&messages[*lost]) == Fingerprint::of(message));
                 prop_assert!(there(message) != is_named, "{at}");
             }
+            let places: Vec<usize> = new.slots.iter().filter_map(place).collect();
+            prop_assert!(places.is_sorted_by(|one, other| one < other), "{places:?}");
             prop_assert_eq!(pairs::pairing(&next), pairs::Pairing::default());
             prop_assert!(next.iter().filter(|message| handoff::is_handoff(message)).count() <= 1);
             state = new.state;
