@@ -7,7 +7,6 @@ import json
 import pytest
 from conftest import conversation
 
-import herma
 from herma.hermes import model_tools
 from herma.hermes.engine import HermaContextEngine
 
@@ -100,10 +99,9 @@ def test_what_a_model_gets_wrong_is_an_error_in_json(engine, name, arguments, wo
     assert words in answer["error"]
 
 
-def test_without_a_daemon_the_model_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERMAD", str(tmp_path / "nothing"))
-    place = herma.Place(home=tmp_path, socket=tmp_path / "none.sock")
-    engine = HermaContextEngine(context_length=WINDOW, model_tools=True, place=place)
+def test_without_a_daemon_the_model_is_told(home, monkeypatch):
+    monkeypatch.setenv("HERMAD", "/nowhere/hermad")
+    engine = HermaContextEngine(context_length=WINDOW, model_tools=True)
     engine.on_session_start("s")
     answer = engine.handle_tool_call(
         "context_episode", {"action": "open", "title": "x"}, messages=conversation(20)
