@@ -45,9 +45,9 @@ pub enum FrameError {
 /// What is still missing of the frame that has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partial {
-    /// Bytes that are there.
+    /// Bytes that are there, without a prefix that was read.
     pub have: usize,
-    /// Bytes of the whole frame, once its length is known.
+    /// Bytes of the whole frame, without its prefix, once its length is known.
     pub need: Option<usize>,
 }
 
@@ -62,6 +62,9 @@ pub struct Decoder {
     scanned: usize,
     codec: Option<Codec>,
     limit: usize,
+    /// Bytes of the frame that has begun, once its prefix was read and left behind: a large
+    /// frame begins at the front of its buffer, so that it can be taken as it is.
+    announced: Option<usize>,
 }
 
 /// Bytes of the length prefix.
@@ -71,13 +74,13 @@ impl Decoder {
     /// A decoder for the daemon's side: the first byte chooses the codec.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: None, limit }
+        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: None, limit, announced: None }
     }
 
     /// A decoder for the client's side, which knows its codec.
     #[must_use]
     pub const fn with_codec(limit: usize, codec: Codec) -> Self {
-        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: Some(codec), limit }
+        Self { buffer: Vec::new(), start: 0, scanned: 0, codec: Some(codec), limit, announced: None }
     }
 
     /// The codec, once the first byte came.
@@ -134,11 +137,11 @@ impl Decoder {
     #[must_use]
     pub fn partial(&self) -> Option<Partial> {
         let have = self.buffer.len() - self.start;
-        if have == 0 {
+        if have == 0 && self.announced.is_none() {
             return None;
         }
         let need = match self.codec {
-            Some(Codec::Bincode) => self.announced().map(|length| length + PREFIX),
+            Some(Codec::Bincode) => self.announced,
             Some(Codec::Json) => None,
             None => Some(PREFACE.len()),
         };
@@ -217,22 +220,25 @@ impl Decoder {
     }
 
     fn next_prefixed(&mut self) -> Result<Option<Range<usize>>, FrameError> {
-        let Some(length) = self.announced() else { return Ok(None) };
+        let Some(length) = self.announced.or_else(|| self.read_prefix()) else { return Ok(None) };
+        self.announced = Some(length);
         if length > self.limit {
             return Err(FrameError::TooLarge { length, limit: self.limit });
         }
-        let frame = self.start + PREFIX..self.start + PREFIX + length;
+        let frame = self.start..self.start + length;
         if self.buffer.len() < frame.end {
             return Ok(None);
         }
-        self.start = frame.end;
+        (self.start, self.announced) = (frame.end, None);
         Ok(Some(frame))
     }
 
-    fn announced(&self) -> Option<usize> {
+    /// Reads the prefix of a frame, and leaves it behind.
+    fn read_prefix(&mut self) -> Option<usize> {
         let prefix = self.buffer.get(self.start..self.start + PREFIX)?;
-        let prefix: [u8; PREFIX] = prefix.try_into().ok()?;
-        usize::try_from(u32::from_le_bytes(prefix)).ok()
+        let length = u32::from_le_bytes(prefix.try_into().ok()?);
+        self.start += PREFIX;
+        usize::try_from(length).ok()
     }
 }
 
@@ -290,6 +296,31 @@ mod tests {
         decoder.buffer().extend_from_slice(&stream);
         assert_eq!(decoder.next_frame(), Err(FrameError::TooLarge { length: 4_294_967_295, limit: 1000 }));
         assert!(decoder.buffer().capacity() < 100);
+    }
+
+    #[test]
+    fn a_large_frame_begins_at_the_front_of_its_buffer() {
+        let stream = prefixed(&[b"one", &[7; 5000]]);
+        let mut decoder = Decoder::new(10_000);
+        let mut taken = Vec::new();
+        for piece in stream.chunks(20) {
+            decoder.buffer().extend_from_slice(piece);
+            while let Some(frame) = decoder.next_frame().unwrap() {
+                taken.push((frame.start, frame.len()));
+            }
+            assert_eq!(decoder.partial().is_some(), taken.len() < 2);
+        }
+        assert_eq!(taken, [(12, 3), (0, 5000)]);
+        assert_eq!(decoder.partial(), None);
+    }
+
+    #[test]
+    fn a_frame_has_begun_once_its_prefix_is_there() {
+        let mut decoder = Decoder::with_codec(100, Codec::Bincode);
+        decoder.buffer().extend_from_slice(&[5, 0, 0, 0]);
+        assert_eq!(decoder.next_frame(), Ok(None));
+        assert_eq!(decoder.partial(), Some(Partial { have: 0, need: Some(5) }));
+        assert_eq!(decoder.finish(), Err(FrameError::CutShort { missing: 5 }));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use herma_disk::DiskError;
 
 use crate::budget::{Budgets, Size};
 use crate::content::Content;
-use crate::facts::Facts;
+use crate::facts::{Facts, narrow};
 use crate::outputs::Outputs;
 pub use crate::outputs::{Kept, Origin};
 use crate::preview::{block, truncation};
@@ -46,12 +46,8 @@ pub fn admit(
     budgets: &Budgets,
     now: f64,
 ) -> Admitted {
-    let spilled =
-        if threshold.is_exceeded_by(content.chars()) { spill(outputs, origin, content, budgets, now) } else { None };
-    spilled.unwrap_or_else(|| {
-        let Facts { chars, lines, sha256 } = Facts::of(&content.text());
-        Admitted { content: None, fate: Fate::Stays, chars, lines, sha256: base16ct::lower::encode_string(&sha256) }
-    })
+    let spilled = if content.exceeds(threshold) { spill(outputs, origin, content, budgets, now) } else { None };
+    spilled.unwrap_or_else(|| Admitted::of(Facts::of(&content.text()), None, Fate::Stays))
 }
 
 /// Spills a result; `None` when it was given out before, and is not the same call again.
@@ -66,15 +62,24 @@ pub(crate) fn spill(
     if outputs.is_reading(&text) && !outputs.is_kept_as(origin, &text) {
         return None;
     }
-    let (Facts { chars, lines, sha256 }, kept) = outputs.keep_measuring(origin, &text, now);
-    let count = crate::facts::narrow(chars);
+    let (facts, kept) = outputs.keep_measuring(origin, &text, now);
     let (content, fate) = match kept {
         Ok(kept) => {
             let path = kept.path.display();
-            let block = block(&text, count, &path, budgets.preview_size, budgets.preview_tail_size);
+            let block = block(&text, &facts, &path, budgets.preview_size, budgets.preview_tail_size);
             (content.with_text(block), Fate::Spilled(kept))
         }
-        Err(error) => (content.with_text(truncation(&text, count, budgets.preview_size)), Fate::Lost(error)),
+        Err(error) => {
+            let truncation = truncation(&text, narrow(facts.chars), budgets.preview_size);
+            (content.with_text(truncation), Fate::Lost(error))
+        }
     };
-    Some(Admitted { content: Some(content), fate, chars, lines, sha256: base16ct::lower::encode_string(&sha256) })
+    Some(Admitted::of(facts, Some(content), fate))
+}
+
+impl Admitted {
+    fn of(facts: Facts, content: Option<Content>, fate: Fate) -> Self {
+        let Facts { chars, lines, sha256 } = facts;
+        Self { content, fate, chars, lines, sha256: base16ct::lower::encode_string(&sha256) }
+    }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::budget::Size;
 use crate::preview::OPENING_TAG;
 
 /// The content of a tool result.
@@ -30,6 +31,16 @@ impl Content {
         match self {
             Self::Text(text) => text.chars().count(),
             Self::Parts(parts) => parts.iter().filter_map(|part| text_of(part)).map(|text| text.chars().count()).sum(),
+        }
+    }
+
+    /// Whether it has more chars than `size` allows. A long text is not counted for it: no char has
+    /// more than four bytes.
+    #[must_use]
+    pub fn exceeds(&self, size: Size) -> bool {
+        match (self, size) {
+            (Self::Text(text), Size::Chars(most)) if text.len() / 4 > most => true,
+            _ => size.is_exceeded_by(self.chars()),
         }
     }
 
@@ -100,6 +111,19 @@ mod tests {
         assert_eq!(content.chars(), 6);
         let changed = content.with_text("new".into());
         assert_eq!(changed, Content::Parts(vec![r#"{"type":"text","text":"new"}"#.into(), image, "7".into()]));
+    }
+
+    #[test]
+    fn a_content_exceeds_a_size_by_chars_not_bytes() {
+        for letter in ["a", "é", "漢", "😀"] {
+            for (chars, most, exceeds) in
+                [(9, 10, false), (10, 10, false), (11, 10, true), (50, 10, true), (1, 0, true)]
+            {
+                let content = Content::Text(letter.repeat(chars));
+                assert_eq!(content.exceeds(Size::Chars(most)), exceeds, "{chars} {letter} of {most}");
+                assert!(!content.exceeds(Size::Infinite));
+            }
+        }
     }
 
     #[test]

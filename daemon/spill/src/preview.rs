@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::facts::{Facts, narrow};
 use crate::grapheme::{border_before, border_behind};
 
 /// What a block begins with; a result that has it was spilled before.
@@ -58,7 +59,8 @@ pub fn lines(text: &str) -> usize {
 
 /// What stands in the conversation for a text that was spilled to `path`.
 #[must_use]
-pub fn block(text: &str, chars: usize, path: &impl Display, size: usize, tail_size: usize) -> String {
+pub fn block(text: &str, facts: &Facts, path: &impl Display, size: usize, tail_size: usize) -> String {
+    let chars = narrow(facts.chars);
     let preview = if tail_size == 0 { preview(text, size) } else { preview_whole(text, size) };
     let mut block = format!(
         "{OPENING_TAG}\nThis tool result was too large ({} characters, {}).\nFull output saved to: {path}\nUse the read_file tool with offset and limit to access specific sections of this output.\n\nPreview (first {} chars):\n{}",
@@ -70,7 +72,7 @@ pub fn block(text: &str, chars: usize, path: &impl Display, size: usize, tail_si
     if preview.has_more {
         block.push_str("\n...");
         if let Some(tail) = tail(text, &preview, tail_size) {
-            let words = format!("\nTail (last {} chars, {} lines in all):\n", tail.chars().count(), lines(text));
+            let words = format!("\nTail (last {} chars, {} lines in all):\n", tail.chars().count(), facts.lines);
             block.push_str(&words);
             block.push_str(tail);
         }
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn the_block_has_its_exact_form() {
         let text = format!("{}\n{}", "a".repeat(8), "b".repeat(2000));
-        let block = block(&text, 2009, &"/o/x.txt", 10, 0);
+        let block = block(&text, &Facts::of(&text), &"/o/x.txt", 10, 0);
         assert_eq!(
             block,
             "<persisted-output>\nThis tool result was too large (2,009 characters, 2.0 KB).\nFull output saved to: /o/x.txt\nUse the read_file tool with offset and limit to access specific sections of this output.\n\nPreview (first 9 chars):\naaaaaaaa\n\n...\n</persisted-output>"
@@ -142,24 +144,24 @@ mod tests {
 
     #[test]
     fn the_tail_follows_the_dots_and_never_repeats_the_head() {
-        let full = block("0123456789abcdef\nlast", 21, &"/p", 10, 500);
+        let full = block("0123456789abcdef\nlast", &Facts::of("0123456789abcdef\nlast"), &"/p", 10, 500);
         assert!(
             full.ends_with("0123456789\n...\nTail (last 11 chars, 2 lines in all):\nabcdef\nlast\n</persisted-output>"),
             "{full}"
         );
-        let short = block("tiny", 4, &"/p", 10, 500);
+        let short = block("tiny", &Facts::of("tiny"), &"/p", 10, 500);
         assert!(short.ends_with("Preview (first 4 chars):\ntiny\n</persisted-output>"));
     }
 
     #[test]
     fn head_and_tail_do_not_split_what_is_seen_as_one() {
         let text = format!("ab👨\u{200d}👩{}e\u{301}xy", "-".repeat(20));
-        let full = block(&text, 29, &"/p", 3, 3);
+        let full = block(&text, &Facts::of(&text), &"/p", 3, 3);
         assert!(
             full.contains("Preview (first 2 chars):\nab\n...\nTail (last 2 chars, 1 lines in all):\nxy\n"),
             "{full}"
         );
-        let exact = block(&text, 29, &"/p", 3, 0);
+        let exact = block(&text, &Facts::of(&text), &"/p", 3, 0);
         assert!(exact.contains("Preview (first 3 chars):\nab👨\n...\n</persisted-output>"), "{exact}");
         assert!(truncation(&text, 29, 3).starts_with("ab👨\n\n[Truncated: "));
     }

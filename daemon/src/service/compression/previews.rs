@@ -26,7 +26,7 @@ pub(super) struct Previews {
 /// A text that is on disk now.
 struct Whole {
     text: String,
-    chars: usize,
+    facts: Facts,
     path: PathBuf,
 }
 
@@ -41,8 +41,7 @@ impl Previews {
             match service.outputs.kept.keep(&origin, &text, &facts, unix_now()) {
                 Ok(kept) => {
                     service.outputs.spilled(&kept.handle);
-                    let chars = text.chars().count();
-                    previews.kept.insert(index, Whole { text, chars, path: kept.path });
+                    previews.kept.insert(index, Whole { text, facts, path: kept.path });
                 }
                 Err(error) => tracing::warn!(session = session.id, "an output could not be kept: {error}"),
             }
@@ -54,6 +53,6 @@ impl Previews {
     pub(super) fn of(&self, index: usize, chars: usize) -> Option<String> {
         let whole = self.kept.get(&index)?;
         let end = self.end.min(chars / END_SHARE);
-        Some(preview::block(&whole.text, whole.chars, &whole.path.display(), chars - end, end))
+        Some(preview::block(&whole.text, &whole.facts, &whole.path.display(), chars - end, end))
     }
 }
