@@ -8,12 +8,17 @@ use serde_json::{Value, json};
 
 /// A summarizer: it notes what it was asked, counts, and answers by what is written in the file beside it.
 const PROGRAM: &str = r#"
-import pathlib, sys
+import pathlib, sys, time
 here = pathlib.Path(sys.argv[1])
 prompt = sys.stdin.read()
 with (here / "asked").open("a") as asked:
     asked.write(prompt + "\0")
 mode = (here / "mode").read_text()
+if mode == "waits":
+    while (here / "mode").read_text() == "waits":
+        time.sleep(0.02)
+    print("- asked: 'go on'\n- did: what nobody may see")
+    sys.exit()
 if mode == "fails":
     sys.exit("no model today")
 if mode == "long" and "An earlier attempt was too long" not in prompt:
@@ -160,4 +165,21 @@ fn a_model_that_fails_is_asked_again_later_and_nobody_waits_for_it() {
     written_by.mode("short");
     written(&mut raw);
     assert!(written_by.home.path().exists());
+}
+
+#[test]
+fn nobody_is_asked_about_a_session_that_is_removed_and_nothing_of_it_comes_into_a_new_one() {
+    let written_by = Written::new("waits");
+    let mut raw = configured(&written_by.daemon);
+    compress(&mut raw, (0, 0), &messages(0, 200));
+    eventually("a model is asked", || (!written_by.prompts().is_empty()).then_some(()));
+    raw.result("session.remove", &json!({ "session": "s" }));
+    let mut raw = configured(&written_by.daemon);
+    compress(&mut raw, (0, 0), &messages(1_000, 200));
+    written_by.mode("short");
+    let better = written(&mut raw);
+    assert!(better.iter().all(|node| node["text"].as_str().unwrap().contains("herons")), "{better:?}");
+    let prompts = written_by.prompts();
+    assert_eq!(prompts.len(), 1 + better.len());
+    assert!(prompts[1..].iter().all(|prompt| !prompt.contains("message 1 ")));
 }

@@ -142,6 +142,22 @@ impl Reader {
         self.messages(&query, range)?.into_iter().map(|message| self.whole(message)).collect()
     }
 
+    /// The same of all that a session's compression took out of the list: none that stayed there in a shorter form.
+    pub(crate) fn gone_range(
+        &self,
+        session: &str,
+        handle: &str,
+        positions: Range<u64>,
+    ) -> Result<Vec<ArchivedMessage>, ArchiveError> {
+        let stayed = original::positions(&self.connection, session, handle)?;
+        let query = format!(
+            "{MESSAGE} WHERE compression = ?1 AND position >= ?2 AND position < ?3 ORDER BY position, message.id"
+        );
+        let messages = self.messages(&query, params![handle, positions.start, positions.end])?;
+        let gone = messages.into_iter().filter(|message| !stayed.contains(&message.position));
+        gone.map(|message| self.whole(message)).collect()
+    }
+
     /// The message that this one is a shorter form of, if it is one and that is kept; else itself.
     fn whole(&self, mut message: ArchivedMessage) -> Result<ArchivedMessage, ArchiveError> {
         let query = format!("{MESSAGE} WHERE compression = ?1 AND position = ?2");

@@ -1,5 +1,7 @@
 //! Where messages are kept whole that stand in a list in a shorter form.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
@@ -20,6 +22,12 @@ pub(crate) fn save(
         insert.execute(params![removal.session, digest(body), removal.generation, removal.handle, position])?;
     }
     Ok(())
+}
+
+/// Positions of the messages that a compression left in the list in another form.
+pub(crate) fn positions(connection: &Connection, session: &str, handle: &str) -> Result<HashSet<u64>, ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT position FROM original WHERE session = ?1 AND handle = ?2")?;
+    Ok(query.query_map([session, handle], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// A message as it left a list.

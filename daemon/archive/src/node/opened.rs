@@ -78,11 +78,11 @@ impl Reader {
         Ok(Some((kept, messages)))
     }
 
-    /// All messages that a node stands for, as JSON texts.
+    /// All messages that a node stands for, as JSON texts: one that stayed in the list in a shorter form is another's.
     fn messages_of(&self, node: &KeptNode) -> Result<Vec<String>, ArchiveError> {
         let rows = match &node.row.of {
-            Stands::Messages(positions) => self.removed_range(&node.made_by, positions.clone(), 0, usize::MAX)?,
-            Stands::Handle(handle) => self.removed_page(handle, 0, usize::MAX)?,
+            Stands::Messages(positions) => self.gone_range(&node.session, &node.made_by, positions.clone())?,
+            Stands::Handle(handle) => self.gone_range(&node.session, handle, 0..u64::MAX >> 1)?,
             Stands::Nodes(children) => {
                 let mut all = Vec::new();
                 for child in children {

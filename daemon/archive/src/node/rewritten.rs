@@ -23,11 +23,12 @@ impl Reader {
 
 impl Archive {
     /// Keeps a node that stands in the place of an older one from now on: for the same, by the same compression. False
-    /// if there is no older one any more, or another one stands in its place already.
+    /// if there is no older one of this id and text any more, for its session was removed, or another one stands in its
+    /// place already.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn save_rewritten(&mut self, older: &str, node: &NodeRow) -> Result<bool, ArchiveError> {
+    pub fn save_rewritten(&mut self, (older, text): (&str, &str), node: &NodeRow) -> Result<bool, ArchiveError> {
         let transaction = self.connection_mut().transaction()?;
         let added = transaction
             .prepare_cached(
@@ -35,9 +36,9 @@ impl Archive {
                                    start, stop, children, text, exact, state, warnings, replaces)
                  SELECT ?2, session, ?3, made_by, depth, first, next, since, until, tokens, ?4, handle,
                         start, stop, children, ?5, exact, state, ?6, id
-                 FROM node AS older WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM node WHERE replaces = ?1)",
+                 FROM node AS older WHERE id = ?1 AND text = ?7 AND NOT EXISTS (SELECT 1 FROM node WHERE replaces = ?1)",
             )?
-            .execute(params![older, node.id, node.number, node.writer, node.text, json(&node.warnings)])?;
+            .execute(params![older, node.id, node.number, node.writer, node.text, json(&node.warnings), text])?;
         transaction.commit()?;
         Ok(added > 0)
     }

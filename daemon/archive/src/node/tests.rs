@@ -28,6 +28,34 @@ fn node(session: &str, number: u64, depth: u32, range: Range<u64>, of: Stands) -
     }
 }
 
+#[test]
+fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let list: Vec<String> = (0..6).map(|at| said("user", &at.to_string())).collect();
+    let texts: Vec<&str> = list.iter().map(String::as_str).collect();
+    archive.append("s", 0, 0, &texts, 5.0).unwrap();
+    let (handoff, short) = (said("user", "handoff"), said("user", "short"));
+    let after = [After::Kept(0), After::New(&handoff), After::New(&short), After::Kept(5)];
+    let messages: Vec<(u64, &str)> = (1..5).zip(texts[1..5].iter().copied()).collect();
+    let removal = Removal {
+        handle: "cmp_s_1",
+        session: "s",
+        generation: 1,
+        time: 9.0,
+        summary: "",
+        messages: &messages,
+        after: Some(&after),
+        is_transcript: true,
+    };
+    let nodes = [node("s", 0, 0, 1..5, Stands::Messages(1..5))];
+    let beside = Beside { nodes: &nodes, replaced: &[(3, &short)], ..Beside::default() };
+    archive.keep_compression(&removal, &beside).unwrap();
+    let opened = archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1;
+    assert_eq!(opened, [texts[1], texts[2], texts[4]]);
+    assert_eq!(archive.reader().removed_range("cmp_s_1", 1..5, 0, 9).unwrap().len(), 4, "it is there to be read");
+}
+
 /// Appends messages up to ten, takes the second to the one before last out of the list, and keeps nodes with that.
 fn compress(archive: &mut Archive, id: &str, generation: u64, nodes: &[NodeRow], go_on: Option<&SnapshotRow>) {
     let known = archive.reader().transcript(id).unwrap();
@@ -169,9 +197,11 @@ fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
         warnings: Vec::new(),
         ..leaf(older, 0..0)
     };
-    assert!(archive.save_rewritten("nod_s_0", &anew(0, "nod_s_0_2")).unwrap());
-    assert!(!archive.save_rewritten("nod_s_0", &anew(0, "nod_s_0_3")).unwrap(), "another one stands there");
-    assert!(!archive.save_rewritten("nod_s_7", &anew(7, "nod_s_7_2")).unwrap(), "there is none");
+    let another = archive.save_rewritten(("nod_s_0", "of a session that was removed"), &anew(0, "nod_s_0_2"));
+    assert!(!another.unwrap());
+    assert!(archive.save_rewritten(("nod_s_0", "text 0"), &anew(0, "nod_s_0_2")).unwrap());
+    assert!(!archive.save_rewritten(("nod_s_0", "text 0"), &anew(0, "nod_s_0_3")).unwrap(), "another one stands there");
+    assert!(!archive.save_rewritten(("nod_s_7", "text 7"), &anew(7, "nod_s_7_2")).unwrap(), "there is none");
     let map = archive.reader().map("s").unwrap();
     assert_eq!((ids(&map), map.next), (vec!["nod_s_0_2", "nod_s_1"], 2));
     let better = &map.nodes[0];
@@ -187,7 +217,7 @@ fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
     assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_2"]);
     let Stands::Nodes(children) = archive.reader().node("nod_s_2").unwrap().unwrap().row.of else { panic!("no nodes") };
     assert_eq!(children, ["nod_s_0_2", "nod_s_1"]);
-    assert!(archive.save_rewritten("nod_s_1", &anew(1, "nod_s_1_2")).unwrap());
+    assert!(archive.save_rewritten(("nod_s_1", "text 1"), &anew(1, "nod_s_1_2")).unwrap());
     assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_2"]);
     archive.remove_session("s").unwrap();
     assert_eq!(count(&archive, "s"), 0);

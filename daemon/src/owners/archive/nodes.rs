@@ -23,11 +23,12 @@ impl ArchiveHandle {
         self.read(move |reader| reader.newest(&id)).await
     }
 
-    /// Keeps a node that stands in the place of an older one; false if that is not there any more.
-    pub(crate) async fn save_rewritten(&self, older: String, node: Node) -> Outcome<bool> {
+    /// Keeps a node that stands in the place of an older one, known by its id and its text; false if that is not
+    /// there any more.
+    pub(crate) async fn save_rewritten(&self, older: (String, String), node: Node) -> Outcome<bool> {
         // What it stands for is that of the older one.
         let row = row(&NewNode { node, of: Of::Nodes(Vec::new()) });
-        self.write(move |archive| archive.save_rewritten(&older, &row)).await
+        self.write(move |archive| archive.save_rewritten((&older.0, &older.1), &row)).await
     }
 
     /// For each message the leaf that stands for it, where there is one.

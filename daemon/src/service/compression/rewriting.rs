@@ -5,14 +5,16 @@
 //! node of its own, which stands in the place of the older one from the next compression on: until then the list stays
 //! as it is. A node that can't be written is put off, each time for longer.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use herma_archive::node::{KeptNode, NodeRow, Stands};
 use herma_context::Engine;
 use herma_context::lossless::{Below, Brevity, Node, OWN, Rewriting, Unfit};
 use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::{CompressionService, parse};
@@ -30,33 +32,85 @@ const GROWS: u32 = 4;
 /// How often a node is tried; then it stays as it is until the daemon starts again.
 const TRIES: u32 = 6;
 
-/// Who is at it, and what was put off.
+/// Who is at it.
 #[derive(Debug, Default)]
 pub(crate) struct Rewriters {
     /// Sessions whose nodes are written now.
-    sessions: Mutex<HashSet<String>>,
+    sessions: Mutex<HashMap<String, Running>>,
     /// One node is written at a time.
     turn: tokio::sync::Mutex<()>,
     /// Tells those who wait that there may be new nodes.
     more: Notify,
+    /// Tells one run from a later one of the same session.
+    runs: AtomicU64,
 }
 
-/// A session of which somebody writes nodes; let go of when this is dropped.
-struct At<'a> {
-    rewriters: &'a Rewriters,
+/// A task that writes nodes of a session.
+#[derive(Debug)]
+struct Running {
+    run: u64,
+    /// There may be new nodes since it looked last.
+    has_more: bool,
+    task: Option<AbortHandle>,
+}
+
+/// The only run of a session; let go of when this is dropped.
+struct Run {
+    service: Arc<CompressionService>,
     session: String,
-}
-
-impl Drop for At<'_> {
-    fn drop(&mut self) {
-        self.rewriters.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
-    }
+    run: u64,
 }
 
 impl Rewriters {
-    fn begin(&self, session: &str) -> Option<At<'_>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.insert(session.to_owned()).then(|| At { rewriters: self, session: session.to_owned() })
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the run of a session that is no more: nobody is asked about its messages from here on.
+    fn end(&self, session: &str) {
+        if let Some(Running { task: Some(task), .. }) = self.sessions().remove(session) {
+            task.abort();
+        }
+    }
+}
+
+impl Run {
+    /// Begins one, or tells the one that goes on that there is more.
+    fn begin(service: &Arc<CompressionService>, session: &str) -> Option<Self> {
+        let mut sessions = service.rewriters.sessions();
+        if let Some(running) = sessions.get_mut(session) {
+            running.has_more = true;
+            return None;
+        }
+        let run = service.rewriters.runs.fetch_add(1, Ordering::Relaxed);
+        sessions.insert(session.to_owned(), Running { run, has_more: false, task: None });
+        Some(Self { service: Arc::clone(service), session: session.to_owned(), run })
+    }
+
+    /// Whether there is nothing more; then it is over.
+    fn is_over(&self) -> bool {
+        let mut sessions = self.service.rewriters.sessions();
+        let has_more = self.own(&mut sessions).is_some_and(|running| std::mem::take(&mut running.has_more));
+        if !has_more {
+            self.leave(&mut sessions);
+        }
+        !has_more
+    }
+
+    fn own<'a>(&self, sessions: &'a mut HashMap<String, Running>) -> Option<&'a mut Running> {
+        sessions.get_mut(&self.session).filter(|running| running.run == self.run)
+    }
+
+    fn leave(&self, sessions: &mut HashMap<String, Running>) {
+        if self.own(sessions).is_some() {
+            sessions.remove(&self.session);
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.leave(&mut self.service.rewriters.sessions());
     }
 }
 
@@ -87,13 +141,23 @@ impl CompressionService {
             return;
         }
         self.rewriters.more.notify_waiters();
+        let Some(run) = Run::begin(self, &session.id) else { return };
+        let (id, number) = (session.id.clone(), run.run);
         let (service, session) = (Arc::clone(self), Arc::clone(session));
-        tokio::spawn(async move {
-            let Some(_at) = service.rewriters.begin(&session.id) else { return };
-            if let Err(error) = service.rewrite_all(&session).await {
+        let task = tokio::spawn(async move {
+            if let Err(error) = service.rewrite_all(&session, &run).await {
                 tracing::debug!(session = session.id, "nodes were not written anew: {error}");
             }
         });
+        if let Some(running) = self.rewriters.sessions().get_mut(&id).filter(|running| running.run == number) {
+            running.task = Some(task.abort_handle());
+        }
+    }
+
+    /// A session is removed: what was prepared for it is dropped, and nobody is asked about its messages any more.
+    pub(in crate::service) fn end(&self, session: &str) {
+        self.forget(session);
+        self.rewriters.end(session);
     }
 
     /// The summarizers of a session that ask somebody who is there without its agent.
@@ -103,7 +167,7 @@ impl CompressionService {
     }
 
     /// Goes on until all nodes are written, or the last of them was tried often enough.
-    async fn rewrite_all(&self, session: &Session) -> Outcome<()> {
+    async fn rewrite_all(&self, session: &Session, run: &Run) -> Outcome<()> {
         let mut put_off: HashMap<String, PutOff> = HashMap::new();
         loop {
             let more = self.rewriters.more.notified();
@@ -115,7 +179,12 @@ impl CompressionService {
             let open: Vec<&NodeRow> = own.iter().filter(|row| tries(row) < TRIES).collect();
             let now = Instant::now();
             let until = |row: &NodeRow| put_off.get(&row.id).map_or(now, |put_off| put_off.until);
-            let Some(next) = open.into_iter().min_by_key(|row| until(row)) else { return Ok(()) };
+            let Some(next) = open.into_iter().min_by_key(|row| until(row)) else {
+                if run.is_over() {
+                    return Ok(());
+                }
+                continue;
+            };
             if until(next) > now {
                 tokio::select! {
                     () = tokio::time::sleep_until(until(next)) => {}
@@ -134,9 +203,14 @@ impl CompressionService {
 
     /// Has one node written anew, and says whether that is settled: it is where there is nothing to be done about it, too.
     async fn rewrite(&self, session: &Session, id: &str) -> Outcome<bool> {
+        // While this waited for its turn, a session that goes on for the same one may have had it written.
+        if self.archive.newest_node(id.to_owned()).await? != id {
+            return Ok(true);
+        }
         let Some((kept, texts)) = self.archive.node_messages(session.id.clone(), id.to_owned()).await? else {
             return Ok(true);
         };
+        let older = (id.to_owned(), kept.row.text.clone());
         let below = match &kept.row.of {
             Stands::Nodes(children) => Below::Nodes(self.children(children).await?),
             Stands::Messages(_) | Stands::Handle(_) => {
@@ -151,7 +225,7 @@ impl CompressionService {
                 match self.asked(session, kind, brevity, &rewriting).await? {
                     Ok(node) => {
                         self.health.succeeded(kind);
-                        self.archive.save_rewritten(id.to_owned(), node).await?;
+                        self.archive.save_rewritten(older, node).await?;
                         return Ok(true);
                     }
                     Err(Some(Unfit::TooLong { .. })) => {}

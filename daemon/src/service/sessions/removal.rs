@@ -46,6 +46,7 @@ impl SessionService {
     }
 
     async fn remove_now(&self, id: String) -> Outcome<Removed> {
+        self.compression.end(&id);
         let (table, events, session) = (Arc::clone(&self.table), self.events.clone(), id.clone());
         let archived = self.archive.remove_session(id.clone(), move |removed| {
             table.forget(&session);
