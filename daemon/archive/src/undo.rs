@@ -7,15 +7,18 @@
 //! becomes the session's transcript at a new generation, so nothing is lost by an undo either:
 //! what leaves the list, the handoff above all, is kept under the handle of the undo.
 
+mod normal;
 mod note;
 mod pieces;
 mod walk;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
+pub use self::normal::normal;
 pub(crate) use self::note::note;
 use self::walk::{Back, Place, walk};
 use crate::engine::{self, EngineRow};
@@ -185,7 +188,13 @@ fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Un
     Ok(Undone { generation, restored, handles, list, since, left: wide(left.len()), engine })
 }
 
-/// Stands for a list of JSON texts.
+/// Stands for a list of JSON texts, however a client's library writes them.
+fn normal_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let texts: Vec<Cow<'a, str>> = texts.map(normal).collect();
+    digest(texts.iter().map(AsRef::as_ref))
+}
+
+/// Stands for a list of texts, byte for byte.
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut hash = Sha256::new();
     for text in texts {

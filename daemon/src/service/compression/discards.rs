@@ -1,7 +1,8 @@
 //! Tool outputs that an agent is done with: which they are, and what becomes of them.
 
+mod calls;
+
 use herma_archive::discard::DiscardRow;
-use herma_context::constants::CONTEXT_DISCARD;
 use herma_context::fingerprint::Fingerprint;
 use herma_context::{Message, Redaction, Role, tokens};
 
@@ -134,36 +135,19 @@ fn outputs(session: &str, transcript: Vec<Message>, wanted: Discarding) -> Outco
         let shown: String = handle.chars().take(64).collect();
         return Err(Error::NotFound(format!("no output that was appended to {session:?} names {shown:?}")));
     }
-    for words in &calls {
-        let before = places.len();
-        places.extend(outputs_of(&transcript, words));
-        if places.len() == before {
+    for (words, outputs) in calls.iter().zip(calls::outputs_of(&transcript, &calls)) {
+        if outputs.is_empty() {
             let shown: String = words.chars().take(64).collect();
             return Err(Error::NotFound(format!(
                 "no call that was appended to {session:?} names {shown:?} and has an output"
             )));
         }
+        places.extend(outputs);
     }
     places.sort_unstable();
     places.dedup();
     found.extend(places.into_iter().filter_map(|at| transcript.get(at).cloned()));
     Ok(found)
-}
-
-/// Positions of the outputs of calls whose name or arguments have these words, but for those that say what to discard.
-fn outputs_of<'a>(transcript: &'a [Message], words: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let calls = transcript
-        .iter()
-        .enumerate()
-        .flat_map(|(at, message)| message.tool_calls().iter().map(move |call| (at, message, call)));
-    let named = calls.filter(move |(_, message, call)| {
-        let is_own = call.name.as_deref() == Some(CONTEXT_DISCARD);
-        !words.is_empty() && !is_own && (call.name.as_deref() == Some(words) || message.arguments(call).contains(words))
-    });
-    named.flat_map(move |(at, _, call)| {
-        let results = transcript.iter().enumerate().skip(at + 1).take_while(|(_, next)| *next.role() == Role::Tool);
-        results.filter(|(_, result)| result.tool_call_id() == call.id.as_deref()).map(|(at, _)| at)
-    })
 }
 
 /// Words of an agent without secrets and line breaks, with so many chars at the most.
