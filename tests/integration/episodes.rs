@@ -40,6 +40,7 @@ struct Talk {
     client: Client,
     appends: bool,
     list: Vec<Json>,
+    generation: u64,
 }
 
 impl Talk {
@@ -47,9 +48,15 @@ impl Talk {
         let position = self.list.len() as u64;
         self.list.extend_from_slice(&more);
         if self.appends {
-            let params = AppendParams { session: "s".into(), generation: 0, position, messages: more };
+            let params = AppendParams { session: "s".into(), generation: self.generation, position, messages: more };
             self.client.session_append(params).unwrap();
         }
+    }
+
+    /// Goes on with the list that a compression made.
+    fn go_on(&mut self, list: Vec<Json>) {
+        self.list = list;
+        self.generation += 1;
     }
 
     fn sent(&self) -> Option<Vec<Json>> {
@@ -98,7 +105,7 @@ fn a_closed_sub_task_leaves_the_end_of_the_list_and_what_is_around_it_stays() {
         let home = Home::new();
         let mut daemon = Daemon::start(&home);
         let client = configured(&daemon, engine);
-        let mut talk = Talk { client, appends, list: Vec::new() };
+        let mut talk = Talk { client, appends, list: Vec::new(), generation: 0 };
         talk.say(conversation(400));
         talk.say(vec![say("user", "Find the leak."), say("assistant", "I look for it in the pools.")]);
         talk.say(vec![say("user", "Do so, and then go on with the release.")]);
@@ -145,11 +152,51 @@ fn a_closed_sub_task_leaves_the_end_of_the_list_and_what_is_around_it_stays() {
 }
 
 #[test]
+fn one_that_is_opened_where_another_one_ended_has_its_own_messages_only() {
+    for (engine, appends) in [("compressor", true), ("compressor", false), ("lossless", true)] {
+        let home = Home::new();
+        let mut daemon = Daemon::start(&home);
+        let client = configured(&daemon, engine);
+        let mut talk = Talk { client, appends, list: Vec::new(), generation: 0 };
+        talk.say(conversation(400));
+        talk.step(EpisodeAction::Open, "find the leak", None).unwrap();
+        talk.say(sub_task());
+        talk.step(EpisodeAction::Close, "find the leak", Some("a pool")).unwrap();
+        talk.step(EpisodeAction::Open, "mend it", None).unwrap();
+        talk.say(vec![say("user", "Mend it."), say("assistant", "I do.")]);
+        let done = talk.compress();
+        assert_eq!(done.report.episodes, 1, "{engine}");
+        talk.go_on(done.messages.unwrap());
+        daemon.kill();
+        daemon = Daemon::start(&home);
+        talk.client = daemon.client();
+        let kept = [say("user", "A word in between: port 4711."), say("assistant", "Noted.")];
+        talk.say(vec![say("user", "And test it."), say("assistant", "It works.")]);
+        let closed = talk.step(EpisodeAction::Close, "mend it", Some("tested")).unwrap();
+        assert_eq!(closed.messages, 4, "{engine}");
+        talk.say(kept.to_vec());
+        talk.say(vec![say("user", "What now?"), say("assistant", "The release.")]);
+        let params = CompressParams {
+            session: "s".into(),
+            messages: talk.sent(),
+            force: Some(true),
+            ..CompressParams::default()
+        };
+        let done = talk.client.context_compress(params).unwrap().compressed().unwrap();
+        let new = done.messages.unwrap();
+        assert!(kept.iter().all(|one| new.contains(one)) && !new.contains(&say("user", "And test it.")), "{engine}");
+        let lines = handoff(&new);
+        assert!(lines.contains("- find the leak (41 messages)") || lines.contains("- find the leak (40 messages)"));
+        assert!(lines.contains("- mend it ("), "{engine}: {lines}");
+    }
+}
+
+#[test]
 fn a_step_that_can_not_be_taken_says_why() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let client = configured(&daemon, "compressor");
-    let mut talk = Talk { client, appends: true, list: Vec::new() };
+    let mut talk = Talk { client, appends: true, list: Vec::new(), generation: 0 };
     let kind = |result: Result<EpisodeResult, ClientError>| match result {
         Err(ClientError::Rpc(error)) => (error.kind, error.message),
         other => panic!("{other:?}"),

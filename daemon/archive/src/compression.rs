@@ -49,6 +49,8 @@ pub struct Beside<'a> {
     pub nodes: &'a [NodeRow],
     /// Messages that stay in the list in another form: their position before, and that form as JSON text.
     pub replaced: &'a [(u64, &'a str)],
+    /// Behind which messages episodes begin in the new list, by their numbers; the others as before.
+    pub anchors: &'a [(u64, String)],
 }
 
 /// A compression that is being kept, in one transaction: dropped before [`Keeping::keep`] it
@@ -138,6 +140,7 @@ impl Keeping<'_> {
         }
         node::save(&transaction, removal.session, removal.handle, beside.nodes)?;
         original::save(&transaction, removal, beside.replaced)?;
+        episode::save_anchors(&transaction, removal.session, beside.anchors)?;
         if let Some(row) = beside.engine {
             engine::save(&transaction, removal.session, row)?;
         }

@@ -7,16 +7,18 @@ use crate::{Archive, ArchiveError, Reader, transcript};
 /// Episodes of one session that are remembered; of more the oldest are forgotten.
 const MOST: u64 = 200;
 
-const COLUMNS: &str = "title, outcome, after, last, at";
+const COLUMNS: &str = "number, title, outcome, after, last, at";
 
 /// An episode. What `after` and `last` are made of is the writer's business.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeRow {
+    /// Names it among those of its session; whatever is said of one that is to be opened.
+    pub number: u64,
     /// What it is about.
     pub title: String,
     /// What came of it.
     pub outcome: Option<String>,
-    /// Tells which message was the last one before it; none where there was none.
+    /// Tells behind which message it begins; none where there was none.
     pub after: Option<String>,
     /// Tells which message was its last one; none while it is open.
     pub last: Option<String>,
@@ -27,6 +29,7 @@ pub struct EpisodeRow {
 impl EpisodeRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
+            number: row.get("number")?,
             title: row.get("title")?,
             outcome: row.get("outcome")?,
             after: row.get("after")?,
@@ -106,11 +109,22 @@ fn open(connection: &Connection, session: &str, title: &str) -> Result<Option<i6
     Ok(query.query_row([session, title], |row| row.get(0)).optional()?)
 }
 
+/// Says anew behind which messages episodes of a session begin, by their numbers.
+pub(crate) fn save_anchors(
+    connection: &Connection,
+    session: &str,
+    anchors: &[(u64, String)],
+) -> Result<(), ArchiveError> {
+    let mut query = connection.prepare_cached("UPDATE episode SET after = ?3 WHERE session = ?1 AND number = ?2")?;
+    for (number, after) in anchors {
+        query.execute(params![session, number, after])?;
+    }
+    Ok(())
+}
+
 /// Gives the episodes of a session to the one that goes on for it.
 pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
-    let text = format!(
-        "INSERT INTO episode (session, number, {COLUMNS}) SELECT ?2, number, {COLUMNS} FROM episode WHERE session = ?1"
-    );
+    let text = format!("INSERT INTO episode (session, {COLUMNS}) SELECT ?2, {COLUMNS} FROM episode WHERE session = ?1");
     connection.prepare_cached(&text)?.execute([from, to])?;
     Ok(())
 }
@@ -123,7 +137,11 @@ mod tests {
     use crate::testing::{archive, session};
 
     fn row(title: &str) -> EpisodeRow {
-        EpisodeRow { title: title.into(), outcome: None, after: Some("a".into()), last: None, at: 1.0 }
+        EpisodeRow { number: 0, title: title.into(), outcome: None, after: Some("a".into()), last: None, at: 1.0 }
+    }
+
+    fn numbered(number: u64, title: &str) -> EpisodeRow {
+        EpisodeRow { number, ..row(title) }
     }
 
     #[test]
@@ -135,11 +153,14 @@ mod tests {
         assert!(archive.open_episode("s", &row("x")).unwrap());
         assert!(archive.open_episode("s", &row("y")).unwrap());
         assert!(!archive.open_episode("s", &row("x")).unwrap(), "it is open");
-        let closed = EpisodeRow { outcome: Some("done".into()), last: Some("b".into()), ..row("x") };
+        let closed = EpisodeRow { outcome: Some("done".into()), last: Some("b".into()), ..numbered(1, "x") };
         assert_eq!(archive.close_episode("s", "x", Some("done"), "b").unwrap(), Some(closed.clone()));
         assert_eq!(archive.close_episode("s", "x", None, "c").unwrap(), None, "it is closed");
         assert!(archive.open_episode("s", &row("x")).unwrap());
-        assert_eq!(archive.reader().episodes("s").unwrap(), [closed, row("y"), row("x")]);
+        assert_eq!(archive.reader().episodes("s").unwrap(), [closed.clone(), numbered(2, "y"), numbered(3, "x")]);
+        save_anchors(archive.connection(), "s", &[(2, "a b".into()), (7, "c".into())]).unwrap();
+        let anew = EpisodeRow { after: Some("a b".into()), ..numbered(2, "y") };
+        assert_eq!(archive.reader().episodes("s").unwrap(), [closed, anew, numbered(3, "x")]);
         copy(archive.connection(), "s", "t").unwrap();
         archive.remove_session("s").unwrap();
         assert!(archive.reader().episodes("s").unwrap().is_empty());

@@ -66,9 +66,17 @@ pub fn tail_cut(messages: &[Message], head_end: usize, budget: u64, protect_last
     let open = pairs::in_flight(messages).filter(|&open| open <= cut);
     let cut = match open {
         Some(open) => open.max(head_end),
-        None => cut.max(head_end + 1),
+        None => behind_results(messages, cut.max(head_end + 1)).unwrap_or(head_end),
     };
     TailCut { cut: cut.min(n), min_tail }
+}
+
+/// The cut moved forward past results, whose call is before it; none where nothing else follows.
+fn behind_results(messages: &[Message], cut: usize) -> Option<usize> {
+    match messages.get(cut..).unwrap_or_default() {
+        [] => Some(cut),
+        rest => Some(cut + rest.iter().position(|message| !message.is(Role::Tool))?),
+    }
 }
 
 /// The first message of the tail as far as its weight decides.

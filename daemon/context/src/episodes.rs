@@ -1,38 +1,47 @@
 //! Episodes: sub-tasks that the agent opened and closed. The next compression takes what was said in one out of the
 //! list, and leaves a line of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::fingerprint::Fingerprint;
-use crate::handoff;
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 
+mod anchors;
 pub(crate) mod section;
 
-/// A sub-task that was closed.
+pub use anchors::Anchors;
+
+/// A sub-task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
+    /// Names it among those of its session.
+    pub number: u64,
     /// What it was about, in one line.
     pub title: String,
     /// What came of it, in one line.
     pub outcome: Option<String>,
-    /// The last message before it; none where it was opened before anything was said.
-    pub after: Option<Fingerprint>,
-    /// Its last message.
-    pub last: Fingerprint,
+    /// What it begins behind.
+    pub after: Anchors,
+    /// Its last message; none while it is open.
+    pub last: Option<Fingerprint>,
 }
 
-/// The closed episodes of a session, oldest first.
+/// The episodes of a session, oldest first. Those that are closed leave the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Episodes(Vec<Episode>);
+
+/// Where messages that are looked for stand in a list, in order.
+type Places = HashMap<Fingerprint, Vec<usize>>;
 
 /// An episode and where it stands in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// See [`Episode::number`].
+    pub(crate) number: u64,
     pub(crate) title: String,
     pub(crate) outcome: Option<String>,
     /// Calls in it have their results in it, and no results are in it whose call is not.
@@ -40,33 +49,42 @@ pub(crate) struct Found {
 }
 
 impl Episodes {
-    /// Those that stand in a list, with what of each stands there.
+    /// The closed ones that stand in a list, with what of each stands there.
     pub(crate) fn find(&self, messages: &[Message]) -> Vec<Found> {
-        if self.0.is_empty() {
+        if self.0.iter().all(|episode| episode.last.is_none()) {
             return Vec::new();
         }
-        let wanted =
-            |one: &Fingerprint| self.0.iter().any(|episode| episode.last == *one || episode.after == Some(*one));
-        let all = messages.par_iter().enumerate().with_min_len(FEW_MESSAGES);
-        let known: Vec<(Fingerprint, usize)> =
-            all.map(|(at, message)| (Fingerprint::of(message), at)).filter(|(one, _)| wanted(one)).collect();
-        let mut places: HashMap<Fingerprint, Vec<usize>> = HashMap::new();
-        for (one, at) in known {
-            places.entry(one).or_default().push(at);
-        }
+        let places = self.places(messages);
         let found = |episode: &Episode| {
-            let range = with_results(messages, episode.range(&places, messages)?);
-            let Episode { title, outcome, .. } = episode.clone();
-            (!range.is_empty()).then_some(Found { title, outcome, range })
+            let range = with_results(messages, episode.range(&places)?);
+            let Episode { number, title, outcome, .. } = episode.clone();
+            (!range.is_empty()).then_some(Found { number, title, outcome, range })
         };
         self.0.iter().filter_map(found).collect()
     }
-}
 
-impl Episodes {
-    /// What of each stands in a list.
+    /// Whether one has that number.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.0.iter().any(|episode| episode.number == number)
+    }
+
+    /// What of each closed one stands in a list.
     pub fn ranges(&self, messages: &[Message]) -> Vec<Range<usize>> {
         self.find(messages).into_iter().map(|found| found.range).collect()
+    }
+
+    /// Where the messages stand that the episodes are known by.
+    fn places(&self, messages: &[Message]) -> Places {
+        let wanted: HashSet<Fingerprint> =
+            self.0.iter().flat_map(|episode| episode.after.iter().copied().chain(episode.last)).collect();
+        let all = messages.par_iter().enumerate().with_min_len(FEW_MESSAGES);
+        let known: Vec<(Fingerprint, usize)> =
+            all.map(|(at, message)| (Fingerprint::of(message), at)).filter(|(one, _)| wanted.contains(one)).collect();
+        let mut places = Places::new();
+        for (one, at) in known {
+            places.entry(one).or_default().push(at);
+        }
+        places
     }
 }
 
@@ -77,26 +95,35 @@ impl FromIterator<Episode> for Episodes {
 }
 
 impl Episode {
-    /// Where it stands in a list. Where its first or its last message was said more than once, the oldest and shortest
-    /// part is meant: too little leaves then, and nothing that is newer.
-    fn range(&self, places: &HashMap<Fingerprint, Vec<usize>>, messages: &[Message]) -> Option<Range<usize>> {
-        let lasts = places.get(&self.last)?;
-        let Some(after) = self.after else { return Some(0..lasts.first()? + 1) };
-        if after == self.last {
-            return None;
+    /// Where a closed one stands in a list. Where its first or its last message was said more than once, the oldest and
+    /// shortest part is meant, and nothing where its beginning is not known: too little leaves then, and nothing that
+    /// is newer.
+    fn range(&self, places: &Places) -> Option<Range<usize>> {
+        let last = self.last.filter(|last| !self.after.has(last))?;
+        let lasts = places.get(&last)?;
+        if self.after.is_empty() {
+            return Some(0..lasts.first()? + 1);
         }
-        match places.get(&after) {
-            Some(afters) => lasts.iter().find_map(|&last| {
-                let before = afters.iter().rfind(|&&after| after < last)?;
-                Some(before + 1..last + 1)
-            }),
-            // Its beginning left the list with an earlier compression.
-            None => {
-                let last = *lasts.first()?;
-                let earlier = messages.get(..last)?.iter().rposition(handoff::is_handoff)?;
-                Some(earlier + 1..last + 1)
-            }
+        let afters = self.afters(places);
+        let first = afters.first()?;
+        let last = *lasts.get(lasts.partition_point(|last| last <= first))?;
+        let before = afters.get(afters.partition_point(|after| *after < last).checked_sub(1)?)?;
+        Some(before + 1..last + 1)
+    }
+
+    /// Where it begins in a list, be it closed or open.
+    fn begin(&self, places: &Places) -> Option<usize> {
+        match self.last {
+            Some(_) => self.range(places).map(|range| range.start).filter(|begin| *begin > 0),
+            None => self.afters(places).last().map(|after| after + 1),
         }
+    }
+
+    /// Where the messages stand that it begins behind, in order.
+    fn afters(&self, places: &Places) -> Vec<usize> {
+        let mut all: Vec<usize> = self.after.iter().filter_map(|one| places.get(one)).flatten().copied().collect();
+        all.sort_unstable();
+        all
     }
 }
 
@@ -113,11 +140,19 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
+    use crate::handoff;
+    use crate::run::Slot;
     use crate::testing::{list, say};
 
     fn episode(messages: &[Message], after: Option<usize>, last: usize) -> Episode {
         let of = |at: usize| Fingerprint::of(&messages[at]);
-        Episode { title: "look".into(), outcome: None, after: after.map(of), last: of(last) }
+        Episode {
+            number: 1,
+            title: "look".into(),
+            outcome: None,
+            after: Anchors::behind(after.map(of)),
+            last: Some(of(last)),
+        }
     }
 
     fn range(messages: &[Message], episode: Episode) -> Option<Range<usize>> {
@@ -159,13 +194,43 @@ mod tests {
     }
 
     #[test]
-    fn one_whose_beginning_left_the_list_begins_behind_the_handoff() {
-        let before = list("suaaua");
-        let wanted = episode(&before, Some(1), 4);
-        let mut after = vec![before[0].clone()];
-        after.extend_from_slice(&before[2..]);
-        assert_eq!(range(&after, wanted.clone()), None);
-        after[1] = handoff::standalone(&handoff::with_frame("what was done"), Role::User);
-        assert_eq!(range(&after, wanted), Some(2..4));
+    fn one_whose_beginning_left_the_list_is_known_by_what_stands_before_it_then() {
+        let before = list("suaauauaa");
+        for last in [None, Some(7)] {
+            let wanted = Episode { last: last.map(|at| Fingerprint::of(&before[at])), ..episode(&before, Some(4), 7) };
+            let episodes = Episodes::from_iter([wanted.clone()]);
+            let handoff = handoff::standalone(&handoff::with_frame("what was done"), Role::User);
+            let merged = handoff::merged(&handoff::with_frame("what was done"), &before[5]);
+            let same = |slots: &[Slot]| episodes.anchored_anew(&before, slots).is_empty();
+            // As it was; with less before it.
+            assert!(same(&(0..9).map(Slot::Kept).collect::<Vec<_>>()));
+            assert!(same(&[0, 4, 5, 6, 7, 8].map(Slot::Kept)));
+            for slots in [
+                vec![Slot::Kept(0), Slot::Kept(3), Slot::Kept(5), Slot::Kept(6), Slot::Kept(7), Slot::Kept(8)],
+                vec![
+                    Slot::Kept(0),
+                    Slot::Inserted(handoff),
+                    Slot::Kept(5),
+                    Slot::Kept(6),
+                    Slot::Kept(7),
+                    Slot::Kept(8),
+                ],
+                vec![Slot::Kept(0), Slot::Replaced { index: 5, message: merged }, Slot::Kept(6), Slot::Kept(7)],
+                vec![Slot::Kept(0), Slot::Replaced { index: 4, message: say("user", "short") }, Slot::Kept(7)],
+            ] {
+                let anew = episodes.anchored_anew(&before, &slots);
+                let [(1, after)] = &anew[..] else { panic!("{anew:?}") };
+                assert_eq!(after.to_string().parse().as_ref(), Ok(after));
+                let after: Vec<Message> = slots.iter().map(|slot| slot.message(&before).unwrap().clone()).collect();
+                let [(_, anchors)] = &anew[..] else { panic!("{anew:?}") };
+                let closed =
+                    Episode { after: anchors.clone(), last: Some(Fingerprint::of(&before[7])), ..wanted.clone() };
+                let begin = slots.iter().position(|slot| slot.index().is_some_and(|at| at >= 5)).unwrap();
+                let end = slots.iter().position(|slot| slot.index() == Some(7)).unwrap() + 1;
+                assert_eq!(range(&after, closed.clone()), Some(begin..end));
+                assert_eq!(range(&before, closed), Some(5..8), "an undo brings the older one back");
+                assert_eq!(range(&after, episode(&before, Some(4), 7)), None, "nothing leaves where nobody knows");
+            }
+        }
     }
 }

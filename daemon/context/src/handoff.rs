@@ -143,9 +143,11 @@ pub fn is_handoff(message: &Message) -> bool {
     }
 }
 
-/// Whether a message is a handoff and nothing else.
+/// Whether a message is a handoff and nothing else: one that calls tools says that beside it.
 pub fn is_only_handoff(message: &Message) -> bool {
-    is_handoff(message) && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
+    is_handoff(message)
+        && message.tool_calls().is_empty()
+        && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
 }
 
 fn begins(text: &str) -> bool {
@@ -221,10 +223,14 @@ pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
         return None;
     }
     let content = match message.content() {
-        Content::Text(_) => json::encode(behind(&message.text())?),
+        Content::Text(_) => match behind(&message.text())? {
+            // What says nothing but its calls.
+            "" => "null".to_owned(),
+            own => json::encode(own.strip_prefix('\n').unwrap_or(own)),
+        },
         Content::List(parts) => {
             let first = parts.first()?;
-            behind(&first.text(message.raw())?).filter(|rest| rest.is_empty())?;
+            behind(&first.text(message.raw())?).filter(|rest| rest.trim().is_empty())?;
             let kept: Vec<&str> = parts.iter().skip(1).map(|part| part.span.slice(message.raw())).collect();
             format!("[{}]", kept.join(", "))
         }
@@ -233,14 +239,13 @@ pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     Some(message.with_content(&content, &[]).without_field(METADATA_KEY))
 }
 
-/// What stands behind the end marker and the blank line that follows it.
+/// What stands behind the line of the end marker.
 fn behind(text: &str) -> Option<&str> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
         if is_end_marker(line) {
-            let rest = text.get(at..)?;
-            return Some(rest.strip_prefix('\n').unwrap_or(rest));
+            return text.get(at..);
         }
     }
     None

@@ -4,10 +4,10 @@ use crate::boundary::head_end;
 use crate::handoff;
 use crate::handoff::Section;
 use crate::json;
-use crate::message::{Content, Message, Role};
+use crate::message::{Message, Role};
 
 /// What is to be summarised, and on top of what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Turns {
     /// The summary so far.
     pub previous: Option<String>,
@@ -19,26 +19,69 @@ pub struct Turns {
     pub indexes: Vec<usize>,
 }
 
+/// What the session knows of the handoffs in its list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier<'a> {
+    /// The summary of the newest one.
+    pub held: Option<&'a str>,
+    /// Whether each of them covers what stood at its own place only, not all before it.
+    pub is_scattered: bool,
+}
+
 /// Chooses the turns of `messages[start..end]`.
 ///
-/// The newest handoff before `end` says what was summarised already; a summary that is `held`
+/// The newest handoff before `end` says what was summarised already; a summary that is held
 /// counts only if there is such a handoff, else it belongs to another session. What stood behind
-/// the end marker of a handoff in the middle is a turn of its own.
-pub fn choose(messages: &[Message], start: usize, end: usize, held: Option<&str>) -> Turns {
-    let from = usize::from(messages.first().is_some_and(|first| first.is(Role::System)));
+/// the end marker of a handoff in the middle is a turn of its own, and so are the calls of one that was
+/// put in front of them. Where handoffs are scattered, all of the middle counts, whatever stands before what.
+pub fn choose(messages: &[Message], start: usize, end: usize, earlier: Earlier<'_>) -> Turns {
     let end = end.min(messages.len());
+    let is_inside = (start..end).any(|at| messages.get(at).is_some_and(handoff::is_handoff));
+    match earlier.is_scattered && is_inside {
+        true => all_between(messages, start, end),
+        false => behind_newest(messages, start, end, earlier.held),
+    }
+}
+
+/// The turns of a middle with handoffs that each cover what stood at their own place.
+fn all_between(messages: &[Message], start: usize, end: usize) -> Turns {
+    let mut out = Turns::default();
+    let mut bodies = Vec::new();
+    for (at, message) in messages.iter().enumerate().take(end).skip(start) {
+        if !handoff::is_handoff(message) {
+            out.push(at, message.clone());
+            continue;
+        }
+        let text = message.text();
+        bodies.extend(handoff::split(&text).map(|parts| parts.body).filter(|body| !body.trim().is_empty()));
+        for Section { kind, text } in handoff::sections(&text) {
+            match out.carried.iter_mut().find(|section| section.kind == kind) {
+                Some(section) => section.text = format!("{}\n{text}", section.text),
+                None => out.carried.push(Section { kind, text }),
+            }
+        }
+        if let Some(own) = own_words(message) {
+            out.push(at, own);
+        }
+    }
+    out.previous = (!bodies.is_empty()).then(|| bodies.join("\n\n"));
+    out
+}
+
+fn behind_newest(messages: &[Message], start: usize, end: usize, held: Option<&str>) -> Turns {
+    let from = usize::from(messages.first().is_some_and(|first| first.is(Role::System)));
     let found = (from..end).rev().find(|&at| handoff::is_handoff(&messages[at]));
-    let mut out = Turns { previous: None, carried: Vec::new(), turns: Vec::new(), indexes: Vec::new() };
+    let mut out = Turns::default();
     let mut first = start;
     if let Some(at) = found {
         let text = messages[at].text();
-        let parts = handoff::split(&text);
+        let body = handoff::split(&text).map(|parts| parts.body);
         out.carried = handoff::sections(&text);
-        let (body, rest) = parts.map_or_else(Default::default, |parts| (parts.body, parts.rest));
-        out.previous = held.map(str::to_owned).or(Some(body)).filter(|body| !body.trim().is_empty());
-        if at >= start && !rest.is_empty() {
-            out.turns.push(remainder(&messages[at], &rest));
-            out.indexes.push(at);
+        out.previous = held.map(str::to_owned).or(body).filter(|body| !body.trim().is_empty());
+        if at >= start
+            && let Some(own) = own_words(&messages[at])
+        {
+            out.push(at, own);
         }
         first = start.max(at + 1);
     }
@@ -48,12 +91,19 @@ pub fn choose(messages: &[Message], start: usize, end: usize, held: Option<&str>
     out
 }
 
-/// The message without the handoff that was merged into it.
-fn remainder(message: &Message, rest: &str) -> Message {
-    match message.content() {
-        Content::Text(_) | Content::List(_) => message.with_content(&json::encode(rest), &[]),
-        _ => message.clone(),
+impl Turns {
+    fn push(&mut self, at: usize, turn: Message) {
+        self.turns.push(turn);
+        self.indexes.push(at);
     }
+}
+
+/// The message that a handoff was merged into, as it was before, or what of it stood behind the end marker.
+fn own_words(message: &Message) -> Option<Message> {
+    handoff::without_handoff(message).or_else(|| {
+        let rest = handoff::split(&message.text())?.rest;
+        (!rest.is_empty()).then(|| message.with_content(&json::encode(&rest), &[]))
+    })
 }
 
 /// Whether anything lies between head and tail.

@@ -25,6 +25,8 @@ pub struct PlanRequest {
     pub focus: Focus,
     /// A summary that the session holds already.
     pub previous_summary: Option<String>,
+    /// As in [`EngineState::has_scattered_handoffs`](crate::engine::EngineState::has_scattered_handoffs).
+    pub has_scattered_handoffs: bool,
     /// Today in the user's time zone.
     pub today: Option<Today>,
     /// What the agent wishes for its messages.

@@ -9,7 +9,7 @@ use crate::pins::Pins;
 pub struct Wishes {
     /// Outputs that the agent is done with.
     pub discards: Discards,
-    /// Sub-tasks that it closed.
+    /// Its sub-tasks.
     pub episodes: Episodes,
     /// Messages that stay.
     pub pins: Pins,

@@ -136,7 +136,9 @@ impl ContextService {
     ) -> Outcome<Plan> {
         let session = self.sessions.ensure(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?.detailed(detail);
-        let request = PlanRequest { wishes: self.compression.wishes(&session).await?, ..request };
+        let wishes = self.compression.wishes(&session).await?;
+        let has_scattered_handoffs = session.record().engine.has_scattered_handoffs;
+        let request = PlanRequest { wishes, has_scattered_handoffs, ..request };
         plan(messages, settings, request).await
     }
 

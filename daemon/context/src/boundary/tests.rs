@@ -90,6 +90,20 @@ fn calls_in_flight_are_never_cut_off() {
 }
 
 #[test]
+fn a_call_behind_the_head_is_not_parted_from_its_results() {
+    // The last words of the model and of the user stand in the head or right behind it: the cut would be behind the call.
+    let mut run = list("suau");
+    run.push(call(&["x", "y"]));
+    run.extend([result("x", "1"), result("y", "2")]);
+    run.extend(list(&"CT".repeat(20)));
+    assert_eq!(cut(&run, 4, 1, 3), run.len() - 4);
+    run[4] = message(&json!({"role": "assistant", "content": "I look.", "tool_calls": [
+        {"id": "x", "function": {"name": "a", "arguments": "{}"}}, {"id": "y", "function": {"name": "a", "arguments": "{}"}}]}));
+    assert_eq!(cut(&run, 4, 1, 3), 7);
+    assert_eq!(cut(&run[..7], 4, 1, 3), 4, "nothing else follows");
+}
+
+#[test]
 fn short_lists_have_an_answer() {
     for n in 0..6 {
         let messages = &list("uauaua")[..n];

@@ -174,6 +174,7 @@ pub(super) fn finish(
         constraints: appended.constraints,
         anchors: appended.anchors,
     };
+    let named_episodes = prepared.named_episodes();
     let constraints = prepared.rules;
     let Weighed { verbatim, shortened } = prepared.weighed;
     let mut state = prepared.state;
@@ -181,7 +182,9 @@ pub(super) fn finish(
     state.dropped = numbers.dropped;
     if prepared.has_handoff {
         state.previous_summary = Some(body);
+        state.named_episodes = named_episodes;
     }
+    state.has_scattered_handoffs = are_scattered(list.iter().map(|placed| &placed.message), prepared.layout.head_end);
     state.note_savings(pct);
     let over = match load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
         true => over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
@@ -189,6 +192,7 @@ pub(super) fn finish(
     };
     let unpinned = pinned::lost(&prepared.input, list.iter().map(|placed| &placed.message), &prepared.pins);
     let (slots, removed) = slots(list, &prepared.input);
+    let anchors = prepared.episodes.anchored_anew(&prepared.input, &slots);
     let unchanged = slots.iter().enumerate().take_while(|(at, slot)| matches!(slot, Slot::Kept(index) if index == at));
     let unchanged = prepared.layout.measures.iter().take(unchanged.count());
     let unchanged = unchanged.fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
@@ -209,10 +213,17 @@ pub(super) fn finish(
         shortened,
         discarded: prepared.layout.discarded.iter().filter(|at| prepared.layout.stays().any(|one| one == **at)).count(),
         episodes: prepared.layout.left().count(),
+        anchors,
         pinned: prepared.layout.pinned.len(),
         unpinned,
         nodes: Vec::new(),
     }
+}
+
+/// Whether handoffs stand elsewhere than right behind the head.
+fn are_scattered<'a>(list: impl Iterator<Item = &'a Message>, head_end: usize) -> bool {
+    let handoffs = list.enumerate().skip(head_end).filter(|(_, message)| handoff::is_handoff(message));
+    handoffs.map(|(at, _)| at).any(|at| at > head_end)
 }
 
 /// What follows the summary: herma's sections, and the caller's in their places.

@@ -15,6 +15,7 @@ use crate::importance::importance;
 use crate::message::Message;
 use crate::pairs;
 use crate::redaction::Redaction;
+use crate::rehydrate::Earlier;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
@@ -123,7 +124,7 @@ fn ordinary_layout(
     if layout.middle().is_empty() {
         return Err(Box::new(layout));
     }
-    let brief = Brief::of(&layout, messages, options.settings, options.held, options.focus);
+    let brief = Brief::of(&layout, messages, options.settings, options.earlier, options.focus);
     if layout.dropped() == 0 || (brief.turns.is_empty() && layout.end - layout.start < 2) {
         return Err(Box::new(layout));
     }
@@ -171,8 +172,8 @@ impl Reduction<'_> {
                 return self.with_handoff(level, handoff);
             }
             if pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
-                let layout = Layout { end: normal.start, tail: normal.start, ..normal.clone() };
-                if let Some(decided) = self.without_handoff(layout, level) {
+                let whole = normal.without_handoff(self.messages);
+                if let Some(decided) = self.without_handoff(whole, level) {
                     return Ok(decided);
                 }
             }
@@ -288,7 +289,7 @@ pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Optio
     let prompt = Prompt::of(current_tokens);
     let options = Options {
         settings,
-        held: None,
+        earlier: Earlier::default(),
         focus: &Focus::Off,
         gain: Gain::Required,
         prompt,

@@ -10,7 +10,7 @@ use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::{PromptParts, Source};
 use crate::redaction::Redaction;
-use crate::rehydrate::{self, Turns};
+use crate::rehydrate::{self, Earlier, Turns};
 use crate::request::{Focus, Today};
 use crate::settings::share;
 use crate::tokens::{Measure, estimate_text, tokens_to_chars};
@@ -34,7 +34,9 @@ const ANSWER_RATIO: f64 = 1.3;
 pub(crate) struct Layout {
     /// Messages that the settings protect at the beginning, whatever the list's length.
     pub(crate) head_size: usize,
-    /// Where the head ends: no tool result stands there.
+    /// Where the head ends, whatever range was chosen: no tool result stands there.
+    pub(crate) head_end: usize,
+    /// Where what leaves begins: the end of the head, or what a chosen range makes of it.
     pub(crate) start: usize,
     /// Where what is to be summarised ends.
     pub(crate) end: usize,
@@ -95,6 +97,7 @@ impl Layout {
         }
         Self {
             head_size,
+            head_end: start,
             start,
             end: cut,
             tail,
@@ -123,6 +126,26 @@ impl Layout {
             *measure = Measure::of(message);
             *pruned = message.clone();
         }
+    }
+
+    /// The same list without a handoff: all of it stays, as far as it was not made shorter. A handoff of before
+    /// stays with it.
+    pub(super) fn without_handoff(&self, messages: &[Message]) -> Self {
+        let mut whole = Self {
+            end: self.start,
+            tail: self.start,
+            kept: Vec::new(),
+            outside: Vec::new(),
+            episodes: Vec::new(),
+            finished: Vec::new(),
+            ..self.clone()
+        };
+        for at in self.middle() {
+            if let Some(message) = messages.get(at).filter(|message| handoff::is_handoff(message)) {
+                whole.restore(at, message);
+            }
+        }
+        whole
     }
 
     /// Where what the handoff replaces begins and ends.
@@ -181,11 +204,11 @@ impl Brief {
         layout: &Layout,
         messages: &[Message],
         settings: &Settings,
-        held: Option<&str>,
+        earlier: Earlier<'_>,
         topic: &Focus,
     ) -> Self {
         let Turns { previous, carried, turns, indexes } =
-            rehydrate::choose(&layout.pruned, layout.start, layout.end, held);
+            rehydrate::choose(&layout.pruned, layout.start, layout.end, earlier);
         let mut brief = Self { turns, indexes, previous, carried, ..Self::default() };
         brief.leave_out(&layout.kept);
         let measure = brief.turns.iter().zip(&brief.indexes).fold(Measure::default(), |sum, (turn, &at)| {

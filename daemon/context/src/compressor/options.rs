@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::rehydrate::Earlier;
 use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
 use crate::wishes::Wishes;
@@ -9,8 +10,8 @@ use crate::wishes::Wishes;
 /// What a decision needs beside the list.
 pub(super) struct Options<'a> {
     pub(super) settings: &'a Settings,
-    /// The summary that the session holds.
-    pub(super) held: Option<&'a str>,
+    /// What the session knows of the handoffs in the list.
+    pub(super) earlier: Earlier<'a>,
     pub(super) focus: &'a Focus,
     pub(super) gain: Gain,
     /// What the caller knows of the prompt.

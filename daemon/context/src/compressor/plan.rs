@@ -6,6 +6,7 @@ use super::layout::{Brief, Layout};
 use super::options::Options;
 use crate::importance::importance;
 use crate::redaction::Redaction;
+use crate::rehydrate::Earlier;
 use crate::request::{Gain, PlanRequest, Prompt};
 use crate::run::Plan;
 use crate::superseded::superseded;
@@ -15,9 +16,10 @@ use crate::{Message, Settings, serialize};
 pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
     let redaction = Redaction::from(settings);
     let held = request.previous_summary.as_deref();
+    let earlier = Earlier { held, is_scattered: request.has_scattered_handoffs };
     let options = Options {
         settings,
-        held,
+        earlier,
         focus: &request.focus,
         gain: Gain::Any,
         prompt: Prompt::default(),
@@ -29,7 +31,7 @@ pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) ->
         Ok(decided) => (decided.layout, decided.brief.unwrap_or_default()),
         Err(_) => {
             let layout = Layout::of(messages, settings);
-            let brief = Brief::of(&layout, messages, settings, held, &request.focus);
+            let brief = Brief::of(&layout, messages, settings, earlier, &request.focus);
             (layout, brief)
         }
     };

@@ -16,12 +16,14 @@ use super::price::chars_within;
 use super::sections::{self, Kept, Material, Record, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
+use crate::episodes::{Episodes, Found};
 use crate::extractive::{Extract, Reason};
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::pins::Pins;
 use crate::redaction::Redaction;
+use crate::rehydrate::Earlier;
 use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Place, Spill, Summary, SummaryRequest, Writer};
@@ -70,6 +72,7 @@ pub struct Prepared {
     pub(super) target: Option<Target>,
     pub(super) weighed: Weighed,
     pub(super) pins: Pins,
+    pub(super) episodes: Episodes,
 }
 
 /// Turns without their secrets, and what stands beside their summary.
@@ -100,7 +103,7 @@ pub fn prepare_and(
 ) -> Result<Prepared, Declined> {
     let options = Options {
         settings,
-        held: state.previous_summary.as_deref(),
+        earlier: Earlier { held: state.previous_summary.as_deref(), is_scattered: state.has_scattered_handoffs },
         focus: &request.focus,
         gain: request.gain,
         prompt: request.prompt(),
@@ -141,6 +144,7 @@ pub fn prepare_and(
         target,
         weighed,
         pins: request.wishes.pins.clone(),
+        episodes: request.wishes.episodes.clone(),
     };
     prepared.limit = if has_handoff { prepared.limit() } else { 0 };
     Ok(prepared)
@@ -194,7 +198,7 @@ impl Prepared {
             let mut all: Vec<(usize, Message)> = turned.chain(beside.filter_map(clean)).collect();
             all.sort_by_key(|(at, _)| *at);
             let kept = Kept {
-                episodes: self.layout.left().collect(),
+                episodes: self.newly_left().collect(),
                 known: Known::of(stays),
                 left_out,
                 all: all.into_iter().map(|(_, message)| message).collect(),
@@ -202,6 +206,17 @@ impl Prepared {
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })
+    }
+
+    /// The episodes of which messages leave for the first time, and how many do.
+    fn newly_left(&self) -> impl Iterator<Item = (&Found, usize)> {
+        self.layout.left().filter(|(found, _)| !self.state.named_episodes.contains(&found.number))
+    }
+
+    /// The numbers of the episodes that a handoff has a line of then.
+    pub(super) fn named_episodes(&self) -> Vec<u64> {
+        let known = self.state.named_episodes.iter().filter(|number| self.episodes.has(**number));
+        known.copied().chain(self.newly_left().map(|(found, _)| found.number)).collect()
     }
 
     /// What the user said and replaced later.

@@ -28,11 +28,13 @@ impl Layout {
         let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
         self.start = earlier.unwrap_or(from);
         (self.end, self.tail) = (end, end);
-        let before = earlier.map_or(from..from, |at| at + 1..from);
+        // What an earlier one was put in front of stays, without it.
+        let alone = earlier.filter(|&at| messages.get(at).is_some_and(handoff::is_only_handoff));
+        let before = alone.map(|at| at + 1).or(earlier).unwrap_or(from)..from;
         let user = exchange.user.filter(|at| (from..end).contains(at));
         self.outside = before.chain(user).collect();
         // Nor does anything become shorter there.
-        let leaves = |at: &usize| Some(*at) == earlier || ((from..end).contains(at) && Some(*at) != user);
+        let leaves = |at: &usize| Some(*at) == alone || ((from..end).contains(at) && Some(*at) != user);
         for (at, message) in messages.iter().enumerate().filter(|(at, _)| !leaves(at)) {
             let is_replaced = self.middle().contains(&at);
             self.restore(at, &freed(message, is_replaced));

@@ -117,9 +117,8 @@ impl<'a> TightLayouts<'a> {
         if self.ahead() + last.tokens > most.min(self.before.saturating_sub(1)) {
             return None;
         }
-        let start = self.normal.start;
-        let count = self.stripped.count + last.spilled.len();
-        let mut layout = Layout { end: start, tail: start, pruned_count: count, ..self.normal.clone() };
+        let mut layout = self.normal.without_handoff(self.messages);
+        layout.pruned_count = self.stripped.count + last.spilled.len();
         layout.pruned.clone_from(&self.stripped.messages);
         put(&mut layout, last);
         Some(layout)
@@ -178,8 +177,8 @@ impl<'a> TightLayouts<'a> {
         }
         let count = self.normal.pruned_count + last.spilled.len();
         let mut layout = Layout { end: cut, tail: cut, kept, pruned_count: count, ..self.normal.clone() };
-        let Options { settings, held, focus, .. } = self.options;
-        let brief = Brief::of(&layout, self.messages, settings, *held, focus);
+        let Options { settings, earlier, focus, .. } = self.options;
+        let brief = Brief::of(&layout, self.messages, settings, *earlier, focus);
         layout.pruned[..start].clone_from_slice(&self.stripped.messages[..start]);
         if let (Some(at), Some((_, user))) = (user, &self.user) {
             layout.pruned[at] = user.clone();

@@ -198,6 +198,7 @@ mod tests {
 
     use super::*;
     use crate::importance::importance;
+    use crate::rehydrate::Earlier;
     use crate::request::Focus;
     use crate::testing::{call_of, result, say, settings};
 
@@ -227,7 +228,7 @@ mod tests {
     fn kept_of(list: &[Message], head: usize, tail: usize, tokens: u64) -> Vec<usize> {
         let settings = settings(200_000, head, 3);
         let mut layout = Layout { end: tail, tail, ..Layout::of(list, &settings) };
-        let mut brief = Brief::of(&layout, list, &settings, None, &Focus::Off);
+        let mut brief = Brief::of(&layout, list, &settings, Earlier::default(), &Focus::Off);
         let before = (brief.turns.len(), layout.dropped());
         let kept = keep(&mut layout, &mut brief, list, tokens, &importance(list));
         assert_eq!(layout.kept, kept);

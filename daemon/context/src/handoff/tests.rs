@@ -101,3 +101,24 @@ fn a_body_cannot_fake_a_boundary() {
     assert_eq!(defused(&body), "a\nb");
     assert!(is_only_handoff(&say("user", &with_frame(&defused(&body)))));
 }
+
+#[test]
+fn what_a_handoff_was_put_in_front_of_comes_back_as_it_was() {
+    let text = with_frame("what was done");
+    let calls = json!([{"id": "1", "function": {"name": "look", "arguments": "{}"}}]);
+    for content in [
+        json!(null),
+        json!(""),
+        json!("words"),
+        json!("\nwords\n\n"),
+        json!([]),
+        json!([{"type": "text", "text": "x"}]),
+    ] {
+        let before = message(&json!({"role": "assistant", "content": content, "tool_calls": calls}));
+        let merged = merged(&text, &before);
+        assert!(is_handoff(&merged) && !is_only_handoff(&merged), "{content}");
+        let after: Value = serde_json::from_str(without_handoff(&merged).unwrap().raw()).unwrap();
+        assert_eq!(after, serde_json::from_str::<Value>(before.raw()).unwrap());
+    }
+    assert_eq!(without_handoff(&say("user", &text)), None);
+}

@@ -81,6 +81,8 @@ impl Said {
         if !is_read || message.is(Role::System) || handoff::is_only_handoff(message) {
             return said;
         }
+        let own = handoff::without_handoff(message);
+        let message = own.as_ref().unwrap_or(message);
         let text = message.text();
         for part in ends(&text, TEXT_BYTES) {
             said.values.extend(values(part).map(|value| exact(value.text, value.kind)));

@@ -55,6 +55,10 @@ fn parts_stand_behind_the_handoff_in_the_order_of_the_conversation() {
     assert_eq!(with_parts(&base, &parts), list);
     let found: Vec<_> = find(&list, &parts).into_iter().map(|(part, range)| (part.id.as_str(), range)).collect();
     assert_eq!(found, [("nod_2", 3..7), ("nod_1", 7..9)]);
+    // So do the calls that it was put in front of, with their results.
+    let into = handoff::merged(&handoff::with_frame("done"), &call(&["1"]));
+    let calls = [say("system", "s"), say("user", "u"), into, result("1", "x")];
+    assert_eq!(place(&calls, 0, &[]), Some(2));
     // A message that the handoff was put into stands behind them.
     let into = handoff::merged(&handoff::with_frame("done"), &say("user", "now"));
     let base = [say("system", "s"), say("assistant", "a"), into];

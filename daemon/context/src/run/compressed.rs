@@ -3,6 +3,7 @@
 use super::{EngineState, Over};
 use crate::cache::Sizes;
 use crate::constraints::Update;
+use crate::episodes::Anchors;
 use crate::importance::Importance;
 use crate::message::Message;
 use crate::node::NewNode;
@@ -34,6 +35,9 @@ pub struct Compressed {
     pub discarded: usize,
     /// Closed episodes of which messages left the list.
     pub episodes: usize,
+    /// What the beginnings of episodes are known by in the new list, where that is something else: their numbers with
+    /// that.
+    pub anchors: Vec<(u64, Anchors)>,
     /// Messages of the new list that are pinned, or stay because they belong to one that is.
     pub pinned: usize,
     /// Positions of pinned messages of the input that gave way, because the list could not be sent with them.
@@ -54,10 +58,7 @@ pub struct Scored {
 impl Compressed {
     /// The whole new list; kept messages are those of `input`, which must be the input itself.
     pub fn messages<'a>(&'a self, input: &'a [Message]) -> impl Iterator<Item = &'a Message> {
-        self.slots.iter().filter_map(|slot| match slot {
-            Slot::Kept(index) => input.get(*index),
-            Slot::Replaced { message, .. } | Slot::Inserted(message) => Some(message),
-        })
+        self.slots.iter().filter_map(|slot| slot.message(input))
     }
 }
 
@@ -75,6 +76,24 @@ pub enum Slot {
     },
     /// A message that was not in the input.
     Inserted(Message),
+}
+
+impl Slot {
+    /// The message; kept ones are those of `input`, which must be the input itself.
+    pub fn message<'a>(&'a self, input: &'a [Message]) -> Option<&'a Message> {
+        match self {
+            Self::Kept(index) => input.get(*index),
+            Self::Replaced { message, .. } | Self::Inserted(message) => Some(message),
+        }
+    }
+
+    /// Its position in the input, where it was there.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Self::Kept(index) | Self::Replaced { index, .. } => Some(*index),
+            Self::Inserted(_) => None,
+        }
+    }
 }
 
 /// An input message whose text left the list.

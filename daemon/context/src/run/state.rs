@@ -42,6 +42,10 @@ pub struct EngineState {
     pub compression_count: u64,
     /// The body of the last summary, without prefix, marker and what herma appends.
     pub previous_summary: Option<String>,
+    /// Whether handoffs of the list cover what stood at their own places only: a range was compressed.
+    pub has_scattered_handoffs: bool,
+    /// Numbers of the episodes that a handoff has a line of: what of one is left then needs no other one.
+    pub named_episodes: Vec<u64>,
     /// Savings of the last run, in percent.
     pub savings_pct: f64,
     /// Weak runs in a row.
@@ -91,6 +95,8 @@ impl Default for EngineState {
             pressure_level: 0,
             compression_count: 0,
             previous_summary: None,
+            has_scattered_handoffs: false,
+            named_episodes: Vec::new(),
             savings_pct: 100.0,
             ineffective_count: 0,
             last_error: None,
@@ -111,6 +117,7 @@ impl EngineState {
     /// The end of a session forgets the summary only.
     pub fn end_session(&mut self) {
         self.previous_summary = None;
+        self.has_scattered_handoffs = false;
     }
 
     /// Clears what belongs to one run.
@@ -215,6 +222,8 @@ impl EngineState {
         let Self {
             compression_count,
             previous_summary,
+            has_scattered_handoffs,
+            named_episodes,
             savings_pct,
             ineffective_count,
             last_error,
@@ -226,6 +235,8 @@ impl EngineState {
         } = run;
         self.compression_count = compression_count;
         self.previous_summary = previous_summary;
+        self.has_scattered_handoffs = has_scattered_handoffs;
+        self.named_episodes = named_episodes;
         self.savings_pct = savings_pct;
         self.ineffective_count = ineffective_count;
         self.last_error = last_error;

@@ -61,6 +61,8 @@ struct Reader {
 
 impl Reader {
     fn message(&mut self, message: &Message, call: Option<(&Message, usize)>, is_read: bool) {
+        let own = handoff::without_handoff(message);
+        let message = own.as_ref().unwrap_or(message);
         match message.role() {
             Role::Tool if is_read => self.result(message, call),
             Role::Tool | Role::System => {}

@@ -12,7 +12,7 @@ use herma_archive::node::NodeRow;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
-use herma_archive::undo::{NoUndo, Undo, Undoable, Undone};
+use herma_archive::undo::{NoUndo, Undo, Undoable, Undone, normal};
 use herma_context::Message;
 use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
@@ -216,6 +216,8 @@ impl<T> NewList<T> {
         };
         let replaced: Vec<(u64, &str)> = self.compressed.slots.iter().filter_map(replaced).collect();
         let nodes: Vec<NodeRow> = self.compressed.nodes.iter().map(nodes::row).collect();
+        let anchors: Vec<(u64, String)> =
+            self.compressed.anchors.iter().map(|(number, after)| (*number, after.to_string())).collect();
         let beside = Beside {
             engine: Some(&engine),
             constraints: &constraints,
@@ -223,6 +225,7 @@ impl<T> NewList<T> {
             undo: Some(&undoable),
             nodes: &nodes,
             replaced: &replaced,
+            anchors: &anchors,
         };
         let going_on = keeping.keep(&removal, &beside)?;
         Ok((self.then)(going_on))
@@ -259,7 +262,8 @@ fn after(slot: &Slot) -> After<'_> {
 /// is then; `None` when the list is another one.
 fn keep_up(keeping: &Keeping<'_>, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
     let kept = keeping.reader().transcript(id)?;
-    if !kept.iter().zip(input).all(|(kept, message)| kept == message.raw()) {
+    let is_same = |kept: &str, sent: &str| kept == sent || normal(kept) == normal(sent);
+    if !kept.iter().zip(input).all(|(kept, message)| is_same(kept, message.raw())) {
         return Ok(None);
     }
     let rest: Vec<&str> = input.iter().skip(kept.len()).map(Message::raw).collect();

@@ -1,12 +1,12 @@
 //! Episodes: sub-tasks that an agent opens and closes, so that what was said in them leaves the list when it is done.
 
 use herma_archive::episode::EpisodeRow;
-use herma_context::episodes::{Episode, Episodes};
+use herma_context::episodes::{Anchors, Episodes};
 use herma_context::fingerprint::Fingerprint;
 use herma_context::{Message, tokens};
 
 use super::discards::in_one_line;
-use super::{CompressionService, parse};
+use super::{CompressionService, parse, wishes};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
@@ -78,9 +78,10 @@ impl CompressionService {
 
     async fn open_episode(&self, session: &Session, title: &str, now: Now) -> Outcome<()> {
         let row = EpisodeRow {
+            number: 0,
             title: title.to_owned(),
             outcome: None,
-            after: now.last.map(|last| last.to_string()),
+            after: now.last.map(|last| Anchors::behind(Some(last)).to_string()),
             last: None,
             at: unix_now(),
         };
@@ -106,9 +107,7 @@ impl CompressionService {
         };
         self.forget(&session.id);
         blocking("context.episode", move || {
-            let after = row.after.and_then(|after| after.parse().ok());
-            let episode = Episode { title: row.title, outcome: row.outcome, after, last };
-            let found = Episodes::from_iter([episode]).ranges(&now.messages).into_iter().next();
+            let found = Episodes::from_iter(wishes::episode(row)).ranges(&now.messages).into_iter().next();
             let inside = found.and_then(|range| now.messages.get(range)).unwrap_or_default();
             Ok((inside.len(), tokens::estimate_messages(inside)))
         })

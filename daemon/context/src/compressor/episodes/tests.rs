@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compressor::prepare;
-use crate::episodes::{Episode, Episodes};
+use crate::episodes::{Anchors, Episode, Episodes};
 use crate::fingerprint::Fingerprint;
 use crate::message::Role;
 use crate::pairs;
@@ -15,14 +15,30 @@ use crate::wishes::Wishes;
 /// An episode from a position to before another one.
 fn episode(messages: &[Message], title: &str, from: usize, to: usize) -> Episode {
     let of = |at: usize| Fingerprint::of(&messages[at]);
-    Episode { title: title.into(), outcome: Some("it works".into()), after: Some(of(from - 1)), last: of(to - 1) }
+    Episode {
+        number: 1,
+        title: title.into(),
+        outcome: Some("it works".into()),
+        after: Anchors::behind(Some(of(from - 1))),
+        last: Some(of(to - 1)),
+    }
 }
 
 fn compressed(messages: &[Message], window: u64, episodes: &[Episode], pins: Pins) -> Compressed {
+    compressed_again(messages, window, episodes, pins, &EngineState::default())
+}
+
+fn compressed_again(
+    messages: &[Message],
+    window: u64,
+    episodes: &[Episode],
+    pins: Pins,
+    state: &EngineState,
+) -> Compressed {
     let episodes: Episodes = episodes.iter().cloned().collect();
     let wishes = Wishes { episodes, pins, ..Wishes::default() };
     let request = CompressRequest { wishes, ..CompressRequest::default() };
-    let prepared = prepare(messages, &settings(window, 0, 4), &EngineState::default(), &request).unwrap();
+    let prepared = prepare(messages, &settings(window, 0, 4), state, &request).unwrap();
     let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
     prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
 }
@@ -78,12 +94,21 @@ fn its_line_tells_what_left_and_stays_through_later_compressions() {
     let new = compressed(&messages, 60_000, &done, Pins::default());
     let line = "## Finished Episodes\n- the parser (8 messages): it works\n\n## Archived Messages";
     assert!(new.handoff.contains(line), "{}", new.handoff);
+    let mut new = new;
     for round in 0..4 {
-        messages = valid(&messages, &compressed(&messages, 60_000, &done, Pins::default()));
+        messages = valid(&messages, &new);
         messages.extend(list(&format!("s{}", "UcTA".repeat(20))).into_iter().skip(1));
-        let new = compressed(&messages, 60_000, &done, Pins::default());
+        new = compressed_again(&messages, 60_000, &done, Pins::default(), &new.state);
         assert_eq!(new.handoff.matches("- the parser (").count(), 1, "round {round}: {}", new.handoff);
     }
+    // Another one of that name has a line of its own.
+    let [first] = done;
+    let both = [first.clone(), Episode { number: 2, ..first }];
+    messages = valid(&messages, &new);
+    messages.extend(list(&format!("s{}", "UcTA".repeat(20))).into_iter().skip(1));
+    new = compressed_again(&messages, 60_000, &both, Pins::default(), &new.state);
+    assert_eq!(new.handoff.matches("- the parser (").count(), 2, "{}", new.handoff);
+    assert_eq!(new.state.named_episodes, [1, 2]);
 }
 
 #[test]

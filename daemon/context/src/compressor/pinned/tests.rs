@@ -3,10 +3,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::Settings;
 use crate::compressor::prepare;
-use crate::episodes::Episode;
+use crate::episodes::{Anchors, Episode};
 use crate::fingerprint::Fingerprint;
 use crate::pairs;
-use crate::request::CompressRequest;
+use crate::request::{CompressRequest, Gain};
 use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
 use crate::testing::{list, settings};
 use crate::wishes::Wishes;
@@ -135,17 +135,20 @@ fn place(slot: &Slot) -> Option<usize> {
 }
 
 proptest! {
-    /// Whatever is pinned, discarded, done with or out of range: what is pinned is there or named, calls and results belong
-    /// together, and there is one handoff at the most.
+    /// Whatever is pinned, discarded, done with or out of range, and however full the window is: what is pinned is there or
+    /// named, calls and results belong together, nothing stands twice, and what is gone a handoff covers.
     #[test]
     fn any_wishes_give_a_valid_list(
         turns in prop::collection::vec(prop::sample::select(vec!["u", "U", "a", "A", "ct", "cT", "UcTa", "UA"]), 8..60),
+        more in prop::collection::vec(prop::sample::select(vec!["u", "a", "ct", "cT", "UcTa", "ctcTa"]), 0..20),
         pinned in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         discarded in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         done in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..3),
-        range in prop::option::of((0_usize..80, 1_usize..80)),
+        ranges in prop::collection::vec(prop::option::of((0_usize..80, 1_usize..80)), 1..4),
         window in prop::sample::select(vec![4_000_u64, 12_000, 60_000, 1_000_000]),
-        rounds in 1_usize..3,
+        said in prop::option::of(prop::sample::select(vec![4_000_i64, 12_000, 16_000, 60_000])),
+        overflow in any::<bool>(),
+        first in 0_usize..4,
     ) {
         let mut messages = list(&format!("s{}", turns.concat()));
         let fingerprint = |at: &prop::sample::Index| Fingerprint::of(&messages[at.index(messages.len())]);
@@ -155,22 +158,26 @@ proptest! {
             episodes: done
                 .iter()
                 .map(|(after, last)| Episode {
+                    number: 1,
                     title: "look".into(),
                     outcome: None,
-                    after: Some(fingerprint(after)),
-                    last: fingerprint(last),
+                    after: Anchors::behind(Some(fingerprint(after))),
+                    last: Some(fingerprint(last)),
                 })
                 .collect(),
         };
-        let range = range.map(|(from, length)| from..from + length);
-        let request = CompressRequest { wishes, range, ..CompressRequest::default() };
-        let settings = settings(window, 1, 4);
+        let settings = settings(window, first, 4);
         let mut state = EngineState::default();
-        for _ in 0..rounds {
-            let Ok(prepared) = prepare(&messages, &settings, &state, &request) else { break };
+        for (round, range) in ranges.into_iter().enumerate() {
+            let range = range.map(|(from, length)| from..from + length);
+            let gain = Gain::Any;
+            let request =
+                CompressRequest { wishes: wishes.clone(), range, overflow, current_tokens: said, gain, ..CompressRequest::default() };
+            let Ok(prepared) = prepare(&messages, &settings, &state, &request) else { continue };
+            let covered = prepared.brief.indexes.clone();
             let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
             let new = prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note);
-            let next: Vec<Message> = new.messages(&messages).cloned().collect();
+            let mut next: Vec<Message> = new.messages(&messages).cloned().collect();
             let there = |wanted: &Message| next.iter().any(|one| Fingerprint::of(one) == Fingerprint::of(wanted));
             for (at, message) in messages.iter().enumerate().filter(|(_, message)| request.wishes.pins.has(message)) {
                 let is_named = new.unpinned.iter().any(|lost| Fingerprint::of(&messages[*lost]) == Fingerprint::of(message));
@@ -178,9 +185,16 @@ proptest! {
             }
             let places: Vec<usize> = new.slots.iter().filter_map(place).collect();
             prop_assert!(places.is_sorted_by(|one, other| one < other), "{places:?}");
+            prop_assert!(new.numbers.dropped <= messages.len());
+            let is_gone = |at: &usize| !places.contains(at) && !handoff::is_only_handoff(&messages[*at]);
+            let lost: Vec<usize> = (0..messages.len()).filter(is_gone).filter(|at| !covered.contains(at)).collect();
+            prop_assert_eq!(lost, Vec::<usize>::new());
             prop_assert_eq!(pairs::pairing(&next), pairs::Pairing::default());
-            prop_assert!(next.iter().filter(|message| handoff::is_handoff(message)).count() <= 1);
+            let handoffs = next.iter().filter(|message| handoff::is_handoff(message)).count();
+            prop_assert!(handoffs <= 1 || new.state.has_scattered_handoffs);
             state = new.state;
+            let grown = list(&more.concat()).into_iter();
+            next.extend(grown.map(|one| Message::parse(one.raw().replace("id", &format!("n{round}id"))).unwrap()));
             messages = next;
         }
     }
