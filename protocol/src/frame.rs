@@ -220,11 +220,20 @@ impl Decoder {
     }
 
     fn next_prefixed(&mut self) -> Result<Option<Range<usize>>, FrameError> {
-        let Some(length) = self.announced.or_else(|| self.read_prefix()) else { return Ok(None) };
-        self.announced = Some(length);
-        if length > self.limit {
-            return Err(FrameError::TooLarge { length, limit: self.limit });
-        }
+        let length = match self.announced {
+            Some(length) => length,
+            None => match self.prefix() {
+                None => return Ok(None),
+                // Its bytes stay: what stands there may be no frame.
+                Some(length) if length > self.limit => {
+                    return Err(FrameError::TooLarge { length, limit: self.limit });
+                }
+                Some(length) => {
+                    self.start += PREFIX;
+                    *self.announced.insert(length)
+                }
+            },
+        };
         let frame = self.start..self.start + length;
         if self.buffer.len() < frame.end {
             return Ok(None);
@@ -233,12 +242,10 @@ impl Decoder {
         Ok(Some(frame))
     }
 
-    /// Reads the prefix of a frame, and leaves it behind.
-    fn read_prefix(&mut self) -> Option<usize> {
+    /// The length of the frame that begins here, once its prefix is there.
+    fn prefix(&self) -> Option<usize> {
         let prefix = self.buffer.get(self.start..self.start + PREFIX)?;
-        let length = u32::from_le_bytes(prefix.try_into().ok()?);
-        self.start += PREFIX;
-        usize::try_from(length).ok()
+        usize::try_from(u32::from_le_bytes(prefix.try_into().ok()?)).ok()
     }
 }
 
@@ -294,7 +301,10 @@ mod tests {
         stream.extend(u32::MAX.to_le_bytes());
         let mut decoder = Decoder::new(1000);
         decoder.buffer().extend_from_slice(&stream);
-        assert_eq!(decoder.next_frame(), Err(FrameError::TooLarge { length: 4_294_967_295, limit: 1000 }));
+        for _ in 0..2 {
+            assert_eq!(decoder.next_frame(), Err(FrameError::TooLarge { length: 4_294_967_295, limit: 1000 }));
+        }
+        assert_eq!(decoder.buffer().len(), 4, "a client may look at what came instead of a frame");
         assert!(decoder.buffer().capacity() < 100);
     }
 
