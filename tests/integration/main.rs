@@ -73,4 +73,5 @@ mod transcript;
 mod undo;
 mod usage;
 mod versions;
+mod walks;
 mod writer;
