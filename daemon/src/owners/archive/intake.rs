@@ -49,7 +49,8 @@ pub(super) struct Intake {
 /// What was appended beside the archive's thread.
 #[derive(Debug, Default)]
 struct Beside {
-    messages: usize,
+    /// By [`Append::weight`].
+    weight: usize,
     /// When the last one was.
     last: Option<Instant>,
     /// The thread was told, and has not done anything since.
@@ -163,13 +164,13 @@ impl Intake {
     /// The same for one append, beside the archive's thread: only where nothing else is to be done.
     pub(super) fn keep_in_place(&mut self, append: &Append, archive: &Path, most: usize) -> Option<Appended> {
         let is_known = self.places.contains_key(&append.session) && self.files.is_some();
-        if !is_known || self.beside.messages >= most {
+        if !is_known || self.beside.weight >= most {
             return None;
         }
         let (kept, took) = in_place(self.beside.took, || self.keep_known(append, archive));
         self.beside.took = took;
         let kept = kept?;
-        self.beside.messages += append.messages();
+        self.beside.weight += append.weight();
         self.beside.last = Some(Instant::now());
         Some(kept)
     }
@@ -194,9 +195,9 @@ impl Intake {
         !std::mem::replace(&mut self.beside.is_told, true)
     }
 
-    /// What was appended in place since this was asked last.
+    /// What was appended in place since this was asked last, by [`Append::weight`].
     pub(super) fn take_beside(&mut self) -> usize {
-        std::mem::take(&mut self.beside.messages)
+        std::mem::take(&mut self.beside.weight)
     }
 
     /// Whether nothing was appended in place for so long.

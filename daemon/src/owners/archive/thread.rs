@@ -24,8 +24,9 @@ const SLICE: usize = 200;
 /// How long nobody may ask for anything after an append before messages are put into the text index.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Appended messages that wait for that, from which on it is done however soon the next append comes.
-pub(super) const MOST_WAITING: usize = 400;
+/// Appended messages that wait for that, by [`Append::weight`], from which on it is done however soon the next append
+/// comes: 4,000 small ones, or 8 MiB. A search reads what waits; for twice as many messages it waits for the index.
+pub(super) const MOST_WAITING: usize = 4_000;
 
 /// Appends that are synced together at most, and bytes of their messages from which no more are added.
 const MOST_TOGETHER: usize = 64;
@@ -133,7 +134,7 @@ struct Queue<'a> {
     jobs: &'a Receiver<Job>,
     /// One that was taken out of turn.
     next: Option<Job>,
-    /// Messages that were appended since the index had all.
+    /// What was appended since the index had all, by [`Append::weight`].
     waiting: usize,
     last: Last,
 }
@@ -184,7 +185,7 @@ impl Queue<'_> {
         self.last = match &job {
             Job::Alone(_) => Last::Alone,
             Job::Append(append) => {
-                self.waiting = self.waiting.saturating_add(append.messages());
+                self.waiting = self.waiting.saturating_add(append.weight());
                 Last::Append
             }
             Job::Appended => Last::Append,
@@ -207,7 +208,7 @@ impl Queue<'_> {
             match self.jobs.try_recv() {
                 Ok(Job::Append(append)) => {
                     bytes += append.bytes();
-                    self.waiting = self.waiting.saturating_add(append.messages());
+                    self.waiting = self.waiting.saturating_add(append.weight());
                     appends.push(append);
                 }
                 Ok(other) => {

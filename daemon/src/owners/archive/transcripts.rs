@@ -89,6 +89,9 @@ pub(crate) struct KnownTranscript {
     pub(super) id: TranscriptId,
 }
 
+/// Bytes of a message that counts for more than one.
+const LARGE: usize = 2 << 10;
+
 /// Messages for one session's transcript. Those that wait at one time are synced together.
 pub(super) struct Append {
     pub(super) session: String,
@@ -101,8 +104,9 @@ pub(super) struct Append {
 }
 
 impl Append {
-    pub(super) fn messages(&self) -> usize {
-        self.messages.len()
+    /// What it is for the text index to do: its messages, or as many of [`LARGE`] as have its bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.messages.len().max(self.bytes() / LARGE)
     }
 
     pub(super) fn bytes(&self) -> usize {
