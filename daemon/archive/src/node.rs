@@ -168,6 +168,11 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptNode> {
     })
 }
 
+/// The nodes of a session that count; of each what an index has.
+const COUNTED: &str = "SELECT node.id, node.children, node.replaces FROM node
+     JOIN compression ON compression.handle = node.made_by
+     WHERE node.session = ?1 AND compression.undone IS NULL ORDER BY node.rowid";
+
 impl Reader {
     /// The map of a session.
     ///
@@ -230,11 +235,7 @@ impl Reader {
 
     /// The nodes that no other one stands for, the oldest first. Of the others only what it takes to know that is read.
     fn frontier(&self, session: &str) -> Result<Vec<NodeRow>, ArchiveError> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT node.id, node.children, node.replaces FROM node
-             JOIN compression ON compression.handle = node.made_by
-             WHERE node.session = ?1 AND compression.undone IS NULL ORDER BY node.rowid",
-        )?;
+        let mut query = self.connection.prepare_cached(COUNTED)?;
         let (mut all, mut covered) = (Vec::<String>::new(), HashSet::<String>::new());
         let mut replaced: Vec<(String, String)> = Vec::new();
         for session in &self.lineage(session)? {

@@ -24,6 +24,7 @@ const STEPS: &[&str] = &[
     tables::OPENED,
     tables::EPISODES,
     tables::REWRITTEN,
+    tables::MAPPED,
 ];
 
 /// The newest version.

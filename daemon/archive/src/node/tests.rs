@@ -222,3 +222,11 @@ fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
     archive.remove_session("s").unwrap();
     assert_eq!(count(&archive, "s"), 0);
 }
+
+#[test]
+fn the_map_is_found_without_the_texts_of_what_it_does_not_show() {
+    let (_folder, archive) = archive();
+    let mut query = archive.connection().prepare(&format!("EXPLAIN QUERY PLAN {COUNTED}")).unwrap();
+    let plan: Vec<String> = query.query_map(["s"], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+    assert!(plan.iter().any(|step| step.contains("COVERING INDEX node_mapped")), "{plan:?}");
+}
