@@ -4,7 +4,7 @@ use herma_client::{Client, ClientError};
 use herma_protocol::context::undo::{UndoParams, UndoResult};
 use herma_protocol::context::{CompressParams, ConfigureParams, Mode};
 use herma_protocol::recall::{DescribeParams, ExpandParams};
-use herma_protocol::session::chain::ShowParams;
+use herma_protocol::session::chain::{ListParams, ShowParams};
 use herma_protocol::session::transcript::{AppendParams, RemoveParams};
 use herma_protocol::{ErrorKind, Json};
 use herma_tests::{Daemon, Home};
@@ -184,6 +184,11 @@ fn a_session_that_goes_on_names_the_one_to_undo() {
     assert_eq!(undone.messages, before.into_iter().chain([said]).collect::<Vec<_>>());
     let shown = agent.client.session_show(ShowParams { session: "s".into() }).unwrap();
     assert_eq!((shown.generation, shown.ended_at, shown.end_reason), (2, None, None));
+    // The one that went on for it is a session of its own.
+    let listed = agent.client.session_list(ListParams::default()).unwrap().sessions;
+    let mut ids: Vec<&str> = listed.iter().map(|row| row.session.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["s", "s-c2"]);
 }
 
 #[test]

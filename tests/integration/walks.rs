@@ -144,7 +144,7 @@ impl Walk {
             13 => {
                 let position = self.of(self.list.len().max(1));
                 let Some(message) = self.list.get(position).cloned() else { return };
-                let _: Value = self.raw.call("context.pin", &json!({ "session": "s", "message": message }));
+                drop(self.raw.call("context.pin", &json!({ "session": "s", "message": message })));
             }
             14 => self.undo(),
             15 => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::original::Left;
+use crate::original::STAYED;
 use crate::transcript::wide;
 use crate::{ArchiveError, Reader, original};
 
@@ -122,12 +123,12 @@ impl Reader {
         self.messages(&query, params![handle, narrow(limit), narrow(from)])
     }
 
-    /// The same of those that were at these positions of the list before. A message that stood there in a shorter
-    /// form comes whole.
+    /// The same of those that were at these positions of the list before and are gone from it: none that stayed there in
+    /// a shorter form. One that stood there in a shorter form comes whole.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn removed_range(
+    pub fn gone_range(
         &self,
         handle: &str,
         positions: Range<u64>,
@@ -135,27 +136,12 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<ArchivedMessage>, ArchiveError> {
         let query = format!(
-            "{MESSAGE} WHERE compression = ?1 AND position >= ?2 AND position < ?3
+            "{MESSAGE} WHERE compression = ?1 AND position >= ?2 AND position < ?3 AND position NOT IN ({STAYED})
              ORDER BY position, message.id LIMIT ?4 OFFSET ?5"
         );
-        let range = params![handle, positions.start, positions.end, narrow(limit), narrow(from)];
+        let end = positions.end.min(i64::MAX.unsigned_abs());
+        let range = params![handle, positions.start, end, narrow(limit), narrow(from)];
         self.messages(&query, range)?.into_iter().map(|message| self.whole(message)).collect()
-    }
-
-    /// The same of all that a session's compression took out of the list: none that stayed there in a shorter form.
-    pub(crate) fn gone_range(
-        &self,
-        session: &str,
-        handle: &str,
-        positions: Range<u64>,
-    ) -> Result<Vec<ArchivedMessage>, ArchiveError> {
-        let stayed = original::positions(&self.connection, session, handle)?;
-        let query = format!(
-            "{MESSAGE} WHERE compression = ?1 AND position >= ?2 AND position < ?3 ORDER BY position, message.id"
-        );
-        let messages = self.messages(&query, params![handle, positions.start, positions.end])?;
-        let gone = messages.into_iter().filter(|message| !stayed.contains(&message.position));
-        gone.map(|message| self.whole(message)).collect()
     }
 
     /// The message that this one is a shorter form of, if it is one and that is kept; else itself.

@@ -1,16 +1,23 @@
 //! Chains of sessions: continuations after a compression, titles, orphans.
 
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension, params};
 
 use crate::transcript::wide;
 use crate::{Archive, ArchiveError, Reader};
 
-/// Continuations that are followed at most; a chain that is longer, or a circle,
-/// ends there.
-pub const LONGEST_CHAIN: usize = 100;
+/// Continuations that are followed at most, far more than any session has; a circle ends there.
+pub const LONGEST_CHAIN: usize = 10_000;
+
+/// Steps that [`Reader::tip`] takes at most.
+pub const TIP_STEPS: usize = 100;
 
 /// Children that a resumption follows at most.
 pub const LONGEST_RESUMPTION: usize = 32;
+
+/// Chars of a title that get a number, which takes the rest of what any title may have.
+const BASE_CHARS: usize = 1_000;
 
 /// Age at which a continuation that nobody used counts as forgotten, in seconds.
 pub const ORPHAN_AGE: f64 = 7.0 * 24.0 * 3600.0;
@@ -21,42 +28,56 @@ const PREVIOUS: &str = "SELECT parent.id FROM session AS child JOIN session AS p
                         AND parent.profile = child.profile
                         AND child.started_at >= parent.ended_at";
 
+/// The newest session that goes on for another one.
+const NEXT: &str = "SELECT child.id FROM session AS parent JOIN session AS child ON child.parent = parent.id
+                    WHERE parent.id = ?1 AND parent.end_reason = 'compression'
+                    AND child.started_at >= parent.ended_at ORDER BY child.started_at DESC, child.id DESC LIMIT 1";
+
+/// A session with all that it goes on for, nearest first.
+const LINEAGE: &str = "WITH RECURSIVE chain (id, depth) AS (
+        SELECT ?1, 0
+        UNION SELECT parent.id, chain.depth + 1 FROM chain
+        JOIN session AS child ON child.id = chain.id
+        JOIN session AS parent ON parent.id = child.parent
+        WHERE parent.end_reason = 'compression' AND parent.profile = child.profile
+        AND child.started_at >= parent.ended_at AND chain.depth < ?2
+    ) SELECT id FROM chain ORDER BY depth";
+
 impl Reader {
     /// The newest continuation of a session that ended by compression, and so on
-    /// to the end of the chain; any other session, or an unknown one, is its own.
+    /// to the end of the chain, at most [`TIP_STEPS`] away; any other session, or an unknown one, is its own.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn tip(&self, id: &str) -> Result<String, ArchiveError> {
-        let next = "SELECT child.id FROM session AS parent JOIN session AS child ON child.parent = parent.id
-                    WHERE parent.id = ?1 AND parent.end_reason = 'compression'
-                    AND child.started_at >= parent.ended_at ORDER BY child.started_at DESC, child.id DESC LIMIT 1";
-        self.follow(id, next)
+        self.follow(id, NEXT, TIP_STEPS)
+    }
+
+    /// The same, however long the chain is.
+    pub(crate) fn end_of_chain(&self, id: &str) -> Result<String, ArchiveError> {
+        self.follow(id, NEXT, LONGEST_CHAIN)
     }
 
     /// The session at the other end: the one that the chain of continuations began
     /// with.
     pub(crate) fn lineage_root(&self, id: &str) -> Result<String, ArchiveError> {
-        self.follow(id, PREVIOUS)
+        self.follow(id, PREVIOUS, LONGEST_CHAIN)
     }
 
     /// The session and those that it goes on for, nearest first.
     pub(crate) fn lineage(&self, id: &str) -> Result<Vec<String>, ArchiveError> {
-        let mut previous = self.connection.prepare_cached(PREVIOUS)?;
-        let mut sessions = vec![id.to_owned()];
-        while let Some(at) = sessions.last().filter(|_| sessions.len() <= LONGEST_CHAIN) {
-            match previous.query_row([at], |row| row.get(0)).optional()? {
-                Some(before) => sessions.push(before),
-                None => break,
-            }
-        }
+        let mut query = self.connection.prepare_cached(LINEAGE)?;
+        let rows = query.query_map(params![id, wide(LONGEST_CHAIN)], |row| row.get(0))?;
+        let mut sessions: Vec<String> = rows.collect::<Result<_, _>>()?;
+        let mut seen = HashSet::new();
+        sessions.retain(|id| seen.insert(id.clone()));
         Ok(sessions)
     }
 
-    fn follow(&self, id: &str, step: &str) -> Result<String, ArchiveError> {
+    fn follow(&self, id: &str, step: &str, most: usize) -> Result<String, ArchiveError> {
         let mut step = self.connection.prepare_cached(step)?;
         let mut at = id.to_owned();
-        for _ in 0..LONGEST_CHAIN {
+        for _ in 0..most {
             match step.query_row([&at], |row| row.get(0)).optional()? {
                 Some(next) => at = next,
                 None => break,
@@ -113,7 +134,11 @@ impl Reader {
             };
             highest = highest.max(number);
         }
-        Ok(highest.map_or_else(|| base.to_owned(), |highest| format!("{base} #{}", highest.saturating_add(1))))
+        let numbered = |highest: u64| {
+            let base: String = base.chars().take(BASE_CHARS).collect();
+            format!("{base} #{}", highest.saturating_add(1))
+        };
+        Ok(highest.map_or_else(|| base.to_owned(), numbered))
     }
 }
 

@@ -215,8 +215,8 @@ fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow)
         .execute(params![removal.session, removal.time, ENDED_BY_COMPRESSION])?;
     crate::session::insert(transaction, row)?;
     for copy in [
-        "INSERT INTO engine (session, state, summary) SELECT ?2, state, summary FROM engine WHERE session = ?1",
-        "INSERT INTO user_rule (session, id, text, scope, source, at, state)
+        "INSERT OR REPLACE INTO engine (session, state, summary) SELECT ?2, state, summary FROM engine WHERE session = ?1",
+        "INSERT OR REPLACE INTO user_rule (session, id, text, scope, source, at, state)
          SELECT ?2, id, text, scope, source, at, state FROM user_rule WHERE session = ?1",
     ] {
         transaction.prepare_cached(copy)?.execute([removal.session, &row.id])?;

@@ -26,7 +26,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps the figures and the summary.
+    /// Keeps the figures and the summary of a session that there is: one that was removed meanwhile gets no row.
     ///
     /// # Errors
     /// A failure of the database.
@@ -60,7 +60,7 @@ impl Archive {
 }
 
 pub(crate) fn save(connection: &Connection, session: &str, row: &EngineRow) -> Result<(), ArchiveError> {
-    let query = "INSERT INTO engine (session, state, summary) VALUES (?1, ?2, ?3)
+    let query = "INSERT INTO engine (session, state, summary) SELECT id, ?2, ?3 FROM session WHERE id = ?1
                  ON CONFLICT (session) DO UPDATE SET state = excluded.state, summary = excluded.summary";
     connection.prepare_cached(query)?.execute(params![session, row.state, row.summary])?;
     Ok(())
@@ -89,6 +89,7 @@ mod tests {
         assert_eq!(archive.reader().engine("s").unwrap(), Some(row("2", Some("body"))));
         archive.remove_session("s").unwrap();
         archive.save_engine_state("s", "{}").unwrap();
+        archive.save_engine("s", &row("{}", None)).unwrap();
         assert_eq!(archive.reader().engine("s").unwrap(), None);
     }
 

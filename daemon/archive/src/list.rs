@@ -73,7 +73,7 @@ impl Reader {
         let view = self.connection.unchecked_transaction()?;
         let mut sessions = Vec::new();
         for (root, started_at) in self.roots(list)? {
-            let id = if list.raw { root.clone() } else { self.tip(&root)? };
+            let id = if list.raw { root.clone() } else { self.end_of_chain(&root)? };
             let Some(mut shown) = self.show(&id)? else { continue };
             if !list.raw {
                 shown.row.started_at = started_at;

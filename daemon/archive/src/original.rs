@@ -1,7 +1,5 @@
 //! Where messages are kept whole that stand in a list in a shorter form.
 
-use std::collections::HashSet;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
@@ -24,11 +22,10 @@ pub(crate) fn save(
     Ok(())
 }
 
-/// Positions of the messages that a compression left in the list in another form.
-pub(crate) fn positions(connection: &Connection, session: &str, handle: &str) -> Result<HashSet<u64>, ArchiveError> {
-    let mut query = connection.prepare_cached("SELECT position FROM original WHERE session = ?1 AND handle = ?2")?;
-    Ok(query.query_map([session, handle], |row| row.get(0))?.collect::<Result<_, _>>()?)
-}
+/// The positions of the messages that the compression ?1 left in the list in another form. Its session may be
+/// another one than that of who asks: a session knows of those that it goes on for.
+pub(crate) const STAYED: &str = "SELECT original.position FROM original
+     WHERE original.session = (SELECT made.session FROM compression AS made WHERE made.handle = ?1) AND original.handle = ?1";
 
 /// A message as it left a list.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::message::{Call, Parsed};
+use crate::undo::normal;
 use crate::{Archive, ArchiveError, Reader};
 
 /// What came of an append.
@@ -381,7 +382,7 @@ pub(crate) fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Whether the transcript has these very bytes from `position` on.
+/// Whether the transcript has these messages from `position` on, however a client's library writes them.
 fn is_kept(connection: &Connection, key: i64, position: u64, messages: &[&str]) -> Result<bool, ArchiveError> {
     if messages.is_empty() {
         return Ok(true);
@@ -393,7 +394,8 @@ fn is_kept(connection: &Connection, key: i64, position: u64, messages: &[&str]) 
     let mut rows = query.query(params![key, position, wide(messages.len())])?;
     let mut given = messages.iter();
     while let Some(row) = rows.next()? {
-        if given.next().map(|body| body.as_bytes()) != Some(row.get_ref(0)?.as_bytes()?) {
+        let kept = row.get_ref(0)?.as_str()?;
+        if !given.next().is_some_and(|body| *body == kept || normal(body) == normal(kept)) {
             return Ok(false);
         }
     }

@@ -250,6 +250,13 @@ impl Restore<'_> {
         self.transaction
             .prepare_cached("DELETE FROM list_before WHERE session = ?1 AND generation > ?2")?
             .execute(params![self.session, restored])?;
+        // Who went on for it stands alone from now on: what it went on for is taken back.
+        self.transaction
+            .prepare_cached(
+                "UPDATE session SET parent = NULL WHERE parent = ?1 AND started_at >=
+                     (SELECT before.ended_at FROM session AS before WHERE before.id = ?1 AND before.end_reason = ?2)",
+            )?
+            .execute([self.session, ENDED_BY_COMPRESSION])?;
         self.transaction
             .prepare_cached(
                 "UPDATE session SET generation = ?2, last_active = max(coalesce(last_active, ?3), ?3),

@@ -127,7 +127,7 @@ fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Totals> {
 }
 
 impl Archive {
-    /// Keeps what a call used.
+    /// Keeps what a call used; nothing of a session that was removed meanwhile.
     ///
     /// # Errors
     /// A number of 2^63 and more, or a failure of the database.
@@ -138,7 +138,8 @@ impl Archive {
             .prepare_cached(
                 "INSERT INTO usage (session, time, model, agent, provider, input, output, cache_read, cache_write,
                                     reasoning)
-                 VALUES (?1,?2,?3,coalesce(?4,(SELECT agent FROM session WHERE id = ?1)),?5,?6,?7,?8,?9,?10)",
+                 SELECT ?1,?2,?3,coalesce(?4,(SELECT agent FROM session WHERE id = ?1)),?5,?6,?7,?8,?9,?10
+                 WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM session WHERE id = ?1)",
             )?
             .execute(params![
                 session,

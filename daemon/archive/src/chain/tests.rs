@@ -74,6 +74,22 @@ fn a_chain_is_followed_a_hundred_steps() {
     }
     assert_eq!(archive.reader().tip("s0").unwrap(), "s100");
     assert_eq!(archive.reader().tip("s50").unwrap(), "s119");
+    // What belongs together is found however long it is.
+    let reader = archive.reader();
+    assert_eq!(reader.end_of_chain("s0").unwrap(), "s119");
+    assert_eq!(reader.lineage_root("s119").unwrap(), "s0");
+    let lineage = reader.lineage("s119").unwrap();
+    assert_eq!(lineage, (0..120).rev().map(|number| format!("s{number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_circle_of_sessions_ends() {
+    let (_folder, archive) = archive();
+    let ended = Some((1.0, "compression"));
+    sessions(&archive, &[("one", Some("two"), 1.0, ended), ("two", Some("one"), 1.0, ended)]);
+    let reader = archive.reader();
+    assert_eq!(reader.lineage("one").unwrap(), ["one", "two"]);
+    assert!(reader.end_of_chain("one").is_ok() && reader.tip("one").is_ok());
 }
 
 #[test]
@@ -159,6 +175,10 @@ fn titles_count_on() {
     ] {
         assert_eq!(archive.reader().next_title(title).unwrap(), expect, "{title}");
     }
+    let long = "é".repeat(1_024);
+    archive.create_session(&SessionRow { title: Some(long.clone()), ..session("long") }).unwrap();
+    let next = archive.reader().next_title(&long).unwrap();
+    assert!(next.ends_with("é #2") && next.chars().count() <= 1_024, "{next}");
 }
 
 #[test]

@@ -81,8 +81,8 @@ impl Reader {
     /// All messages that a node stands for, as JSON texts: one that stayed in the list in a shorter form is another's.
     fn messages_of(&self, node: &KeptNode) -> Result<Vec<String>, ArchiveError> {
         let rows = match &node.row.of {
-            Stands::Messages(positions) => self.gone_range(&node.session, &node.made_by, positions.clone())?,
-            Stands::Handle(handle) => self.gone_range(&node.session, handle, 0..u64::MAX >> 1)?,
+            Stands::Messages(positions) => self.gone_range(&node.made_by, positions.clone(), 0, usize::MAX)?,
+            Stands::Handle(handle) => self.gone_range(handle, 0..u64::MAX, 0, usize::MAX)?,
             Stands::Nodes(children) => {
                 let mut all = Vec::new();
                 for child in children {

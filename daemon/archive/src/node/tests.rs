@@ -53,7 +53,17 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
     archive.keep_compression(&removal, &beside).unwrap();
     let opened = archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
-    assert_eq!(archive.reader().removed_range("cmp_s_1", 1..5, 0, 9).unwrap().len(), 4, "it is there to be read");
+    let paged = archive.reader().gone_range("cmp_s_1", 0..u64::MAX, 1, 2).unwrap();
+    assert_eq!(paged.iter().map(|one| one.body.as_str()).collect::<Vec<_>>(), [texts[2], texts[4]]);
+    // Nor with one of a session that goes on, which stands for the compression of this one.
+    archive.create_session(&session("t")).unwrap();
+    let removal =
+        Removal { handle: "cmp_t_1", session: "t", messages: &[], after: None, is_transcript: false, ..removal };
+    let taken_over = [node("t", 0, 0, 1..5, Stands::Handle("cmp_s_1".into()))];
+    archive.keep_compression(&removal, &Beside { nodes: &taken_over, ..Beside::default() }).unwrap();
+    let opened = archive.reader().node_messages("t", "nod_t_0").unwrap().unwrap().1;
+    assert_eq!(opened, [texts[1], texts[2], texts[4]]);
+    assert_eq!(archive.reader().removed_page("cmp_s_1", 0, 9).unwrap().len(), 4, "it is there to be read");
 }
 
 /// Appends messages up to ten, takes the second to the one before last out of the list, and keeps nodes with that.
@@ -126,11 +136,11 @@ fn a_message_is_in_a_leaf_and_a_leaf_gives_its_messages() {
     archive.create_session(&session("s")).unwrap();
     let leaves = [node("s", 0, 0, 1..4, Stands::Messages(1..4)), node("s", 1, 0, 4..9, Stands::Messages(4..9))];
     compress(&mut archive, "s", 0, &leaves, None);
-    let page = archive.reader().removed_range("cmp_s_1", 4..9, 1, 3).unwrap();
+    let page = archive.reader().gone_range("cmp_s_1", 4..9, 1, 3).unwrap();
     assert_eq!(page.iter().map(|message| message.position).collect::<Vec<_>>(), [5, 6, 7]);
     let leaf = |message| archive.reader().leaf_of(message).unwrap();
     assert_eq!(leaf(page[0].id), Some("nod_s_1".into()));
-    let first = archive.reader().removed_range("cmp_s_1", 1..4, 0, 1).unwrap();
+    let first = archive.reader().gone_range("cmp_s_1", 1..4, 0, 1).unwrap();
     assert_eq!(leaf(first[0].id), Some("nod_s_0".into()));
     assert_eq!((leaf(0), leaf(u64::MAX)), (None, None));
 }
@@ -209,7 +219,7 @@ fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
     assert_eq!(better.references, "Paths:\na.rs");
     let texts = |id: &str| archive.reader().node_messages("s", id).unwrap().unwrap().1;
     assert_eq!(texts("nod_s_0_2"), texts("nod_s_0"), "either opens the same");
-    let message = archive.reader().removed_range("cmp_s_1", 1..5, 0, 1).unwrap()[0].id;
+    let message = archive.reader().gone_range("cmp_s_1", 1..5, 0, 1).unwrap()[0].id;
     assert_eq!(archive.reader().leaf_of(message).unwrap().as_deref(), Some("nod_s_0_2"));
     // Who did not know of it yet stands for the older one, and so for both.
     let above = node("s", 2, 1, 1..9, Stands::Nodes(vec!["nod_s_0".into(), "nod_s_1".into()]));

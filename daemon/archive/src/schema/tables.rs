@@ -311,6 +311,8 @@ pub(super) const REWRITTEN: &str = "
     CREATE INDEX node_replaces ON node (replaces) WHERE replaces IS NOT NULL;";
 
 /// From version 15 to 16: which nodes no other one stands for is read from an index alone, for their texts are long and
-/// a session has more and more of them.
+/// a session has more and more of them. And what came late to a session that was removed goes.
 pub(super) const MAPPED: &str = "
-    CREATE INDEX node_mapped ON node (session, made_by, id, children, replaces);";
+    CREATE INDEX node_mapped ON node (session, made_by, id, children, replaces);
+    DELETE FROM engine WHERE session NOT IN (SELECT id FROM session);
+    DELETE FROM usage WHERE session NOT IN (SELECT id FROM session);";

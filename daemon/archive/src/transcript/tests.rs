@@ -164,3 +164,16 @@ fn what_is_sent_again_makes_no_list_larger_and_only_its_rest_need_be_read() {
     archive.append("s", 0, 2, &["d"], 1.0).unwrap();
     assert_eq!(archive.reader().transcript_from("s", id, 2).unwrap().unwrap(), ["d"]);
 }
+
+#[test]
+fn what_is_sent_again_may_be_written_in_another_way() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let first = r#"{"role": "user", "content": "caf\u00e9"}"#;
+    archive.append("s", 0, 0, &[first], 1.0).unwrap();
+    let again = [r#"{"role":"user","content":"café"}"#, r#"{"role":"assistant","content":"x"}"#];
+    assert_eq!(archive.append("s", 0, 0, &again, 1.0).unwrap(), Appended::Next(2));
+    assert_eq!(archive.reader().transcript("s").unwrap(), [first, again[1]], "the bytes that came first stay");
+    let other = [r#"{"role":"user","content":"cafe"}"#];
+    assert!(matches!(archive.append("s", 0, 0, &other, 1.0).unwrap(), Appended::Conflict { .. }));
+}

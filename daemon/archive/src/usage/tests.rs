@@ -52,7 +52,8 @@ fn prompt_and_total_are_as_published() {
 
 #[test]
 fn no_number_is_too_large_to_be_added() {
-    let (_folder, archive) = archive();
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
     let largest = i64::MAX.unsigned_abs();
     assert!(archive.record_usage(&row(Some("s"), None, 1.0, largest + 1)).is_err());
     for _ in 0..3 {
@@ -60,4 +61,7 @@ fn no_number_is_too_large_to_be_added() {
     }
     let (rows, total) = archive.reader().usage(&all(By::Session)).unwrap();
     assert_eq!((rows[0].1.calls, total.input), (3, largest));
+    archive.remove_session("s").unwrap();
+    archive.record_usage(&row(Some("s"), None, 1.0, 1)).unwrap();
+    assert_eq!(archive.reader().usage(&all(By::Session)).unwrap().0.len(), 0, "it came too late");
 }

@@ -171,14 +171,14 @@ impl ArchiveHandle {
     }
 
     /// The same of those at some positions of the list before.
-    pub(crate) async fn removed_range(
+    pub(crate) async fn gone_range(
         &self,
         handle: String,
         positions: Range<u64>,
         from: usize,
         limit: usize,
     ) -> Outcome<Vec<ArchivedMessage>> {
-        self.read(move |reader| reader.removed_range(&handle, positions, from, limit)).await
+        self.read(move |reader| reader.gone_range(&handle, positions, from, limit)).await
     }
 
     /// The newest messages of a session, oldest first.

@@ -1,5 +1,6 @@
 //! The text around a hit, byte for byte.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herma_archive::browse::ArchivedMessage;
@@ -192,25 +193,32 @@ impl RecallService {
             let words = "does not count any more: what it stood for is in the session's list again";
             return Err(Error::NotFound(format!("{id:?} {words}, by generation {generation}")));
         }
-        let count = narrow(size.messages).saturating_add(1);
-        let (from_message, profile) = (narrow(from), Some(profile));
+        let profile = Some(profile);
         let children = match row.of {
-            Stands::Messages(positions) => {
-                let page = self.archive.removed_range(made_by, positions, from_message, count).await?;
-                return Ok(Expanded { profile, ..paged(id, from, page, size) });
-            }
-            Stands::Handle(handle) => {
-                let page = self.archive.removed_page(handle, from_message, count).await?;
-                return Ok(Expanded { profile, ..paged(id, from, page, size) });
-            }
+            Stands::Messages(positions) => return self.leaf(id, (made_by, positions), from, size, profile).await,
+            Stands::Handle(handle) => return self.leaf(id, (handle, 0..u64::MAX), from, size, profile).await,
             Stands::Nodes(children) => children,
         };
         let mut items = Vec::with_capacity(children.len());
-        for child in children.into_iter().skip(from_message) {
+        for child in children.into_iter().skip(narrow(from)) {
             let Some(child) = self.archive.node(child).await? else { continue };
             items.push(Item { handle: child.row.id.clone(), role: None, text: told(&child.row), message: None });
         }
         Ok(Expanded { items, next: None, profile })
+    }
+
+    /// The messages that a leaf stands for.
+    async fn leaf(
+        &self,
+        id: &str,
+        (handle, positions): (String, Range<u64>),
+        from: u64,
+        size: PageSize,
+        profile: Option<String>,
+    ) -> Outcome<Expanded> {
+        let count = narrow(size.messages).saturating_add(1);
+        let page = self.archive.gone_range(handle, positions, narrow(from), count).await?;
+        Ok(Expanded { profile, ..paged(id, from, page, size) })
     }
 
     async fn memory(&self, id: u64) -> Outcome<Expanded> {
