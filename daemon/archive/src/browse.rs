@@ -37,6 +37,7 @@ pub struct ArchivedMessage {
 impl ArchivedMessage {
     fn left(&self) -> Left<'_> {
         Left {
+            id: self.id,
             session: &self.session,
             generation: self.generation,
             handle: self.compression.as_deref(),

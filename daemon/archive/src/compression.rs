@@ -10,7 +10,7 @@ use crate::discard;
 use crate::engine::{self, EngineRow};
 use crate::episode;
 use crate::node::{self, NodeRow};
-use crate::original;
+use crate::original::{self, Shortened};
 use crate::pin;
 use crate::removed::{self, Beginning, Removal};
 use crate::session::{ENDED_BY_COMPRESSION, SessionRow, SnapshotRow};
@@ -47,8 +47,8 @@ pub struct Beside<'a> {
     pub undo: Option<&'a Undoable<'a>>,
     /// Nodes that were made; they are kept with the handle of the compression.
     pub nodes: &'a [NodeRow],
-    /// Messages that stay in the list in another form: their position before, and that form as JSON text.
-    pub replaced: &'a [(u64, &'a str)],
+    /// Messages that stay in the list in another form.
+    pub replaced: &'a [Shortened<'a>],
     /// Behind which messages episodes begin in the new list, by their numbers; the others as before.
     pub anchors: &'a [(u64, String)],
 }

@@ -25,7 +25,7 @@ pub mod lock;
 pub mod message;
 pub mod node;
 mod open;
-mod original;
+pub mod original;
 mod packed;
 pub mod pin;
 mod query;

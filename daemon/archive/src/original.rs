@@ -6,18 +6,32 @@ use sha2::{Digest, Sha256};
 use crate::ArchiveError;
 use crate::removed::Removal;
 
-/// Notes of messages that a compression left in the list in another form where they are. Each is its position in the
-/// list before, and the form that it has now.
+/// A message that stays in a list in another form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortened<'a> {
+    /// Its position in the list before.
+    pub from: u64,
+    /// Its position in the list after.
+    pub to: u64,
+    /// The form that it has there, as JSON text.
+    pub body: &'a str,
+}
+
+/// Notes of messages that a compression left in the list in another form where they are, and in a transcript which rows
+/// have these forms: two of them may say the same.
 pub(crate) fn save(
     transaction: &Transaction<'_>,
     removal: &Removal<'_>,
-    replaced: &[(u64, &str)],
+    shortened: &[Shortened<'_>],
 ) -> Result<(), ArchiveError> {
     let mut insert = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO original (session, sha256, generation, handle, position) VALUES (?1,?2,?3,?4,?5)",
+        "INSERT OR REPLACE INTO original (session, sha256, generation, handle, position, message)
+         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM message_row WHERE position = ?6 AND compression IS NULL
+                                      AND session = (SELECT key FROM session_key WHERE id = ?1)))",
     )?;
-    for (position, body) in replaced {
-        insert.execute(params![removal.session, digest(body), removal.generation, removal.handle, position])?;
+    for Shortened { from, to, body } in shortened {
+        let row = removal.is_transcript.then_some(to);
+        insert.execute(params![removal.session, digest(body), removal.generation, removal.handle, from, row])?;
     }
     Ok(())
 }
@@ -30,6 +44,8 @@ pub(crate) const STAYED: &str = "SELECT original.position FROM original
 /// A message as it left a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left<'a> {
+    /// The id of its row.
+    pub(crate) id: u64,
     /// Its session.
     pub(crate) session: &'a str,
     /// The generation that it left.
@@ -40,14 +56,21 @@ pub(crate) struct Left<'a> {
     pub(crate) body: &'a str,
 }
 
-/// The handle and the position under which a message is kept whole, if it is a shorter form of one: of several by
-/// the same text the one that became short last before it left. `lineage` are its session and those that it goes on
+/// The handle and the position under which a message is kept whole, if it is a shorter form of one: the one that its row
+/// was noted with, else of several by the same text the one that became short last before it left. `lineage` are its session and those that it goes on
 /// for, nearest first.
 pub(crate) fn find(
     connection: &Connection,
     lineage: &[String],
     left: &Left<'_>,
 ) -> Result<Option<(String, u64)>, ArchiveError> {
+    let mut noted = connection.prepare_cached(
+        "SELECT handle, position FROM original WHERE message = ?1 AND handle IS NOT ?2 ORDER BY generation DESC LIMIT 1",
+    )?;
+    let by_row = noted.query_row(params![left.id, left.handle], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    if by_row.is_some() {
+        return Ok(by_row);
+    }
     let mut query = connection.prepare_cached(
         "SELECT handle, position FROM original WHERE session = ?1 AND sha256 = ?2 AND generation <= ?3
          AND handle IS NOT ?4 ORDER BY generation DESC, position DESC LIMIT 1",

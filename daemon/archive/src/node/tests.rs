@@ -4,6 +4,7 @@ use super::*;
 use crate::Archive;
 use crate::compression::Beside;
 use crate::node::opened::OpenedRow;
+use crate::original::Shortened;
 use crate::removed::{After, Removal};
 use crate::session::SnapshotRow;
 use crate::testing::{archive, said, session};
@@ -49,7 +50,7 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
         is_transcript: true,
     };
     let nodes = [node("s", 0, 0, 1..5, Stands::Messages(1..5))];
-    let beside = Beside { nodes: &nodes, replaced: &[(3, &short)], ..Beside::default() };
+    let beside = Beside { nodes: &nodes, replaced: &[Shortened { from: 3, to: 2, body: &short }], ..Beside::default() };
     archive.keep_compression(&removal, &beside).unwrap();
     let opened = archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
@@ -64,6 +65,35 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
     let opened = archive.reader().node_messages("t", "nod_t_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
     assert_eq!(archive.reader().removed_page("cmp_s_1", 0, 9).unwrap().len(), 4, "it is there to be read");
+}
+
+#[test]
+fn of_two_that_became_the_same_line_each_comes_back_as_it_was() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let list: Vec<String> = (0..5).map(|at| said("user", &at.to_string())).collect();
+    let texts: Vec<&str> = list.iter().map(String::as_str).collect();
+    archive.append("s", 0, 0, &texts, 5.0).unwrap();
+    let (handoff, short) = (said("user", "handoff"), said("user", "short"));
+    let shortens = [After::Kept(0), After::New(&short), After::New(&short), After::Kept(3), After::Kept(4)];
+    let removal = Removal {
+        handle: "cmp_s_1",
+        session: "s",
+        generation: 1,
+        time: 9.0,
+        summary: "",
+        messages: &[(1, texts[1]), (2, texts[2])],
+        after: Some(&shortens),
+        is_transcript: true,
+    };
+    let replaced = [1, 2].map(|at| Shortened { from: at, to: at, body: &short });
+    archive.keep_compression(&removal, &Beside { replaced: &replaced, ..Beside::default() }).unwrap();
+    let leaves = [After::Kept(0), After::New(&handoff), After::Kept(4)];
+    let messages = [(1, short.as_str()), (2, &short), (3, texts[3])];
+    let removal = Removal { handle: "cmp_s_2", generation: 2, messages: &messages, after: Some(&leaves), ..removal };
+    let nodes = [node("s", 0, 0, 1..4, Stands::Messages(1..4))];
+    archive.keep_compression(&removal, &Beside { nodes: &nodes, ..Beside::default() }).unwrap();
+    assert_eq!(archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1, texts[1..4]);
 }
 
 /// Appends messages up to ten, takes the second to the one before last out of the list, and keeps nodes with that.

@@ -311,8 +311,11 @@ pub(super) const REWRITTEN: &str = "
     CREATE INDEX node_replaces ON node (replaces) WHERE replaces IS NOT NULL;";
 
 /// From version 15 to 16: which nodes no other one stands for is read from an index alone, for their texts are long and
-/// a session has more and more of them. And what came late to a session that was removed goes.
+/// a session has more and more of them. `message` of `original` is the row that has the shorter form, in a transcript. And
+/// what came late to a session that was removed goes.
 pub(super) const MAPPED: &str = "
+    ALTER TABLE original ADD COLUMN message INTEGER;
+    CREATE INDEX original_message ON original (message) WHERE message IS NOT NULL;
     CREATE INDEX node_mapped ON node (session, made_by, id, children, replaces);
     DELETE FROM engine WHERE session NOT IN (SELECT id FROM session);
     DELETE FROM usage WHERE session NOT IN (SELECT id FROM session);";

@@ -9,6 +9,7 @@ use herma_archive::compression::{Beside, Keeping};
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::engine::EngineRow;
 use herma_archive::node::NodeRow;
+use herma_archive::original::Shortened;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
@@ -214,7 +215,7 @@ impl<T> NewList<T> {
             after: transcript.is_some().then_some(&after),
             is_transcript: transcript.is_some(),
         };
-        let replaced: Vec<(u64, &str)> = self.compressed.slots.iter().filter_map(replaced).collect();
+        let replaced: Vec<Shortened<'_>> = (0..).zip(&self.compressed.slots).filter_map(shortened).collect();
         let nodes: Vec<NodeRow> = self.compressed.nodes.iter().map(nodes::row).collect();
         let anchors: Vec<(u64, String)> =
             self.compressed.anchors.iter().map(|(number, after)| (*number, after.to_string())).collect();
@@ -243,10 +244,10 @@ fn without_removed(
     Ok(constraints)
 }
 
-/// A message that stays in another form: where it was, and that form.
-fn replaced(slot: &Slot) -> Option<(u64, &str)> {
+/// A message that stays in another form, of the slot at a position.
+fn shortened((to, slot): (u64, &Slot)) -> Option<Shortened<'_>> {
     match slot {
-        Slot::Replaced { index, message } => Some((wide(*index), message.raw())),
+        Slot::Replaced { index, message } => Some(Shortened { from: wide(*index), to, body: message.raw() }),
         Slot::Kept(_) | Slot::Inserted(_) => None,
     }
 }
