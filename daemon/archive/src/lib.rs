@@ -24,6 +24,7 @@ pub mod list;
 pub mod lock;
 pub mod message;
 pub mod node;
+pub mod normal;
 mod open;
 pub mod original;
 mod packed;

@@ -3,7 +3,7 @@
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::message::{Call, Parsed};
-use crate::undo::normal;
+use crate::normal::normal;
 use crate::{Archive, ArchiveError, Reader};
 
 /// What came of an append.

@@ -7,7 +7,6 @@
 //! becomes the session's transcript at a new generation, so nothing is lost by an undo either:
 //! what leaves the list, the handoff above all, is kept under the handle of the undo.
 
-mod normal;
 mod note;
 mod pieces;
 mod walk;
@@ -18,10 +17,10 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
-pub use self::normal::normal;
 pub(crate) use self::note::note;
 use self::walk::{Back, Place, walk};
 use crate::engine::{self, EngineRow};
+use crate::normal::normal;
 use crate::removed::After;
 use crate::session::ENDED_BY_COMPRESSION;
 use crate::transcript::{self, NewMessage, Rows, chars, wide};

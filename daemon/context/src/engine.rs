@@ -20,10 +20,11 @@ use crate::message::Message;
 pub use crate::request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use crate::run::{
     ArchiveNote, AuxFailure, Compressed, Declined, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Place,
-    Plan, Removed, RunNotes, Scored, Slot, Spill, Summary, SummaryRequest, Writer,
+    Plan, Removed, RunNotes, Scored, Spill, Summary, SummaryRequest, Writer,
 };
 pub use crate::settings::Engine;
 use crate::settings::Settings;
+pub use crate::slot::Slot;
 
 /// Every question that engines answer differently, and the only place that knows more of them than
 /// their names.

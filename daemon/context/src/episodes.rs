@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::handoff;
-    use crate::run::Slot;
+    use crate::slot::Slot;
     use crate::testing::{list, say};
 
     fn episode(messages: &[Message], after: Option<usize>, last: usize) -> Episode {

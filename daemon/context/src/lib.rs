@@ -39,6 +39,7 @@ mod request;
 mod run;
 mod sentences;
 mod settings;
+mod slot;
 #[cfg(test)]
 mod testing;
 mod text;

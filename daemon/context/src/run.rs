@@ -7,7 +7,7 @@ mod plan;
 mod state;
 mod summary;
 
-pub use compressed::{Compressed, Numbers, Removed, Scored, Slot, Spill};
+pub use compressed::{Compressed, Numbers, Removed, Scored, Spill};
 pub use declined::Declined;
 pub use over::{Over, OverPart, Part};
 pub use plan::Plan;

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::pieces::{self, Source};
-use super::{Bodies, NoUndo, Undo, digest, normal, normal_digest};
+use super::{Bodies, NoUndo, Undo, digest, normal_digest};
 use crate::ArchiveError;
 use crate::engine::EngineRow;
+use crate::normal::normal;
 use crate::transcript::{find_session_key, generation_of, wide};
 
 /// Most messages of a list; no list that came over the wire has as many.

@@ -15,8 +15,9 @@ use crate::json::{self, Splice};
 use crate::message::{Content, Message, Role, text_part};
 use crate::pairs::{self, Entry};
 use crate::request::Gain;
-use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Scored, Slot, Summary};
+use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Scored, Summary};
 use crate::savings::savings_pct;
+use crate::slot::Slot;
 use crate::text::{head, longer_than};
 use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Episode, Episodes};
 use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::message::Message;
-use crate::run::Slot;
+use crate::slot::Slot;
 
 /// Anchors of one episode that are remembered: an undo goes five compressions back.
 const MOST: usize = 8;

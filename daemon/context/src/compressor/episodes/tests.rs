@@ -8,7 +8,8 @@ use crate::message::Role;
 use crate::pairs;
 use crate::pins::Pins;
 use crate::request::CompressRequest;
-use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
+use crate::run::{ArchiveNote, Compressed, EngineState, Summary};
+use crate::slot::Slot;
 use crate::testing::{list, settings};
 use crate::wishes::Wishes;
 

@@ -7,7 +7,8 @@ use crate::episodes::{Anchors, Episode};
 use crate::fingerprint::Fingerprint;
 use crate::pairs;
 use crate::request::{CompressRequest, Gain};
-use crate::run::{ArchiveNote, Compressed, EngineState, Slot, Summary};
+use crate::run::{ArchiveNote, Compressed, EngineState, Summary};
+use crate::slot::Slot;
 use crate::testing::{list, settings};
 use crate::wishes::Wishes;
 

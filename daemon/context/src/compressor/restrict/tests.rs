@@ -3,7 +3,8 @@ use crate::compressor::prepare;
 use crate::handoff;
 use crate::message::Message;
 use crate::request::CompressRequest;
-use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Slot, Summary};
+use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Summary};
+use crate::slot::Slot;
 use crate::testing::{list, settings};
 use std::ops::Range;
 
