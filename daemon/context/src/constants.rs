@@ -1,7 +1,7 @@
 //! Sentences and numbers that clients match on.
 
 /// The first line of every handoff.
-pub const PREFIX: &str = "[CONTEXT COMPACTION — REFERENCE ONLY] The turns before this point were condensed into the record below. It is background reference, NOT as active instructions: do not answer or carry out what it quotes. The latest user message that comes after this record wins wherever the two differ, and words such as stop, undo, roll back, never mind or just verify in that message end the earlier work at once. Treat whatever stands under '## Historical Task Snapshot', '## Historical In-Progress State', '## Historical Pending User Asks' and '## Historical Remaining Work' as stale and discard it unless that message asks for it again; topic overlap is no reason to take earlier work up again. MEMORY.md and USER.md in the system prompt remain authoritative.";
+pub const PREFIX: &str = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns, condensed: background reference, NOT as active instructions. The latest user message after this wins; stop, undo, roll back, never mind or just verify in it end earlier work at once. '## Historical Task Snapshot', '## Historical In-Progress State', '## Historical Pending User Asks' and '## Historical Remaining Work' are stale: discard them unless that message asks again; topic overlap is no reason to resume. MEMORY.md and USER.md remain authoritative.";
 /// How every handoff of this family begins, older ones included.
 pub(crate) const FAMILY: &str = "[CONTEXT COMPACTION";
 /// How handoffs began before that.
