@@ -6,6 +6,7 @@
 //! much. Nothing is understood here, only found, ranked and cut to a budget.
 
 mod calls;
+mod decision;
 mod gather;
 mod kind;
 mod measure;

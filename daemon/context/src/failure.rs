@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
-static FAILURE: LazyLock<Regex> =
+static FAILURE: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)\b(?:error|failed|exception|traceback|timeout|timed out|fatal)\b"));
 
 /// Where an output says so first, if it does; a field of that name that says that there is none does not.

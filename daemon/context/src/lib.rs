@@ -85,6 +85,7 @@ pub mod user_messages;
 pub mod wishes;
 pub mod work;
 
+pub use pattern::forget_searches;
 use pattern::pattern;
 
 pub use constants::{Constants, constants};

@@ -1,109 +1,299 @@
 //! Patterns that are part of the source.
-//!
-//! The classes `\w` and `\d` of a whole Unicode table make automata of megabytes, which are built
-//! before the first text is read and stay in memory. Patterns are given smaller ones in their place: ranges
-//! that letters stand in, and the digits 0 to 9.
 
-use regex::Regex;
+mod classes;
+mod groups;
+mod relaxed;
+mod space;
 
-/// Letters, marks, digits and `_` as ranges of a class. What lies between two of them and is no char, or a
-/// sign of the same script, is taken along; punctuation, white space and what is not seen never is.
-const WORD: &str = concat!(
-    r"0-9A-Za-z_\u{aa}\u{b5}\u{ba}\u{c0}-\u{d6}\u{d8}-\u{f6}\u{f8}-\u{37d}\u{37f}-\u{386}\u{388}-\u{559}",
-    r"\u{560}-\u{588}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}-\u{5f2}\u{610}-\u{61a}",
-    r"\u{620}-\u{669}\u{66e}-\u{6d3}\u{6d5}-\u{6dc}\u{6df}-\u{6ff}\u{710}-\u{7f5}\u{7fa}-\u{82d}",
-    r"\u{840}-\u{85b}\u{860}-\u{88f}\u{897}-\u{8e1}\u{8e3}-\u{963}\u{966}-\u{96f}\u{971}-\u{9fc}",
-    r"\u{9fe}-\u{a75}\u{a81}-\u{aef}\u{af9}-\u{c6f}\u{c80}-\u{c83}\u{c85}-\u{df3}\u{e01}-\u{e4e}",
-    r"\u{e50}-\u{e59}\u{e81}-\u{f00}\u{f18}-\u{f39}\u{f3e}-\u{f84}\u{f86}-\u{fc6}\u{1000}-\u{1049}",
-    r"\u{1050}-\u{10fa}\u{10fc}-\u{135f}\u{1380}-\u{13fd}\u{1401}-\u{166c}\u{166f}-\u{167f}\u{1681}-\u{169a}",
-    r"\u{16a0}-\u{16ea}\u{16ee}-\u{1734}\u{1740}-\u{17d3}\u{17d7}\u{17dc}-\u{17e9}\u{180b}-\u{180d}",
-    r"\u{180f}-\u{193b}\u{1946}-\u{1a1b}\u{1a20}-\u{1a99}\u{1aa7}\u{1ab0}-\u{1b4d}\u{1b50}-\u{1b59}\u{1b6b}-\u{1b73}",
-    r"\u{1b80}-\u{1bf3}\u{1c00}-\u{1c37}\u{1c40}-\u{1c7d}\u{1c80}-\u{1cbf}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ffc}",
-    r"\u{200c}-\u{200d}\u{203f}-\u{2040}\u{2054}\u{2c00}-\u{2cf3}\u{2d00}-\u{2d6f}\u{2d7f}-\u{2dff}\u{2e2f}",
-    r"\u{3005}-\u{3007}\u{3021}-\u{302f}\u{3031}-\u{3035}\u{3038}-\u{303c}\u{3041}-\u{309a}\u{309d}-\u{309f}",
-    r"\u{30a1}-\u{30fa}\u{30fc}-\u{a4fd}\u{a500}-\u{a60c}\u{a610}-\u{a672}\u{a674}-\u{a67d}\u{a67f}-\u{a6f1}",
-    r"\u{a717}-\u{a873}\u{a880}-\u{a8c5}\u{a8d0}-\u{a8f7}\u{a8fb}\u{a8fd}-\u{a92d}\u{a930}-\u{a953}",
-    r"\u{a960}-\u{a9c0}\u{a9cf}-\u{a9d9}\u{a9e0}-\u{aa59}\u{aa60}-\u{aadd}\u{aae0}-\u{aaef}\u{aaf2}-\u{abea}",
-    r"\u{abec}-\u{fd3d}\u{fd50}-\u{fe0f}\u{fe20}-\u{fe2f}\u{fe33}-\u{fe34}\u{fe4d}-\u{fe4f}\u{fe70}-\u{fefc}",
-    r"\u{ff10}-\u{ff19}\u{ff21}-\u{ff3a}\u{ff3f}\u{ff41}-\u{ff5a}\u{ff66}-\u{ffdc}\u{10000}-\u{1efff}",
-    r"\u{20000}-\u{3ffff}",
-);
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The pattern of this source.
-#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]
-pub(crate) fn pattern(source: &str) -> Regex {
-    Regex::new(&with_small_classes(source)).expect("a valid pattern")
+use regex_automata::meta::Regex;
+use regex_automata::util::iter::Searcher;
+use regex_automata::{Anchored, Input, Match};
+use regex_syntax::hir::Hir;
+
+use self::classes::with_small_classes;
+pub(crate) use self::groups::{Found, Groups};
+use self::relaxed::Forms;
+use self::space::Space;
+pub use self::space::forget_searches;
+
+/// Places that are looked at one by one, at each of which a pattern may stand. From there on the text is searched by the
+/// pattern itself.
+const CANDIDATES: usize = 16;
+
+/// How many rooms for searches patterns have asked for.
+static ROOMS: AtomicUsize = AtomicUsize::new(0);
+
+/// A pattern that is part of the source. What its searches work with is given up by [`forget_searches`], which the
+/// ready types of the crate `regex` can't; and a text that isn't ASCII is searched as fast as one that is.
+pub(crate) struct Pattern {
+    /// Stands wherever the pattern does; where nothing is [`Self::exact`] it is the pattern.
+    first: Regex,
+    exact: Option<Exact>,
+    /// The room that a search works in; that of the exact one is the next.
+    room: usize,
 }
 
-fn with_small_classes(source: &str) -> String {
-    let mut made = String::with_capacity(source.len());
-    let mut in_class = false;
-    let mut chars = source.chars();
-    while let Some(char) = chars.next() {
-        match char {
-            '\\' => match (chars.next(), in_class) {
-                (Some('w'), true) => made.push_str(WORD),
-                (Some('w'), false) => made.extend(["[", WORD, "]"]),
-                (Some('W'), false) => made.extend(["[^", WORD, "]"]),
-                (Some('d'), true) => made.push_str("0-9"),
-                (Some('d'), false) => made.push_str("[0-9]"),
-                (Some(other), _) => made.extend(['\\', other]),
-                (None, _) => made.push('\\'),
-            },
-            '[' | ']' => {
-                in_class = char == '[';
-                made.push(char);
-            }
-            other => made.push(other),
+/// A pattern that asks for ends of words in any script.
+struct Exact {
+    source: Box<str>,
+    regex: OnceLock<Regex>,
+    /// Whether the first form is the same where all is ASCII.
+    is_same_in_ascii: bool,
+}
+
+/// The pattern of this source.
+pub(crate) fn pattern(source: &str) -> Pattern {
+    let Forms { exact, relaxed } = forms(source);
+    let room = ROOMS.fetch_add(2, Ordering::Relaxed);
+    match relaxed {
+        None => Pattern { first: compiled(&exact), exact: None, room },
+        Some(relaxed) => {
+            let exact =
+                Exact { source: source.into(), regex: OnceLock::new(), is_same_in_ascii: relaxed.is_same_in_ascii };
+            Pattern { first: compiled(&relaxed.hir), exact: Some(exact), room }
         }
     }
-    made
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]
+fn forms(source: &str) -> Forms {
+    Forms::of(&regex_syntax::parse(&with_small_classes(source)).expect("a valid pattern"))
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile each of them")]
+fn compiled(hir: &Hir) -> Regex {
+    Regex::builder().build_from_hir(hir).expect("a pattern of ordinary size")
+}
+
+impl Exact {
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| compiled(&forms(&self.source).exact))
+    }
+}
+
+impl Pattern {
+    /// Whether it stands anywhere in a text.
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        match self.exact {
+            Some(_) => self.find(text).is_some(),
+            None => {
+                let input = Input::new(text).earliest(true);
+                Space::of(&self.first, self.room).search(|cache| self.first.search_half_with(cache, &input)).is_some()
+            }
+        }
+    }
+
+    /// Where it stands first.
+    pub(crate) fn find<'t>(&self, text: &'t str) -> Option<Found<'t>> {
+        self.searching().next(&Input::new(text)).map(|(found, _)| Found::new(text, found.range()))
+    }
+
+    /// Each place where it stands, none within another.
+    pub(crate) fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Found<'t>> {
+        let mut places = Searcher::new(Input::new(text));
+        let mut searching = self.searching();
+        std::iter::from_fn(move || {
+            let found = places.advance(|input| Ok(searching.next(input).map(|(found, _)| found)))?;
+            Some(Found::new(text, found.range()))
+        })
+    }
+
+    /// Where it stands first, with its groups.
+    pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Groups<'t>> {
+        self.captures_iter(text).next()
+    }
+
+    /// Each place where it stands, with its groups.
+    pub(crate) fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Groups<'t>> {
+        let mut places = Searcher::new(Input::new(text));
+        let mut searching = self.searching();
+        std::iter::from_fn(move || {
+            let mut form = Form::First;
+            let found = places.advance(|input| {
+                let found = searching.next(input);
+                form = found.map_or(form, |(_, form)| form);
+                Ok(found.map(|(found, _)| found))
+            })?;
+            Some(searching.groups(text, found, form))
+        })
+    }
+
+    /// The text with a template in place of it everywhere; `$1` in it is a group.
+    pub(crate) fn replace_all<'t>(&self, text: &'t str, template: &str) -> Cow<'t, str> {
+        self.replace_all_by(text, |groups| groups.filled(template))
+    }
+
+    /// The text with something else in place of it everywhere.
+    pub(crate) fn replace_all_by<'t>(&self, text: &'t str, by: impl Fn(&Groups<'t>) -> String) -> Cow<'t, str> {
+        let mut made = String::new();
+        let mut done = 0;
+        for groups in self.captures_iter(text) {
+            let Some(whole) = groups.get(0) else { continue };
+            made.push_str(text.get(done..whole.start()).unwrap_or_default());
+            made.push_str(&by(&groups));
+            done = whole.end();
+        }
+        match done {
+            0 if made.is_empty() => Cow::Borrowed(text),
+            _ => {
+                made.push_str(text.get(done..).unwrap_or_default());
+                Cow::Owned(made)
+            }
+        }
+    }
+
+    fn searching(&self) -> Searching<'_> {
+        Searching { pattern: self, first: Space::of(&self.first, self.room), exact: None }
+    }
+}
+
+/// Which form of a pattern found something.
+#[derive(Clone, Copy)]
+enum Form {
+    First,
+    Exact,
+}
+
+/// A search, with the rooms that it works in.
+struct Searching<'p> {
+    pattern: &'p Pattern,
+    first: Space,
+    exact: Option<Space>,
+}
+
+impl Searching<'_> {
+    /// The first place of the pattern, and the form that found it.
+    ///
+    /// Where the pattern stands its first form does, too. So nothing can begin before the first place of that; and
+    /// what it finds among ASCII alone the pattern would have found, by the same branches.
+    fn next(&mut self, input: &Input<'_>) -> Option<(Match, Form)> {
+        let first = &self.pattern.first;
+        let Some(exact) = &self.pattern.exact else {
+            return Some((self.first.search(|cache| first.search_with(cache, input))?, Form::First));
+        };
+        let mut rest = input.clone();
+        for _ in 0..CANDIDATES {
+            let found = self.first.search(|cache| first.search_with(cache, &rest))?;
+            if exact.is_same_in_ascii && is_among_ascii(input.haystack(), found.range()) {
+                return Some((found, Form::First));
+            }
+            rest.set_start(found.start());
+            if let Some(found) = self.exactly(exact, &rest.clone().anchored(Anchored::Yes)) {
+                return Some((found, Form::Exact));
+            }
+            let next = end_of_char(input.haystack(), found.start());
+            if next > input.end() {
+                return None;
+            }
+            rest.set_start(next);
+        }
+        Some((self.exactly(exact, &rest)?, Form::Exact))
+    }
+
+    fn exactly(&mut self, exact: &Exact, input: &Input<'_>) -> Option<Match> {
+        let regex = exact.regex();
+        let space = self.exact.get_or_insert_with(|| Space::of(regex, self.pattern.room + 1));
+        space.search(|cache| regex.search_with(cache, input))
+    }
+
+    /// The groups of what was found.
+    fn groups<'t>(&mut self, text: &'t str, found: Match, form: Form) -> Groups<'t> {
+        let input = Input::new(text).range(found.start()..).anchored(Anchored::Yes);
+        let search = |regex: &Regex, space: &mut Space| {
+            let mut captures = regex.create_captures();
+            space.search(|cache| regex.search_captures_with(cache, &input, &mut captures));
+            Groups::new(text, captures)
+        };
+        match (form, &self.pattern.exact, &mut self.exact) {
+            (Form::Exact, Some(exact), Some(space)) => search(exact.regex(), space),
+            _ => search(&self.pattern.first, &mut self.first),
+        }
+    }
+}
+
+/// Whether the chars there, and the one on each side, are ASCII.
+fn is_among_ascii(text: &[u8], found: Range<usize>) -> bool {
+    text.get(found.start.saturating_sub(1)..text.len().min(found.end + 1)).is_some_and(<[u8]>::is_ascii)
+}
+
+fn end_of_char(text: &[u8], at: usize) -> usize {
+    let is_inner = |byte: &u8| (0x80..0xc0).contains(byte);
+    let rest = text.get(at + 1..).unwrap_or_default();
+    at + 1 + rest.iter().take_while(|byte| is_inner(byte)).count()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
-    fn classes_are_written_out_where_they_stand() {
-        let word = |before: &str, after: &str| format!("{before}{WORD}{after}");
-        for (source, expected) in [
-            (r"a\d+\s\b", r"a[0-9]+\s\b".to_owned()),
-            (r"[\d.]\\d\[\d", r"[0-9.]\\d\[[0-9]".to_owned()),
-            (r"\w", word("[", "]")),
-            (r"[\w./]", word("[", "./]")),
-            (r"^\W*", word("^[^", "]*")),
-        ] {
-            assert_eq!(with_small_classes(source), expected, "{source}");
-        }
+    fn rooms_are_kept_until_they_are_given_up() {
+        std::thread::spawn(|| {
+            let (one, other) = (pattern("a+"), pattern(r"\b[b-d]+\b"));
+            assert_eq!(space::kept_here(), 0);
+            assert!(one.is_match("xa") && !other.is_match("xa"));
+            assert_eq!(space::kept_here(), 2);
+            // One that is in use is nobody's meanwhile; a search within a search makes another.
+            let inner = one.find_iter("a ba").filter(|found| one.is_match(found.as_str())).count();
+            assert_eq!((inner, space::kept_here()), (2, 2));
+            let mut open = one.find_iter("a ba");
+            assert_eq!(open.next().map(|found| found.range()), Some(0..1));
+            forget_searches();
+            assert_eq!(space::kept_here(), 0);
+            assert_eq!(open.next().map(|found| found.range()), Some(3..4));
+            drop(open);
+            assert_eq!(space::kept_here(), 1);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]
-    fn a_word_is_what_it_is_in_unicode() {
-        let (small, whole) = (pattern(r"^\w$"), Regex::new(r"^\w$").unwrap());
-        let nothing = Regex::new(r"^\p{Cn}$").unwrap();
-        let differs = |char: &char| {
-            let text = char.to_string();
-            small.is_match(&text) != whole.is_match(&text) && !nothing.is_match(&text)
-        };
-        // Where people write: ASCII, Latin, punctuation, the signs of CJK, full width.
-        for block in ['\0'..='\u{24f}', '\u{2000}'..='\u{206f}', '\u{3000}'..='\u{30ff}', '\u{ff00}'..='\u{ffbe}'] {
-            let odd: Vec<char> = block.filter(differs).collect();
-            assert_eq!(odd, [], "{odd:?}");
+    fn a_text_that_is_not_ascii_is_as_good_as_any() {
+        for (source, text, expected) in [
+            (r"\bno\b", "nö noé né no — no", vec!["no", "no"]),
+            (r"(?i)\b(?:nie|über|né)\b", "Überall über. Nié nie; néon né", vec!["über", "nie", "né"]),
+            (r"\b\w+ing\b", "… running été singé «ringing»", vec!["running", "ringing"]),
+            (r"5 ?(?:m|ms)\b", "5 mètres, 5m — 5 ms", vec!["5m", "5 ms"]),
+        ] {
+            let found: Vec<&str> = pattern(source).find_iter(text).map(|found| found.as_str()).collect();
+            assert_eq!(found, expected, "{source}");
         }
-        // Anywhere no letter is missing, only signs that are made of letters, and nothing counts as one that
-        // ends a word.
-        let signs = ['\u{2070}'..='\u{24ff}', '\u{1f100}'..='\u{1f1ff}'];
-        let is_sign = |char: char| signs.iter().any(|block| block.contains(&char));
-        let missing = |char: &char| char.is_alphabetic() && !is_sign(*char) && !small.is_match(&char.to_string());
-        let missing: Vec<char> = ('\0'..='\u{2ffff}').filter(missing).collect();
-        assert_eq!(missing, [], "{missing:?}");
-        let between = Regex::new(r"^[\p{P}\p{Z}\p{Cc}\p{Cf}]$").unwrap();
-        let is_odd = |char: &char| {
-            let text = char.to_string();
-            between.is_match(&text) && small.is_match(&text) && !whole.is_match(&text)
-        };
-        let odd: Vec<char> = ('\0'..='\u{ffff}').filter(is_odd).collect();
-        assert_eq!(odd, [], "{odd:?}");
+        // More places than are looked at one by one.
+        let text = format!("{}no", "noé ".repeat(3 * CANDIDATES));
+        assert_eq!(pattern(r"\bno\b").find(&text).map(|found| found.start()), Some(text.len() - 2));
+    }
+
+    proptest! {
+        /// The same as the ready type of the crate `regex`, which knows no `forget_searches`.
+        #[test]
+        fn searches_find_what_others_find(
+            source in prop::sample::select(vec![
+                "a*", r"(a)|(b)", r"\bé+", "", r"(?i)(x)y?(z)?", r"[^a-c]{2}", "(?:ab)+$", r"\b", r"a\b|\bb", r"\b(a|é)\b",
+                r"(\b[a-z]+)c\b", r"\b(?:a|b(c)|éx|x-)+\b", r"(?:\ba)?b\b ?", r"x\b-\bé", r"(?i)\bxz?\b", r"\b\b(a+?)\b",
+                r"(?m)^\b.|\b$", r"(?:\b|é)a", r"[^ ]\b",
+            ]),
+            text in "[abcxXyzé\n -]{0,60}",
+        ) {
+            let (own, other) = (pattern(source), regex::Regex::new(source).unwrap());
+            prop_assert_eq!(own.is_match(&text), other.is_match(&text));
+            prop_assert_eq!(own.find(&text).map(|found| found.range()), other.find(&text).map(|found| found.range()));
+            let found: Vec<_> = own.find_iter(&text).map(|found| (found.range(), found.as_str())).collect();
+            let expected: Vec<_> = other.find_iter(&text).map(|found| (found.range(), found.as_str())).collect();
+            prop_assert_eq!(found, expected);
+            let groups = |number| own.captures_iter(&text).map(move |all| all.get(number).map(|one| one.range()));
+            let expected = |number| other.captures_iter(&text).map(move |all| all.get(number).map(|one| one.range()));
+            for number in 0..3 {
+                prop_assert!(groups(number).eq(expected(number)), "group {}", number);
+            }
+            prop_assert_eq!(own.replace_all(&text, "<$1>"), other.replace_all(&text, "<$1>"));
+        }
     }
 }

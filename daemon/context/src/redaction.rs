@@ -6,15 +6,15 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use herma_guard::{RedactOptions, Shown};
-use regex::Regex;
 
 use crate::message::Message;
+use crate::pattern::Pattern;
 
 /// What stands for a secret of which nothing may stay.
 const REMOVED: &str = "[REDACTED]";
 
 /// GitHub's tokens, also those that are too short for the guard or were cut.
-static GITHUB_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+static GITHUB_TOKEN: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?:gh[pousr]_|github_pat_)(?:[A-Za-z0-9_]{0,12}\.\.\.[A-Za-z0-9_]*|[A-Za-z0-9_]{4,})")
 });
 

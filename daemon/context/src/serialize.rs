@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use crate::message::{Message, Role};
+use crate::pattern::Pattern;
 use crate::redaction::Redaction;
 use crate::text::{head, longer_than, tail};
 
@@ -21,7 +20,7 @@ const ARGUMENTS_HEAD: usize = 1_200;
 /// What stands in for a media reference.
 const MEDIA: &str = "[media attachment]";
 
-static MEDIA_REFERENCE: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"MEDIA:\S+"));
+static MEDIA_REFERENCE: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"MEDIA:\S+"));
 
 /// All turns, blocks joined by a blank line.
 pub fn serialize(turns: &[Message], redaction: Redaction) -> String {

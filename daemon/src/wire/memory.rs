@@ -33,12 +33,17 @@ pub(super) async fn keep_small(services: &Services) {
         after = after.min(now);
         if is_worth_it(now, after) && is_calm {
             services.archive.keep_little();
-            let _: Option<()> = on_thread(herma_heap::give_back).await;
+            let _: Option<()> = on_thread(give_back).await;
             after = resident_bytes();
             before = after;
             tracing::debug!(before = now, after, "memory was given back");
         }
     }
+}
+
+fn give_back() {
+    herma_context::forget_searches();
+    herma_heap::give_back();
 }
 
 /// Whether so many bytes in memory are worth the work, of which so many were left the last time.

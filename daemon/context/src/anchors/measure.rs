@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use regex::Regex;
 
 use super::Kind;
+use super::decision;
+use crate::pattern::{Found, Pattern};
 use crate::work::values;
 
 /// Chars of a line that are looked at.
@@ -23,20 +24,7 @@ pub(crate) struct LineMatch {
     pub(crate) strength: f64,
 }
 
-static DECISION: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pattern(
-        r"(?ix)\b(?:we|I|team|they|you\ and\ I)(?:['’]ve|\ have|['’]re|\ are)?\s+(?:all\ |finally\ |now\ |both\ |have\ )?(?:decided|agreed|settled|chose|chosen|opted|picked|ruled\ out|concluded|committed\ to|going\ with|rejected|selected|resolved\ to)\b
-        | \bdecision\b\s*(?:\(|:|was|is|made|taken|reached|\#|-|—|log|record) | \bdecided\ (?:to|on|against|that|not|in\ favou?r)\b | \bit\ was\ (?:decided|agreed)\b | \b(?:was|were|is|been)\ (?:chosen|picked|selected|rejected|ruled\ out|settled|agreed)\b
-        | \b(?:we|I)(?:['’]ll|\ will|\ shall|\ are\ going\ to|['’]re\ going\ to)\ (?:go\ with|use|keep|stay\ with|stick\ (?:to|with)|switch|adopt|move\ (?:to|from)|drop|replace|store|ship|target|build\ on|standardi[sz]e|postpone|defer|prefer|avoid|split|pin|not)\b
-        | \b(?:going|go|went|gone|sticking|stick|settle[ds]?|settling|opted|opting|opt)\ (?:with|for|on)\b | \b(?:let['’]s|let\ us)\ (?:go\ with|use|keep|stick|switch|adopt|drop)\b
-        | \b(?:chose|chosen|choosing|choose|picked|prefer(?:red|ring)?|selected|adopt(?:ed|ing)?|switched|switching)\b.{2,80}\b(?:over|instead\ of|rather\ than|because|since|as|due\ to|to)\b
-        | \b(?:use|using|keep|keeping|store|storing|drop|dropping|pin|pinned|replace[ds]?)\b.{2,80}\b(?:instead\ of|rather\ than|because|over)\b
-        | \b(?:the\ )?(?:plan|approach|design|verdict|conclusion|agreement|resolution|outcome|choice|consensus)\s*(?:is|was|:) | \bagreed\s*(?:on|to|that|:) | \bfinal\ (?:choice|call|answer|decision)\b
-        | \b(?:entschieden|beschlossen|entscheidung|decidimos|decidido|decisión|décidé|décision)\b | 决定|决策|选择了|採用|決定|決めた|решили|решено",
-    )
-});
-
-static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+static ERROR: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?i:\b(?:[a-z]+)?(?:error|exception)\b|\b(?:error|err|fatal|panic(?:ked)?|failed|failure|failing|fails|traceback|denied|refused|unreachable|timed\ out|timeout|segfault|segmentation\ fault|core\ dumped|not\ found|no\ such|cannot|can['’]t|could\ not|couldn['’]t|unable\ to|undefined|unexpected|invalid|illegal|missing|mismatch|conflict|aborted|abort|killed|oom|out\ of\ memory|deadlock|overflow|exceeded|unauthori[sz]ed|forbidden|corrupt(?:ed)?|broken\ pipe|unresolved|violat(?:es|ed|ion)|rejected|crash(?:ed|es)?|stack\ overflow|leaked|giving\ up|gave\ up|expired|errno|does\ not\ (?:exist|match)|exit(?:ed)?\ (?:with\ )?(?:code|status)\ [1-9]\d*)\b)
         | [A-Z]\w*(?:Error|Exception|Fault|Failure|Panic)\b | \bE[A-Z]{3,}\b | \b(?:E|TS|CS|SQLSTATE|ORA|C|LNK|HTTP|errno|SIG)[-\ \[]?\d{3,5}\b | \bSIG(?:SEGV|KILL|ABRT|TERM|BUS|ILL|PIPE)\b",
@@ -44,38 +32,38 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What makes an error line more than a word in a sentence.
-static ERROR_FORM: LazyLock<Regex> = LazyLock::new(|| {
+static ERROR_FORM: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?i:\b(?:error|fatal|panic|exception|failure|failed|traceback|err|critical|abort(?:ed)?|fehler|erreur)\b\s*(?:\[|\(|:|!)) | [A-Z]\w*(?:Error|Exception|Fault)\b | \bE[A-Z]{4,}\b | (?i:panicked\ at|errno|sqlstate|\bE\d{4}\b|\bTS\d{4}\b|exit\ (?:code|status)\ [1-9])",
     )
 });
 
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?:^|\s)[$❯%]\s+[a-z./~][\w./-]*(?:\s+\S.*)? | `[a-z./~][\w./+-]*(?:\s+[^`]+)` | `\./[^`]+` |
         (?:^|[\s:>(»“])(?:sudo\s+)?(?:cargo|npm|npx|pnpm|yarn|git|docker(?:-compose)?|podman|kubectl|helm|make|cmake|python3?|pip3?|pytest|uv|poetry|node|deno|bun|go|rustc|rustup|gcc|g\+\+|clang|curl|wget|ssh|scp|rsync|psql|mysql|sqlite3|redis-cli|systemctl|journalctl|terraform|ansible(?:-playbook)?|aws|gcloud|az|gh|bash|sh|zsh|tar|grep|rg|find|sed|awk|cat|ls|chmod|chown|mkdir|rm|cp|mv|ln|apt(?:-get)?|brew|dnf|mvn|gradle|\./gradlew|bazel|just|ninja|java|javac|dotnet|swift|ruby|bundle|rails|rake|php|composer|perl|mix|nix|openssl|ffmpeg|jq|strace|perf|gdb|lldb|valgrind|alembic|flask|django-admin|manage\.py|uvicorn|gunicorn|pg_dump|pg_restore|mongodump|etcdctl|consul|vault|nomad|crontab|tmux|tcpdump|dig|nc|ip|ss|lsof|ps|kill|mount|dd|xargs|tee|env|export|source|herma|hermad)\s+(?:-{1,2}\w|[a-z][\w:-]*(?:\s|$)|[./~]|\S+\.\w+|\w+=|'|\x22|\d).* | (?:^|\s)\./[\w./-]+(?:\s+\S+)* |\b\w[\w-]*(?:\s+[\w./=:-]+)*\s--[a-z][\w-]+.*",
     )
 });
 
-static URL: LazyLock<Regex> =
+static URL: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r#"\b[a-z][a-z0-9+.-]{1,15}://[^\s"'`<>\\)\]}|]*[^\s"'`<>\\)\]}|.,;:!?]"#));
 
-static HASH: LazyLock<Regex> =
+static HASH: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)\b(?:sha(?:1|256|512)|md5|blake3)?[:=-]?([0-9a-f]{7,64})\b"));
 
-static HASH_CUE: LazyLock<Regex> = LazyLock::new(|| {
+static HASH_CUE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?i)\b(?:commit\w*|rev(?:ision|ert(?:ed|s)?|s)?|sha\d*|hash|digest|checksum|md5|merged?|cherry[- ]pick\w*|HEAD|bisect\w*|tag(?:ged)?|branch|build|regress\w*|introduced|culprit|base|parent|tip|fix(?:ed)?|landed|at|in|since|checked? ?out|reset|rebased?|snapshot|image|artifact|blob|tree|version|pinned|deployed)\b|@",
     )
 });
 
-static ISSUE: LazyLock<Regex> = LazyLock::new(|| {
+static ISSUE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x)(?:^|[\s(\[,;:/\w])\#\d{1,7}\b | \b(?i:issues?|pr|pull\ request|mr|merge\ request|ticket|bug|gh|task|case|change|cl|incident|story|epic)[\s:]*(?:no\.?\ |number\ )?[\#!-]?\d{1,7}\b | (?:^|[\s(\[])!\d{2,6}\b | \b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b | \bCVE-\d{4}-\d{4,7}\b",
     )
 });
 
-static MEASURE: LazyLock<Regex> = LazyLock::new(|| {
+static MEASURE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x)(?:^|[\s(=:~<>≈±+/,\x22'`\[-]) [~≈<>]?[$€£¥]?\d[\d,._\ ]{0,12}\d*(?:\.\d+)?\s?-?
         (?:(?:ns|µs|μs|us|ms|s|sec|secs|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|[KMGTP]i?B(?:/s|ps)?|[kmg]?bytes?|bits?|[KMG]bit(?:/s)?|[kMG]bps|k?B|rps|qps|tps|iops|IOPS|ops|req(?:uests)?(?:/s|/sec|/min)?|px|pt|dpi|fps|[kMG]?Hz|°C|°F|°|K|mm|cm|m|km|kg|g|mg|lbs?|m[AVW]|[kMG]?Wh?|[AV]|dB|rows?|lines?|tokens?|users?|items?|entries|records?|connections?|threads?|workers?|cores?|retries|attempts?|requests?|messages?|events?|files?|tests?|samples?|points?|clients?|nodes?|shards?|partitions?|replicas?|chars?|pages?|jobs?|vCPUs?|CPUs?|GPUs?|million|billion|percent|per\ \w+|USD|EUR|GBP|dollars?|euros?|times|queries|commits|objects|keys|cycles|epochs|steps|instances|pods|ops/s|MiB/s)\b | \s?[%×x‰](?:\W|$) )
@@ -84,13 +72,13 @@ static MEASURE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words that make a number a finding.
-static MEASURE_CUE: LazyLock<Regex> = LazyLock::new(|| {
+static MEASURE_CUE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?i)\b(?:p\d{2,3}|median|mean|average|avg|latency|throughput|took|takes|peak|rss|memory|limit|budget|max(?:imum)?|min(?:imum)?|target|measured|benchmark|baseline|rate|size|usage|timeout|ttl|interval|quota|cap|capacity|coverage|duration|elapsed|grew|dropped|rose|fell|went|from|under|below|above|exceeds?|at most|at least|now|was|is|costs?|speedup|ratio|accuracy|loss|score|hit|window|threshold|buffer|backlog|delay|uptime|overhead)\b",
     )
 });
 
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
+static PATH: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r#"(?x)(?:^|[\s"'`(=\[<,:@])((?:~?/|\.{1,2}/|[A-Za-z]:\\|\\\\)[^\s"'`<>|()\[\]{},;]*\w[^\s"'`<>|()\[\]{},;]* | (?:[\w.@+-]+[/\\])+[\w.@+-]*\w | [\w@+-][\w.@+-]*\.(?:rs|py|ts|tsx|js|jsx|mjs|go|c|h|cc|cpp|hpp|java|kt|swift|rb|php|cs|sh|bash|ps1|sql|toml|ya?ml|json|jsonl|xml|ini|cfg|conf|env|md|rst|txt|log|lock|csv|parquet|proto|html|css|scss|vue|svelte|tf|gradle|ipynb|pem|crt|key|db|sqlite|tar|gz|zip|zst|wasm|so|dll|exe|service|plist|patch|diff|snap|bak))\b"#,
     )
@@ -193,7 +181,7 @@ fn words() -> AhoCorasick {
 /// Whether a text says in its first chars that something was decided.
 pub(crate) fn is_decision(text: &str) -> bool {
     let text = text.get(..text.floor_char_boundary(LOOK_BYTES)).unwrap_or(text);
-    WORDS.is_match(text) && DECISION.is_match(text)
+    WORDS.is_match(text) && decision::find(text).is_some()
 }
 
 /// What is in a line; none if that is nothing exact.
@@ -207,9 +195,9 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
     let matched = |kind, span: Range<usize>, strength| Some(LineMatch { kind, span, strength });
     if worded
         && prose == Prose::Yes
-        && let Some(found) = DECISION.find(line)
+        && let Some(found) = decision::find(line)
     {
-        return matched(Kind::Decision, found.range(), 1.0);
+        return matched(Kind::Decision, found, 1.0);
     }
     if (worded || signs.digit || prose == Prose::No)
         && let Some(found) = first_error(line)
@@ -229,7 +217,7 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
 }
 
 /// The first word of an error that is not a field which says that there is none.
-fn first_error(line: &str) -> Option<regex::Match<'_>> {
+fn first_error(line: &str) -> Option<Found<'_>> {
     ERROR.find_iter(line).find(|found| !says_none(line.get(found.end()..).unwrap_or_default()))
 }
 

@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
 use crate::constants::{FAMILY, LEGACY};
 use crate::handoff;
+use crate::pattern::Pattern;
 
 /// Names of tags that frame what a model or its host treats in a special way. Those that begin
 /// with `system` count too.
@@ -31,15 +30,16 @@ const TAGS: [&str; 17] = [
 
 /// A tag's beginning, with the char before it, its name space and its name. One after a letter is
 /// a tag only if it is written in one case: `Vec<User>` is a type.
-static TAG: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(\w?)<(\s*/?\s*(?:[A-Za-z]+:)?)([A-Za-z][A-Za-z_-]*)"));
+static TAG: LazyLock<Pattern> =
+    LazyLock::new(|| crate::pattern(r"(\w?)<(\s*/?\s*(?:[A-Za-z]+:)?)([A-Za-z][A-Za-z_-]*)"));
 /// The marks by which chat templates set their own tokens.
-static TEMPLATE_TOKEN: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"<([|｜][A-Za-z_▁]|<\s*/?SYS>)"));
+static TEMPLATE_TOKEN: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"<([|｜][A-Za-z_▁]|<\s*/?SYS>)"));
 /// A role in brackets, as turns are serialised, and the instruction marks of chat templates.
-static BRACKETED: LazyLock<Regex> = LazyLock::new(|| {
+static BRACKETED: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"\[((?:USER|ASSISTANT|SYSTEM|MESSAGE|TOOL RESULT[^\[\]\n]{0,200})\]:|/?INST\]|Tool calls:)")
 });
 /// A role at the beginning of a line, as transcripts write it.
-static ROLE: LazyLock<Regex> = LazyLock::new(|| {
+static ROLE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?m)^([ \t]*)((?:\*\*)?(?:[Hh]uman|HUMAN|[Aa]ssistant|ASSISTANT|[Uu]ser|USER|[Ss]ystem|SYSTEM)(?:\*\*)?[ \t]*:)",
     )
@@ -50,7 +50,7 @@ static ROLE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn defused(text: &str, warnings: &mut Vec<String>) -> String {
     let framed = handoff::defused(text);
     let plain = framed.replace(FAMILY, "(CONTEXT COMPACTION").replace(LEGACY, "(CONTEXT SUMMARY):");
-    let untagged = TAG.replace_all(&plain, |tag: &Captures<'_>| match is_boundary(&tag[1], &tag[3]) {
+    let untagged = TAG.replace_all_by(&plain, |tag| match is_boundary(&tag[1], &tag[3]) {
         true => format!("{}&lt;{}{}", &tag[1], &tag[2], &tag[3]),
         false => tag[0].to_owned(),
     });

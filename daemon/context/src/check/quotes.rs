@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::sections;
+use crate::pattern::Pattern;
 
 /// What stands behind a quotation that nobody said.
 pub(super) const MARK: &str = " [unverified]";
@@ -30,7 +29,7 @@ const AMBIGUOUS: [char; 4] = ['\'', '"', '‘', '’'];
 const FIRST_UNSPACED: char = '\u{2E80}';
 
 /// How a sentence says that its words are the user's.
-static ATTRIBUTION: LazyLock<Regex> = LazyLock::new(|| {
+static ATTRIBUTION: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?-u:\b)[Tt]he\x20user(?-u:\b) | (?:^|[\s(*_\[])User(?-u:\b)
         | (?-u:\b)[Uu]ser(?:'s|’s)?\x20(?:asked|asks|said|says|wrote|writes|wants|wanted|requested|requests|told|replied|answered|insisted|words)(?-u:\b)

@@ -2,14 +2,13 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use crate::pattern::Pattern;
 use crate::text::head;
 
 /// Chars at the beginning of a message that can announce a task.
 const LOOK_CHARS: usize = 200;
 
-static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
+static ANNOUNCED: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)^\W*(?:(?:ok(?:ay)?|great|good|perfect|thanks?(?:\ you)?|alright|right|all\ right|done|nice|fine)\b[\s,.!;:-]*){0,3}
         (?: next\ (?:task|thing|up|one|step)\b | next\s*[,:] | now\ (?:for|to|on|the\ next|let['’]?s|please|we|something)\b

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 /// Words that a revocation must share with the rule, at the least.
 const MIN_SHARED: usize = 2;
 
-static REVOKES: LazyLock<Regex> = LazyLock::new(|| {
+static REVOKES: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) \byou\ (?:may|can|are\ (?:free|allowed)\ to)\ (?:now|again)\b | \byou\ (?:may|can)\b[^.?!]*\b(?:again|now|after\ all|from\ now\ on)\b
         | \b(?:now|from\ now\ on|again)\b[^.?!]{0,20}\byou\ (?:may|can)\b | \byou(?:['’]re|\ are)\ (?:now\ )?(?:allowed|free|welcome)\ to\b
@@ -22,25 +22,25 @@ static REVOKES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// An order to end what a rule demands.
-static STOPS: LazyLock<Regex> =
+static STOPS: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:(?:ok(?:ay)?|please|and|now|so|actually)\W+)*stop\s+(?:\w+ing)\b"));
 
 /// A rule that forbids.
-static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
+static FORBIDS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:never|no|not|don['’]?t|cannot|can['’]t|mustn['’]t|avoid|without|stop)\b")
 });
 
 /// A rule that leaves one thing only.
-static CONFINES: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
+static CONFINES: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
 
 /// Words that end such a rule.
-static FREES: LazyLock<Regex> = LazyLock::new(|| {
+static FREES: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:any|anything|anywhere|every|everything|everywhere|all|whatever|whichever)\b")
 });
 
-static NEVER_MIND: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"(?i)\bnever mind\b"));
+static NEVER_MIND: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"(?i)\bnever mind\b"));
 
-static NOT_ANY_MORE: LazyLock<Regex> = LazyLock::new(|| {
+static NOT_ANY_MORE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:never|cannot|can['’]t|(?:may|must|should) not)\b.*\b(?:again|now)\b|\bonly\b")
 });
 
@@ -132,7 +132,7 @@ pub(crate) fn revokes(sentence: &str) -> bool {
         return false;
     }
     STOPS.is_match(sentence)
-        || (REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(&NEVER_MIND.replace(sentence, "")))
+        || (REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(&NEVER_MIND.replace_all(sentence, "")))
 }
 
 /// A sentence that takes a rule back, looked at once.

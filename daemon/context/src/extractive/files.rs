@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value;
 
+use crate::pattern::Pattern;
 use crate::text::longer_than;
 
 /// Keys of arguments whose values are paths.
@@ -15,7 +15,7 @@ const MAX_PATH_CHARS: usize = 260;
 /// Bytes of one text that are searched for paths.
 const LOOK_BYTES: usize = 20_000;
 
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
+static PATH: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r#"(?:^|[\s"'`(=\[<,])((?:~?/|[A-Za-z]:\\)[^\s"'`<>|()\[\]{},;]*\w[^\s"'`<>|()\[\]{},;]*)"#)
 });
 

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value as Json;
 
 use crate::anchors;
@@ -10,6 +9,7 @@ use crate::failure::failure;
 use crate::handoff;
 use crate::hash::Fnv;
 use crate::message::{Message, Role};
+use crate::pattern::Pattern;
 use crate::replaced;
 use crate::text::ends;
 use crate::work::{self, ValueKind, values};
@@ -24,7 +24,7 @@ const OTHER_BYTES: usize = 8 << 20;
 const ARGUMENT_BYTES: usize = 16 << 10;
 
 /// How the user takes something back.
-static CORRECTS: LazyLock<Regex> = LazyLock::new(|| {
+static CORRECTS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) ^\W*(?:no|nope|wrong|stop|wait|nein|falsch|halt|non|faux|mal|нет|стоп)\b
         | \b(?:that['’]?s|that\ is|this\ is|it['’]?s)\ (?:wrong|not\ (?:right|what|it))\b | \bnot\ what\ I\b | \bI\ meant\b | \bI\ said\b

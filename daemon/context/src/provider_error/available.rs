@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::limit::{SUM, first_number, last_number};
 use crate::pattern;
+use crate::pattern::Pattern;
 
 /// Chars that the shortest usual token has: a prompt that is told in chars takes no more tokens
 /// than this makes of it.
@@ -15,7 +14,7 @@ const CHARS_PER_TOKEN: u64 = 3;
 macro_rules! shape {
     ($(#[$about:meta])* $name:ident, $source:literal) => {
         $(#[$about])*
-        static $name: LazyLock<Regex> = LazyLock::new(|| pattern(&$source.replace('N', "[0-9][0-9,_]*")));
+        static $name: LazyLock<Pattern> = LazyLock::new(|| pattern(&$source.replace('N', "[0-9][0-9,_]*")));
     };
 }
 
@@ -36,7 +35,7 @@ shape!(
 
 /// Caps of a model's answers, whatever the prompt. In each the cap is the last number; `P` is the
 /// parameter that was too large, `N` a number.
-static OF_THE_MODEL: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+static OF_THE_MODEL: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     [
         r"\bP\s*:\s*N\s*>\s*N\s*,\s*which\s+is\s+the\s+maximum",
         r"supports\s+at\s+most\s+N\s+(?:completion|output)\s+tokens",
@@ -101,7 +100,7 @@ pub(super) fn of_a_sum(text: &str) -> Option<u64> {
 
 /// The most tokens that any answer of the model may have.
 pub(super) fn of_the_model(text: &str) -> Option<u64> {
-    let of = |shape: &Regex| last_number(shape.find(text)?.as_str());
+    let of = |shape: &Pattern| last_number(shape.find(text)?.as_str());
     let below = of(&EXCLUSIVE).and_then(|beyond| beyond.checked_sub(1));
     positive(below).or_else(|| OF_THE_MODEL.iter().find_map(|shape| positive(of(shape))))
 }
@@ -121,7 +120,7 @@ fn beside_the_chars(text: &str) -> Option<u64> {
     positive(first(&WINDOW, text)?.checked_sub(prompt))
 }
 
-fn first(shape: &Regex, text: &str) -> Option<u64> {
+fn first(shape: &Pattern, text: &str) -> Option<u64> {
     first_number(shape.find(text)?.as_str())
 }
 

@@ -3,9 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use crate::pattern;
+use crate::pattern::Pattern;
 
 /// Windows that are believed, in tokens. Smaller numbers are counts of messages or codes, larger
 /// ones bytes or times.
@@ -23,7 +22,7 @@ const UNIT: usize = 12;
 
 /// Where a window is named, in the order in which a match is believed. In each the window is the
 /// last number of the match. `N` is a number.
-static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+static SHAPES: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     [
         // A context that is said to be too small, before whatever follows from that for the input.
         r"context\s*(?:length|size|window|limit)\s*(?:is|of|:)?\s*(?:only|just|limited\s+to|up\s+to|at\s+most)\s*N",
@@ -55,7 +54,7 @@ static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 const NUMBER: &str = r"(?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]{4,})";
 
 /// A prompt and an answer that are together larger than the window, which is the last number.
-pub(super) static SUM: LazyLock<Regex> =
+pub(super) static SUM: LazyLock<Pattern> =
     LazyLock::new(|| pattern(&r"N\s*\+\s*N\s*>\s*N".replace('N', r"[0-9][0-9,_]*")));
 
 /// The window that the text names, in tokens: 1,024 to 10,000,000. Numbers have four digits or

@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use crate::pattern;
+use crate::pattern::Pattern;
 
 /// Codes that mean nothing but a prompt that is too long.
-static CODES: LazyLock<Regex> = LazyLock::new(|| {
+static CODES: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         "context_length_exceeded",
         "context_window_exceeded",
@@ -19,7 +18,7 @@ static CODES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Rates, quotas, money and access: what no shorter prompt changes.
-static REFUSALS: LazyLock<Regex> = LazyLock::new(|| {
+static REFUSALS: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         r"rate[\s_-]?limit",
         r"\bper[\s_-](?:min(?:ute)?|hour|day|sec(?:ond)?|month)\b",
@@ -43,7 +42,7 @@ static REFUSALS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Sentences that say that the prompt is too long.
-static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
+static TOO_LONG: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         r"(?:prompt|input|request|conversation|message|content)s?(?: (?:prompt|tokens?|text|content|length|body|messages?)){0,2} (?:(?:is|are|was|were) )?too (?:long|large|big)",
         r"(?:payload|entity) too large",
@@ -69,18 +68,18 @@ static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Sizes in chars, which say nothing of the window.
-static IN_CHARS: LazyLock<Regex> =
+static IN_CHARS: LazyLock<Pattern> =
     LazyLock::new(|| any_of(&["string too long", "string_above_max_length", r"expected maxlength"]));
 
 /// What goes with a number that is a window.
-static PROMPT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", "token"]));
+static PROMPT: LazyLock<Pattern> = LazyLock::new(|| any_of(&["context", "prompt", "token"]));
 
 /// The parameter for the length of the answer.
-static ANSWER: LazyLock<Regex> =
+static ANSWER: LazyLock<Pattern> =
     LazyLock::new(|| any_of(&[r"max_?(?:output_?|completion_?|new_?)?tokens", r"(?:output|completion) tokens"]));
 
 /// What goes with a prompt and with nothing else.
-static INPUT: LazyLock<Regex> = LazyLock::new(|| any_of(&["context", "prompt", "input", "messages"]));
+static INPUT: LazyLock<Pattern> = LazyLock::new(|| any_of(&["context", "prompt", "input", "messages"]));
 
 pub(super) fn has_overflow_code(text: &str) -> bool {
     CODES.is_match(text)
@@ -107,6 +106,6 @@ pub(super) fn names_the_answer_only(text: &str) -> bool {
     ANSWER.is_match(text) && !INPUT.is_match(text)
 }
 
-fn any_of(alternatives: &[&str]) -> Regex {
+fn any_of(alternatives: &[&str]) -> Pattern {
     pattern(&alternatives.join("|"))
 }

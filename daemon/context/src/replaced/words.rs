@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use crate::pattern::Pattern;
 use crate::work::{ValueKind, values};
 
 /// A kind of standing fact.
@@ -52,7 +51,7 @@ impl Family {
 /// A zone, and that all times are meant.
 const ZONE: &str = r"(?i)\b(?:times|timestamps?|clocks?|Zeiten|Uhrzeiten)\b.*\b(?:(?-i:UTC|GMT|CET|CEST|MEZ|MESZ|PST|PDT|EST|EDT)|time ?zone|(?:pacific|eastern|central|mountain|local) time)\b";
 
-static FAMILIES: LazyLock<Vec<(Family, Regex)>> = LazyLock::new(|| {
+static FAMILIES: LazyLock<Vec<(Family, Pattern)>> = LazyLock::new(|| {
     [
         (Family::Limit, r"(?i)\b(?:budgets?|spend(?:ing)?|expenses|ceiling|cap)\b|\bcosts?\b.*\b(?:below|under|at most|no more)\b"),
         (Family::Day, r"(?i)\b(?:deadline|due|launch|release|ship(?:s|ping)?|freeze|go[- ]live|demo|target date|timing)\b"),
@@ -68,19 +67,19 @@ static FAMILIES: LazyLock<Vec<(Family, Regex)>> = LazyLock::new(|| {
     .collect()
 });
 
-static MONEY: LazyLock<Regex> =
+static MONEY: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)[$€£¥]\s?\d|\b(?:dollars?|euros?|pounds?|USD|EUR|GBP)\b"));
 
-static DAY: LazyLock<Regex> = LazyLock::new(|| {
+static DAY: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?i)\b\d{4}-\d{2}-\d{2}\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\s+\d{1,2}\b|\b\d{1,2}\.?\s+(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     )
 });
 
 /// Two words in a row that begin with a capital, the first of a sentence included.
-static PERSON: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b"));
+static PERSON: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b"));
 
-static CHANGED: LazyLock<Regex> = LazyLock::new(|| {
+static CHANGED: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) \b(?:from\ now\ on|no\ longer|(?:has|have)\ changed|changed\ to|moved\ to|switched\b.{0,40}\bto|rebased|renamed|rotat(?:ed|ion)|replaced\ by|retired|as\ of\ (?:today|now)|starting\ today)\b
         | \b(?:update|correction):
@@ -92,7 +91,7 @@ static CHANGED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What stands between what a statement is about and its value.
-static SAYS: LazyLock<Regex> = LazyLock::new(|| {
+static SAYS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\s(?:is|are|was|will be|has changed to|have changed to|changed to|moved to|rotated)\b")
 });
 

@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::turn::{From, Turn};
 use super::{Count, PREFIX};
+use crate::pattern::Pattern;
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head};
 
@@ -40,9 +39,9 @@ impl Detail {
     }
 }
 
-static CALL: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"<tool_call>([\s\S]*?)(?:</tool_call>|$)"));
+static CALL: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"<tool_call>([\s\S]*?)(?:</tool_call>|$)"));
 
-static TAG: LazyLock<Regex> = LazyLock::new(|| crate::pattern(r"</?(?:tool_call|tool_response|think)>"));
+static TAG: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"</?(?:tool_call|tool_response|think)>"));
 
 /// The record of turns that stood at `start`, of about `target` tokens at most. Secrets are
 /// masked. The same turns give the same record.

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
-use regex::Regex;
 
 use crate::anchors::{self, Prose};
 use crate::constraints;
 use crate::hash::Fnv;
 use crate::parallel::FEW_TEXTS;
+use crate::pattern::Pattern;
 use crate::sentences::sentences;
 use crate::text::{collapse, head, longer_than};
 
@@ -33,7 +33,7 @@ const SPECIFIC: u32 = 2;
 /// What the first sentence of a message weighs, whatever it says.
 const FIRST: u32 = 1;
 
-static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
+static REQUEST: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) \b(?:please|pls|plz|kindly)\b | \b(?:can|could|would|will)\ (?:you|we|someone)\b | \bI(?:['’]d|\ would)\ (?:also\ |really\ )?(?:like|love|want|prefer|appreciate)\b
         | \b(?:I|we)(?:['’]ll)?\ (?:also\ |still\ |really\ )?(?:need|want|wish|expect|require)\b | \b(?:your\ (?:task|job|next)|next\ task|todo|to[\ -]do|action\ item|request|task|goal|deliverable|requirement)\b\s*(?:\W|is|:)
@@ -43,7 +43,7 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static ORDER: LazyLock<Regex> = LazyLock::new(|| {
+static ORDER: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) ^\W*(?:(?:ok(?:ay)?|also|and|then|next|now|first|second|third|finally|afterwards|additionally|meanwhile|later|instead|plus|great|thanks?|hi|hello|hey)\b[\s,:;-]*)*
           (?:add|fix|write|implement|create|build|make|remove|delete|rename|change|update|upgrade|check|run|investigate|explain|look|find|show|give|list|review|refactor|extract|move|replace|document|test|cover|deploy|release|publish|prepare|set|configure|install|bump|port|convert|migrate|extend|improve|optimi[sz]e|speed|reduce|increase|split|merge|rebase|revert|undo|restore|generate|summari[sz]e|compare|measure|profile|benchmark|debug|reproduce|draft|send|book|cancel|schedule|rewrite|translate|clean|tidy|drop|expose|export|import|support|handle|validate|verify|ensure|track|log|print|wire|hook|introduce|switch|use|try|start|stop|finish|continue|go|figure|trace|double[\ -]check|open|close|file|tag|design|plan|propose|suggest|estimate|append|include|provide|put|turn|enable|disable|raise|lower|sort|group|filter|parse|format|lint|bring|keep|return|read|save|store|cache|download|upload|fetch|sync|render|display|hide|wrap|backport|squash|cherry-pick|annotate|audit|collect|count|calculate|compute|attach|apply|adjust|adapt|allow|automate|confirm|connect|copy|define|describe|detect|ship|simplify|swap|unify|wait|work)\b\s+\S",
@@ -51,7 +51,7 @@ static ORDER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Sentences that only keep the talk going.
-static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
+static EMPTY: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)^\W*(?:(?:yes|yeah|yep|no|nope|ok(?:ay)?|sure|thanks?(?:\ you)?(?:\ (?:so|very)\ much)?|great|good|perfect|fine|cool|nice|alright|right|correct|exactly|please|do\ (?:it|that|so)|go\ (?:ahead|on)|continue|proceed|sounds\ (?:good|great)|looks\ good|lgtm|that(?:['’]s|\ is|\ works)?\ ?(?:all|it|fine|great|good|correct|right|okay)?|everything|you['’]re\ welcome|with|the|this|it|i|confirm|agree|understood|got\ it|done|stop|and|for\ (?:your|the)\ (?:help|patience|assistance))\b\W*)+$",
     )

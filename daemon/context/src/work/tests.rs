@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
 /// Lines of one output that tell of tests and are read.
 const MOST: usize = 60;
@@ -10,7 +10,7 @@ const MOST: usize = 60;
 /// Bytes of the longest name.
 const LONGEST: usize = 160;
 
-static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+static TOLD: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?m)^\s*(?:(?P<pytest>FAILED|ERROR|PASSED)\s+(?P<a>[\w./\\-]+::[\w:\[\].-]+)|(?P<b>[\w./\\-]+::[\w:\[\].-]+)\s+(?P<verbose>FAILED|ERROR|PASSED|SKIPPED)|test\s+(?P<c>[\w:]+)\s+\.\.\.\s+(?P<cargo>ok|FAILED|ignored)|---\s+(?P<go>FAIL|PASS):\s+(?P<d>[\w/.-]+))",
     )

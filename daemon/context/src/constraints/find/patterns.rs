@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use crate::pattern::Pattern;
+
 use aho_corasick::AhoCorasick;
-use regex::Regex;
 
 /// Words of which every rule has one: a cheap look before the patterns.
 pub(super) static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::new(&CUE_WORDS));
@@ -185,7 +186,7 @@ impl Cues {
 }
 
 /// A demand at the beginning of a clause.
-pub(super) static RULE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static RULE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r#"(?ix)
         (?: ^["'“(*_]* | [,;:.!(–—]\s*["'*_]* | \s-+\s+ | \b(?:and|but|so|also|then|please|pls|plz|just|you|we|that|note|remember|rule|again|important|either|or|to|team|folks|agents?|everyone|it|here|there|project|repo|repository|codebase|branch|commits?|tests?|code|files?)\s+ )
@@ -210,7 +211,7 @@ pub(super) static RULE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A demand wherever it stands, in English and other languages.
-pub(super) static RULE_ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static RULE_ELSEWHERE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)
         \b(?:for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)\ only|only\ for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)|from\ (?:now|here|this\ point|today)\ on(?:wards?)?|from\ now|going\ forward|henceforth|from\ here\ on\ out|for\ the\ rest\ of\ (?:this|the|our))\b
@@ -235,7 +236,7 @@ pub(super) static RULE_ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A wish that is a rule only where it is a sentence of its own and speaks of more than the work at
 /// hand: within a request, or about one thing, it belongs to the task.
-pub(super) static GENERAL_RULE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static GENERAL_RULE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r#"(?ix)^["'“(*_]*(?:(?:please|pls|kindly|also)[,\s]+)*
         (?:
@@ -249,14 +250,14 @@ pub(super) static GENERAL_RULE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words before a rule that only say that it was said before.
-pub(super) static SAID_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static SAID_BEFORE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)^\W*(?:(?:as|like)\ )?I(?:['’]ve|\ have)?\ (?:already\ )?(?:told|said|asked|mentioned)(?:\ (?:you|it|this|that|before|already|to\ you))*\s*[:,–—-]\s*|^\W*(?:once\ )?again\s*[:,]\s*",
     )
 });
 
 /// Sentences that tell how things are, although they begin as a demand does.
-pub(super) static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static DESCRIBES: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)
         \b(?:never\ mind|never\ (?:been|had|seen|got|heard|was|were|did|worked|knew|received|happened|ran|came|\w+ed)\b|always\ (?:been|had|was|were|got|\w+ed)\b)
@@ -270,7 +271,7 @@ pub(super) static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words that bind a rule to the task at hand.
-pub(super) static ONCE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static ONCE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)\b(?:yet|for\ now|this\ time|for\ the\ moment|for\ the\ time\ being|just\ (?:this\ )?once|right\ now|at\ this\ (?:point|stage)|in\ this\ (?:task|step|change|pr|commit|patch|run|round|session\ only)
         |for\ this\ (?:task|one|change|pr|commit|step|run|fix|patch|request|ticket|refactor|round)|on\ this\ (?:pass|run|round|task)|today\ only|only\ today|while\ (?:you|we)(?:['’]re)?\b|until\ (?:this|that|the|we['’]re|it['’]?s?|you['’]?ve?|I['’]?ve?)\b[^.]{0,60}\b(?:done|finished|merged|green|over|passes|works|lands|landed|complete\w*|fixed|shipped|reviewed|back)

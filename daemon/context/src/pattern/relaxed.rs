@@ -1,0 +1,222 @@
+//! Ends of words that an automaton can see in any text.
+//!
+//! `\b` asks whether the chars beside a place are letters of any script. No automaton of `regex-automata` can: at the
+//! first char that is not ASCII it gives up, and what comes after it is searched by engines that take ten to fifty times
+//! as long. An end of a word in ASCII can be seen, and where one side is known to be an ASCII letter it holds wherever
+//! the other does.
+
+use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+
+/// A pattern in two forms.
+pub(super) struct Forms {
+    /// The pattern.
+    pub(super) exact: Hir,
+    /// One that stands wherever the pattern does, and sees no end of a word beyond ASCII; none where the pattern
+    /// itself is such a one.
+    pub(super) relaxed: Option<Relaxed>,
+}
+
+/// A pattern that stands wherever another does.
+pub(super) struct Relaxed {
+    pub(super) hir: Hir,
+    /// Whether both are the same where all is ASCII.
+    pub(super) is_same_in_ascii: bool,
+}
+
+impl Forms {
+    /// Of a pattern as it was written.
+    pub(super) fn of(written: &Hir) -> Self {
+        let exact = without_odd_cases(written);
+        let mut dropped = false;
+        let relaxed = exact.properties().look_set().contains(Look::WordUnicode).then(|| {
+            let hir = relaxed(&exact, &mut dropped);
+            Relaxed { hir, is_same_in_ascii: !dropped }
+        });
+        Self { exact, relaxed }
+    }
+}
+
+/// Chars beyond ASCII that are another case of an ASCII letter: the long s and the sign of kelvin. Nobody writes words
+/// with them, and with them no word with an s or a k begins or ends in ASCII alone.
+const ODD_CASES: [char; 2] = ['\u{17f}', '\u{212a}'];
+
+fn without_odd_cases(hir: &Hir) -> Hir {
+    rebuilt(hir, &mut |leaf| match leaf.kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            let is_odd = |start: char, end: char| start == end && ODD_CASES.contains(&start);
+            let kept = class.iter().filter(|range| !is_odd(range.start(), range.end()));
+            Hir::class(Class::Unicode(ClassUnicode::new(kept.copied())))
+        }
+        _ => leaf.clone(),
+    })
+}
+
+/// The same with other leaves.
+fn rebuilt(hir: &Hir, leaf: &mut impl FnMut(&Hir) -> Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| rebuilt(part, leaf)).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(|part| rebuilt(part, leaf)).collect()),
+        HirKind::Repetition(of) => repeated(of, rebuilt(&of.sub, leaf)),
+        HirKind::Capture(of) => captured(of, rebuilt(&of.sub, leaf)),
+        _ => leaf(hir),
+    }
+}
+
+fn repeated(like: &Repetition, sub: Hir) -> Hir {
+    Hir::repetition(Repetition { sub: Box::new(sub), ..like.clone() })
+}
+
+fn captured(like: &Capture, sub: Hir) -> Hir {
+    Hir::capture(Capture { sub: Box::new(sub), ..like.clone() })
+}
+
+/// The pattern with each end of a word as one in ASCII, where that holds wherever the other does; else without it,
+/// and something was `dropped`.
+fn relaxed(hir: &Hir, dropped: &mut bool) -> Hir {
+    match hir.kind() {
+        HirKind::Look(Look::WordUnicode) => {
+            *dropped = true;
+            Hir::empty()
+        }
+        HirKind::Concat(parts) => in_a_row(parts, dropped),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(|part| relaxed(part, dropped)).collect()),
+        HirKind::Repetition(of) => repeated(of, relaxed(&of.sub, dropped)),
+        HirKind::Capture(of) => captured(of, relaxed(&of.sub, dropped)),
+        _ => hir.clone(),
+    }
+}
+
+fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
+    let is_end = |part: &Hir| matches!(part.kind(), HirKind::Look(Look::WordUnicode));
+    let mut made: Vec<Hir> = Vec::with_capacity(parts.len());
+    // An end of a word that is seen from what comes next.
+    let mut waits = false;
+    for (at, part) in parts.iter().enumerate() {
+        if !is_end(part) {
+            let part = relaxed(part, dropped);
+            made.push(if std::mem::take(&mut waits) { seen_from_inside(&part, Side::Begin, dropped) } else { part });
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|at| parts.get(at)).filter(|part| !is_end(part));
+        let after = parts.get(at + 1).filter(|part| !is_end(part));
+        let is_seen = before.is_some_and(|before| is_plain(before, Side::End))
+            || after.is_some_and(|after| is_plain(after, Side::Begin));
+        match (is_seen, after) {
+            (true, _) => made.push(Hir::look(Look::WordAscii)),
+            (false, Some(after)) if has_branches(after) => waits = true,
+            (false, _) => match made.pop() {
+                Some(last) => made.push(seen_from_inside(&last, Side::End, dropped)),
+                None => *dropped = true,
+            },
+        }
+    }
+    Hir::concat(made)
+}
+
+/// Where a part of a pattern touches an end of a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Begin,
+    End,
+}
+
+fn has_branches(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Alternation(_) => true,
+        HirKind::Capture(of) => has_branches(&of.sub),
+        _ => false,
+    }
+}
+
+/// The part with an end of a word at its side, in each branch where it can be seen.
+fn seen_from_inside(hir: &Hir, side: Side, dropped: &mut bool) -> Hir {
+    match hir.kind() {
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| seen_from_inside(part, side, dropped)).collect())
+        }
+        HirKind::Capture(of) => captured(of, seen_from_inside(&of.sub, side, dropped)),
+        _ if is_plain(hir, side) => {
+            let end = Hir::look(Look::WordAscii);
+            match side {
+                Side::Begin => Hir::concat(vec![end, hir.clone()]),
+                Side::End => Hir::concat(vec![hir.clone(), end]),
+            }
+        }
+        _ => {
+            *dropped = true;
+            hir.clone()
+        }
+    }
+}
+
+/// Whether all that a part stands for has an ASCII letter, a digit or `_` at this side.
+fn is_plain(hir: &Hir, side: Side) -> bool {
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            let byte = match side {
+                Side::Begin => literal.0.first(),
+                Side::End => literal.0.last(),
+            };
+            byte.is_some_and(|byte| is_word(*byte))
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let is_plain = |start: char, end: char| start.is_ascii() && end.is_ascii() && (start..=end).all(is_letter);
+            class.iter().all(|range| is_plain(range.start(), range.end())) && !class.ranges().is_empty()
+        }
+        HirKind::Repetition(of) => of.min > 0 && is_plain(&of.sub, side),
+        HirKind::Capture(of) => is_plain(&of.sub, side),
+        HirKind::Alternation(parts) => parts.iter().all(|part| is_plain(part, side)),
+        HirKind::Concat(parts) => {
+            let is_something = |part: &&Hir| !matches!(part.kind(), HirKind::Look(_));
+            let first = match side {
+                Side::Begin => parts.iter().find(is_something),
+                Side::End => parts.iter().rev().find(is_something),
+            };
+            first.is_some_and(|part| is_plain(part, side))
+        }
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,
+    }
+}
+
+fn is_letter(char: char) -> bool {
+    u8::try_from(char).is_ok_and(is_word)
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relaxed_form(source: &str) -> Option<(String, bool)> {
+        let forms = Forms::of(&regex_syntax::parse(source).unwrap());
+        forms.relaxed.map(|relaxed| (form(&relaxed.hir.to_string()), relaxed.is_same_in_ascii))
+    }
+
+    /// A pattern as it is written out.
+    fn form(source: &str) -> String {
+        regex_syntax::parse(source).unwrap().to_string()
+    }
+
+    #[test]
+    fn ends_of_words_are_those_of_ascii_or_none() {
+        let word = r"(?-u:\b)";
+        for (source, expected, is_same_in_ascii) in [
+            (r"\bno\b", format!("{word}no{word}"), true),
+            (r"(?i)\bstop\b-", format!("{word}[Ss][Tt][Oo][Pp]{word}-"), true),
+            (r"\b(?:no|né|über|x-)\b", format!("{word}no{word}|{word}né|über{word}|{word}x-"), false),
+            (r"(\b[a-zé]+)ing\b", format!("([a-zé]+)ing{word}"), false),
+            (r"a\b+", format!("a{word}"), true),
+            (r"é\b-", "é-".to_owned(), false),
+            (r"5 (?:ms|sec)\b", format!("5 (?:ms|sec){word}"), true),
+        ] {
+            let found = relaxed_form(source);
+            assert_eq!(found, Some((form(&expected), is_same_in_ascii)), "{source}");
+        }
+        for source in ["no", r"^\s*$", r"(?-u:\b)x"] {
+            assert_eq!(relaxed_form(source), None, "{source}");
+        }
+    }
+}
