@@ -38,7 +38,7 @@ pub(crate) struct Pattern {
     room: usize,
 }
 
-/// A pattern that asks for ends of words in any script.
+/// A pattern that asks for letters or ends of words of any script.
 struct Exact {
     source: Box<str>,
     regex: OnceLock<Regex>,
@@ -278,9 +278,9 @@ mod tests {
             source in prop::sample::select(vec![
                 "a*", r"(a)|(b)", r"\bé+", "", r"(?i)(x)y?(z)?", r"[^a-c]{2}", "(?:ab)+$", r"\b", r"a\b|\bb", r"\b(a|é)\b",
                 r"(\b[a-z]+)c\b", r"\b(?:a|b(c)|éx|x-)+\b", r"(?:\ba)?b\b ?", r"x\b-\bé", r"(?i)\bxz?\b", r"\b\b(a+?)\b",
-                r"(?m)^\b.|\b$", r"(?:\b|é)a", r"[^ ]\b",
+                r"(?m)^\b.|\b$", r"(?:\b|é)a", r"[^ ]\b", r"\w+", r"a\W+(\w)?", r"\w\b\W", r"(?i)[\w-]+x",
             ]),
-            text in "[abcxXyzé\n -]{0,60}",
+            text in "[abcxXyzé—語\n -]{0,60}",
         ) {
             let (own, other) = (pattern(source), regex::Regex::new(source).unwrap());
             prop_assert_eq!(own.is_match(&text), other.is_match(&text));

@@ -1,18 +1,21 @@
-//! Ends of words that an automaton can see in any text.
+//! Patterns that a small automaton can search any text for.
 //!
 //! `\b` asks whether the chars beside a place are letters of any script. No automaton of `regex-automata` can: at the
 //! first char that is not ASCII it gives up, and what comes after it is searched by engines that take ten to fifty times
 //! as long. An end of a word in ASCII can be seen, and where one side is known to be an ASCII letter it holds wherever
 //! the other does.
+//!
+//! And the letters of all scripts make automata of a thousand states wherever `\w` stands. That a char is none of ASCII
+//! takes a dozen.
 
-use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
 /// A pattern in two forms.
 pub(super) struct Forms {
     /// The pattern.
     pub(super) exact: Hir,
-    /// One that stands wherever the pattern does, and sees no end of a word beyond ASCII; none where the pattern
-    /// itself is such a one.
+    /// One that stands wherever the pattern does, sees no end of a word beyond ASCII and tells no letters apart there;
+    /// none where the pattern itself is such a one.
     pub(super) relaxed: Option<Relaxed>,
 }
 
@@ -28,10 +31,8 @@ impl Forms {
     pub(super) fn of(written: &Hir) -> Self {
         let exact = without_odd_cases(written);
         let mut dropped = false;
-        let relaxed = exact.properties().look_set().contains(Look::WordUnicode).then(|| {
-            let hir = relaxed(&exact, &mut dropped);
-            Relaxed { hir, is_same_in_ascii: !dropped }
-        });
+        let hir = widened(&relaxed(&exact, &mut dropped));
+        let relaxed = (hir != exact).then(|| Relaxed { hir, is_same_in_ascii: !dropped });
         Self { exact, relaxed }
     }
 }
@@ -46,6 +47,22 @@ fn without_odd_cases(hir: &Hir) -> Hir {
             let is_odd = |start: char, end: char| start == end && ODD_CASES.contains(&start);
             let kept = class.iter().filter(|range| !is_odd(range.start(), range.end()));
             Hir::class(Class::Unicode(ClassUnicode::new(kept.copied())))
+        }
+        _ => leaf.clone(),
+    })
+}
+
+/// Ranges of a class that is small enough to be told apart from others. White space has ten, and the letters of all
+/// scripts a hundred.
+const SMALL: usize = 32;
+
+/// The same with all chars beyond ASCII in each large class that has any.
+fn widened(hir: &Hir) -> Hir {
+    rebuilt(hir, &mut |leaf| match leaf.kind() {
+        HirKind::Class(Class::Unicode(class)) if class.ranges().len() > SMALL => {
+            let mut wide = class.clone();
+            wide.push(ClassUnicodeRange::new('\u{80}', char::MAX));
+            Hir::class(Class::Unicode(wide))
         }
         _ => leaf.clone(),
     })
@@ -210,6 +227,7 @@ mod tests {
             (r"(\b[a-zé]+)ing\b", format!("([a-zé]+)ing{word}"), false),
             (r"a\b+", format!("a{word}"), true),
             (r"é\b-", "é-".to_owned(), false),
+            (r"x[^\w-]", r"x[\x00-,.-/:-@\[-^`{-\u{10ffff}]".to_owned(), true),
             (r"5 (?:ms|sec)\b", format!("5 (?:ms|sec){word}"), true),
         ] {
             let found = relaxed_form(source);
