@@ -1,4 +1,4 @@
-//! The archive's owner: one thread writes, two connections beside it read.
+//! The archive's owner: one thread writes, some connections beside it read.
 //!
 //! Everything that the daemon wants of the archive is a method with a name, in the files below
 //! by what it is about, so that another storage can stand behind them. What must be the same
@@ -15,6 +15,7 @@ mod locks;
 pub(crate) mod nodes;
 mod opened;
 mod pins;
+mod reading;
 mod recall;
 mod sessions;
 mod thread;
@@ -37,6 +38,7 @@ pub(crate) use self::compressions::{CompressionStart, EarlierList, NewList, Stag
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
 use self::files::{beside, has_log};
 use self::intake::Intake;
+use self::reading::READERS;
 pub(crate) use self::recall::RecallQuery;
 pub(crate) use self::sessions::{ClosedSession, KeptSession};
 use self::thread::{begin, serve};
@@ -44,22 +46,14 @@ use self::transcripts::Append;
 pub(crate) use self::transcripts::KnownTranscript;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
-use crate::owners::blocking::on_thread;
 use crate::owners::in_place::Crowd;
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
 
-/// Connections that read at one time: one more than searches, which can take long.
-const READERS: usize = 4;
-
 /// How often something that must be noted is tried, and the pause between.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// How often it is looked whether the readers have finished, and the pause between.
-const GOODBYES: usize = 200;
-const GOODBYE: Duration = Duration::from_millis(10);
 
 /// How long is waited for what is good to know.
 const SOON: Duration = Duration::from_millis(200);
@@ -346,50 +340,6 @@ impl ArchiveHandle {
         }
     }
 
-    /// Reads from the archive on a thread of its own, beside whatever is written.
-    async fn read<T, F>(&self, job: F) -> Outcome<T>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
-    {
-        if let Err(error) = self.take_over().await {
-            tracing::debug!("the archive is read without what was appended last: {error}");
-        }
-        if let Condition::Broken(_) | Condition::Unreadable(_) = self.shared.condition() {
-            return Err(self.unavailable());
-        }
-        let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
-        let shared = Arc::clone(&self.shared);
-        let read = move || {
-            let done = shared.read(job);
-            drop(turn);
-            done
-        };
-        match on_thread(read).await {
-            Some((_, Ok(done))) => Ok(done),
-            Some((epoch, Err(error))) => {
-                let error = Arc::new(error);
-                if error.is_damaged() {
-                    self.report_damage(epoch, Arc::clone(&error));
-                    // Who is answered may ask again at once, and is to find the new one.
-                    self.look().await;
-                }
-                Err(error.into())
-            }
-            None => Err(Error::internal("the archive")),
-        }
-    }
-
-    /// Has the archive's thread set a damaged file aside, unless another report was faster.
-    fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
-        let shared = Arc::clone(&self.shared);
-        let report =
-            move |_: Result<&mut Archive, _>| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
-        if let Err(error) = self.send(Job::Alone(Box::new(report))) {
-            tracing::warn!("the damage of the archive is not reported: {error}");
-        }
-    }
-
     fn unavailable(&self) -> Error {
         Error::Unavailable(format!("the archive is {}", self.state()))
     }
@@ -416,50 +366,6 @@ impl Shared {
         self.condition.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Acquire)
-    }
-
-    /// Closes the connections that read, as far as that is done soon: the writer, as the
-    /// last one, puts away the log, by which the next daemon would take this one for
-    /// killed.
-    fn end_reading(&self) {
-        self.reading.close();
-        for _ in 0..GOODBYES {
-            if self.reading.available_permits() == READERS {
-                break;
-            }
-            std::thread::sleep(GOODBYE);
-        }
-        self.readers().clear();
-    }
-
-    fn readers(&self) -> MutexGuard<'_, Vec<(u64, Reader)>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads with a connection that nobody uses, or a new one.
-    fn read<T>(&self, job: impl FnOnce(&Reader) -> Result<T, ArchiveError>) -> (u64, Result<T, ArchiveError>) {
-        let free = self.readers().pop();
-        let (epoch, reader) = match free {
-            Some(free) => free,
-            None => {
-                let epoch = self.epoch();
-                let opened = if self.is_newer() { Archive::open_newer(&self.path) } else { Reader::open(&self.path) };
-                match opened {
-                    Ok(reader) => (epoch, reader),
-                    Err(error) => return (epoch, Err(error)),
-                }
-            }
-        };
-        let done = job(&reader);
-        let mut readers = self.readers();
-        if epoch == self.epoch() {
-            readers.push((epoch, reader));
-        }
-        (epoch, done)
-    }
-
     fn is_newer(&self) -> bool {
         matches!(self.condition(), Condition::ReadOnly(_))
     }
@@ -475,13 +381,6 @@ impl Shared {
             condition.log();
             *now = condition;
         }
-    }
-
-    /// From now on another file is read: no connection to the one before is used again.
-    fn begin_epoch(&self) {
-        let mut readers = self.readers();
-        readers.clear();
-        self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -1,0 +1,117 @@
+//! Reads the archive by connections of its own, beside the thread that writes.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use herma_archive::{Archive, ArchiveError, Reader};
+
+use super::{ArchiveHandle, Condition, Job, Shared, stopping};
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::on_thread;
+
+/// Connections that read at one time: one more than searches, which can take long.
+pub(super) const READERS: usize = 4;
+
+/// How often it is looked whether the readers have finished, and the pause between.
+const GOODBYES: usize = 200;
+const GOODBYE: Duration = Duration::from_millis(10);
+
+impl ArchiveHandle {
+    /// Reads from the archive on a thread of its own, beside whatever is written.
+    pub(super) async fn read<T, F>(&self, job: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
+    {
+        if let Err(error) = self.take_over().await {
+            tracing::debug!("the archive is read without what was appended last: {error}");
+        }
+        if let Condition::Broken(_) | Condition::Unreadable(_) = self.shared.condition() {
+            return Err(self.unavailable());
+        }
+        let turn = Arc::clone(&self.shared.reading).acquire_owned().await.map_err(|_| stopping())?;
+        let shared = Arc::clone(&self.shared);
+        let read = move || {
+            let done = shared.read(job);
+            drop(turn);
+            done
+        };
+        match on_thread(read).await {
+            Some((_, Ok(done))) => Ok(done),
+            Some((epoch, Err(error))) => {
+                let error = Arc::new(error);
+                if error.is_damaged() {
+                    self.report_damage(epoch, Arc::clone(&error));
+                    // Who is answered may ask again at once, and is to find the new one.
+                    self.look().await;
+                }
+                Err(error.into())
+            }
+            None => Err(Error::internal("the archive")),
+        }
+    }
+
+    /// Has the archive's thread set a damaged file aside, unless another report was faster.
+    fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
+        let shared = Arc::clone(&self.shared);
+        let report =
+            move |_: Result<&mut Archive, _>| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
+        if let Err(error) = self.send(Job::Alone(Box::new(report))) {
+            tracing::warn!("the damage of the archive is not reported: {error}");
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Closes the connections that read, as far as that is done soon: the writer, as the
+    /// last one, puts away the log, by which the next daemon would take this one for
+    /// killed.
+    pub(super) fn end_reading(&self) {
+        self.reading.close();
+        for _ in 0..GOODBYES {
+            if self.reading.available_permits() == READERS {
+                break;
+            }
+            std::thread::sleep(GOODBYE);
+        }
+        self.readers().clear();
+    }
+
+    pub(super) fn readers(&self) -> MutexGuard<'_, Vec<(u64, Reader)>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads with a connection that nobody uses, or a new one.
+    fn read<T>(&self, job: impl FnOnce(&Reader) -> Result<T, ArchiveError>) -> (u64, Result<T, ArchiveError>) {
+        let free = self.readers().pop();
+        let (epoch, reader) = match free {
+            Some(free) => free,
+            None => {
+                let epoch = self.epoch();
+                let opened = if self.is_newer() { Archive::open_newer(&self.path) } else { Reader::open(&self.path) };
+                match opened {
+                    Ok(reader) => (epoch, reader),
+                    Err(error) => return (epoch, Err(error)),
+                }
+            }
+        };
+        let done = job(&reader);
+        let mut readers = self.readers();
+        if epoch == self.epoch() {
+            readers.push((epoch, reader));
+        }
+        (epoch, done)
+    }
+
+    /// From now on another file is read: no connection to the one before is used again.
+    pub(super) fn begin_epoch(&self) {
+        let mut readers = self.readers();
+        readers.clear();
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+}
