@@ -200,12 +200,25 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
         true => Box::new(std::io::stdin()),
         false => Box::new(std::fs::File::open(path).map_err(failed)?),
     };
-    let mut text = String::new();
-    input.take(most + 1).read_to_string(&mut text).map_err(failed)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > most) {
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
         return Err(Failure::File(format!("{}: it is longer than {}", path.display(), size(most))));
     }
-    Ok(text)
+    in_utf8(bytes).map_err(|words| Failure::File(format!("{}: {words}", path.display())))
+}
+
+/// The text of a file, or what is wrong with it and where.
+fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let (good, bad) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let line = good.split(|byte| *byte == b'\n').count();
+        let byte = bad.first().copied().unwrap_or_default();
+        format!(
+            "byte {} (0x{byte:02x}, in line {line}) is not UTF-8; convert the file first, with iconv for instance",
+            good.len() + 1
+        )
+    })
 }
 
 /// Asks; anything but a yes is a no.
@@ -224,6 +237,17 @@ mod tests {
     fn sizes_and_numbers_are_for_people() {
         assert_eq!([0, 1023, 1024, 1536, 5 << 30].map(size), ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 GiB"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_is_refused_with_the_place() {
+        assert_eq!(in_utf8("é\n".into()), Ok("é\n".to_owned()));
+        for (bytes, expected) in
+            [(&b"\xff\xfe["[..], "byte 1 (0xff, in line 1)"), (b"a\n\xc3\xa9\nb\xe9", "byte 7 (0xe9, in line 3)")]
+        {
+            let words = in_utf8(bytes.to_vec()).unwrap_err();
+            assert!(words.starts_with(expected) && words.contains("iconv"), "{words}");
+        }
     }
 
     #[test]
