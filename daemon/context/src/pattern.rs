@@ -1,6 +1,8 @@
 //! Patterns that are part of the source.
 
 mod classes;
+#[cfg(test)]
+mod foreign;
 mod groups;
 mod relaxed;
 mod space;
@@ -48,6 +50,8 @@ struct Exact {
 
 /// The pattern of this source.
 pub(crate) fn pattern(source: &str) -> Pattern {
+    #[cfg(test)]
+    foreign::note(source);
     let Forms { exact, relaxed } = forms(source);
     let room = ROOMS.fetch_add(2, Ordering::Relaxed);
     match relaxed {

@@ -39,7 +39,7 @@ static CHOICES: LazyLock<[(Pattern, Pattern); 2]> = LazyLock::new(|| {
 const BETWEEN: Range<usize> = 2..81;
 
 /// Chars of the longest words that tell so, and the one behind them.
-const LONGEST_REASON: usize = 13;
+const LONGEST_REASON: usize = 12;
 
 /// The first place in a text that says what was decided.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {

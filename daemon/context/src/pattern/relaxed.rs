@@ -1,12 +1,12 @@
 //! Patterns that a small automaton can search any text for.
 //!
 //! `\b` asks whether the chars beside a place are letters of any script. No automaton of `regex-automata` can: at the
-//! first char that is not ASCII it gives up, and what comes after it is searched by engines that take ten to fifty times
+//! first char that is not ASCII it gives up, and what comes after it is searched by engines that take many times
 //! as long. An end of a word in ASCII can be seen, and where one side is known to be an ASCII letter it holds wherever
 //! the other does.
 //!
-//! And the letters of all scripts make automata of a thousand states wherever `\w` stands. That a char is none of ASCII
-//! takes a dozen.
+//! And the letters of all scripts make a large automaton wherever `\w` stands. That a char is none of ASCII makes a small
+//! one.
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 

@@ -2,7 +2,7 @@
 //!
 //! A search of a pattern needs room: states that it has met, lists of places. It may be 2 MiB for one pattern, is the
 //! quicker for what it met before, and each thread needs its own. The rooms of all threads can be given up at once, when
-//! there is nothing to do: with one processor's threads, after texts of 14 MB, they were 40 MiB.
+//! there is nothing to do: on two processors, after texts of 14 MB, they were 40 MiB.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

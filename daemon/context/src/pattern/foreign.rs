@@ -1,0 +1,63 @@
+//! The patterns themselves, on texts that others wrote.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use regex::Regex;
+
+use super::classes::with_small_classes;
+use super::pattern;
+use crate::Message;
+use crate::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
+use crate::testing::settings;
+
+/// Sentences of programs in eighteen languages, one a line.
+const SENTENCES: &str = include_str!("../../tests/fixtures/messages.txt");
+/// Conversations of a desk, one a line.
+const DESK: &str = include_str!("../../tests/fixtures/airline.jsonl");
+
+/// The sources of all patterns that were compiled.
+static SOURCES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Remembers that a pattern was compiled.
+pub(super) fn note(source: &str) {
+    SOURCES.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned());
+}
+
+/// Has the patterns compiled that a compression and its checks ask for.
+fn use_all() {
+    let said = |text: &str| serde_json::json!({"role": "user", "content": text}).to_string();
+    let ran = |text: &str| serde_json::json!({"role": "assistant", "content": text}).to_string();
+    let sentences = SENTENCES.lines().chain(DESK.lines().take(3));
+    let texts = sentences.flat_map(|text| [said(text), ran(text)]).collect();
+    let messages = Message::all_of_json(texts);
+    let prepared = crate::compressor::prepare(
+        &messages,
+        &settings(20_000, 3, 20),
+        &EngineState::default(),
+        &CompressRequest::default(),
+    )
+    .unwrap_or_else(|declined| panic!("{declined:?}"));
+    let body = prepared.extractive_summary(None);
+    let note = ArchiveNote { handle: "c1".into(), messages: messages.len() };
+    drop(prepared.finish(Summary { body, ..Summary::default() }, note));
+}
+
+#[test]
+fn each_pattern_finds_in_any_language_what_the_crate_regex_finds() {
+    use_all();
+    let sources = SOURCES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for words in ["niemals", "entschieden", "traceback", "cargo"] {
+        assert!(sources.iter().any(|source| source.contains(words)), "no pattern with {words} was used");
+    }
+    for source in sources {
+        let (own, other) = (pattern(&source), Regex::new(&with_small_classes(&source)).unwrap());
+        // Line by line, as most are searched, and some of them as one text.
+        let together = &SENTENCES[..SENTENCES.floor_char_boundary(8_192)];
+        for text in SENTENCES.lines().chain(DESK.lines()).chain([together]) {
+            let found: Vec<_> = own.find_iter(text).map(|found| found.range()).collect();
+            let expected: Vec<_> = other.find_iter(text).map(|found| found.range()).collect();
+            assert_eq!(found, expected, "{source}\n{text}");
+        }
+    }
+}
