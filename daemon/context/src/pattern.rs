@@ -1,8 +1,6 @@
 //! Patterns that are part of the source.
 
 mod classes;
-#[cfg(test)]
-mod foreign;
 mod groups;
 mod relaxed;
 mod space;
@@ -51,7 +49,7 @@ struct Exact {
 /// The pattern of this source.
 pub(crate) fn pattern(source: &str) -> Pattern {
     #[cfg(test)]
-    foreign::note(source);
+    tests::note(source);
     let Forms { exact, relaxed } = forms(source);
     let room = ROOMS.fetch_add(2, Ordering::Relaxed);
     match relaxed {
@@ -233,8 +231,11 @@ fn end_of_char(text: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    mod foreign;
+
     use proptest::prelude::*;
 
+    pub(super) use self::foreign::note;
     use super::*;
 
     #[test]

@@ -5,22 +5,22 @@ use std::sync::{Mutex, PoisonError};
 
 use regex::Regex;
 
-use super::classes::with_small_classes;
-use super::pattern;
 use crate::Message;
 use crate::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
+use crate::pattern::classes::with_small_classes;
+use crate::pattern::pattern;
 use crate::testing::settings;
 
 /// Sentences of programs in eighteen languages, one a line.
-const SENTENCES: &str = include_str!("../../tests/fixtures/messages.txt");
+const SENTENCES: &str = include_str!("../../../tests/fixtures/messages.txt");
 /// Conversations of a desk, one a line.
-const DESK: &str = include_str!("../../tests/fixtures/airline.jsonl");
+const DESK: &str = include_str!("../../../tests/fixtures/airline.jsonl");
 
 /// The sources of all patterns that were compiled.
 static SOURCES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Remembers that a pattern was compiled.
-pub(super) fn note(source: &str) {
+pub(in crate::pattern) fn note(source: &str) {
     SOURCES.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned());
 }
 
