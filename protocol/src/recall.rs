@@ -44,7 +44,8 @@ pub struct SearchResult {
     pub hits: Vec<Hit>,
     /// There are more than were asked for.
     pub more: bool,
-    /// What somebody should know of the search: that the embedder failed, and words decided alone.
+    /// What somebody should know of the search: that the embedder failed, and words decided alone, or that outputs
+    /// which were kept just now are not found yet.
     pub notice: Option<String>,
     /// Always true: a message with this result is not archived as new.
     pub recalled: bool,

@@ -23,9 +23,12 @@ fn keep(raw: &mut Raw, id: &str, text: &str) -> (Value, PathBuf) {
     (admitted["handle"].clone(), admitted["path"].as_str().unwrap().into())
 }
 
-/// Handles of the outputs that a search through the text index finds.
+/// Handles of the outputs that a search through the text index finds, once all that was kept is in it.
 fn recalled(raw: &mut Raw, query: &str) -> Vec<String> {
-    let found = raw.result("recall.search", &json!({ "query": query, "limit": 100 }));
+    let found = eventually("the index", || {
+        let found = raw.result("recall.search", &json!({ "query": query, "limit": 100 }));
+        found["notice"].is_null().then_some(found)
+    });
     let hits = found["hits"].as_array().unwrap().iter();
     let mut handles: Vec<String> =
         hits.map(|hit| hit["handle"].as_str().unwrap().split(':').next().unwrap().to_owned()).collect();

@@ -107,7 +107,8 @@ impl RecallService {
         let (vector, notice) = self.vector(&query.words).await;
         query.vector = vector;
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
-        self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
+        let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
+        let notice = notices([notice, is_late(late)]);
         let words = query.words.clone();
         let Found { hits, more, instead } = self.archive.search(query).await?;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
@@ -150,6 +151,21 @@ impl RecallService {
         let open = self.archive.open_nodes(id.clone()).await?;
         Ok(Described { compressions: self.archive.compressions(id).await?, map, open })
     }
+}
+
+fn is_late(outputs: usize) -> Option<String> {
+    let words = match outputs {
+        0 => return None,
+        1 => "1 output that was kept just now is".to_owned(),
+        count => format!("{count} outputs that were kept just now are"),
+    };
+    Some(format!("{words} not in the index yet; a later search finds what they say"))
+}
+
+/// What there is to say, as one text.
+fn notices<const N: usize>(all: [Option<String>; N]) -> Option<String> {
+    let said: Vec<String> = all.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// What stands at a hit of a query, with the words that were looked for instead of its own; `None`

@@ -33,7 +33,7 @@ const QUIET: Duration = Duration::from_millis(250);
 const LATEST: Duration = Duration::from_secs(10);
 
 /// How long a search waits for what was kept right before it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Notes that are taken at one time.
 const MOST_NOTES: usize = 1000;
@@ -87,15 +87,18 @@ impl IndexNotes {
         self.look_again();
     }
 
-    /// Waits, but not long, until the outputs that were noted are in the index.
-    async fn flush(&self) {
+    /// Waits, but not long, until the outputs that were noted are in the index; gives how many are not by then. A
+    /// later search finds those.
+    async fn flush(&self, patience: Duration) -> usize {
         let mut waiting = self.waiting.subscribe();
         if *waiting.borrow() == 0 {
-            return;
+            return 0;
         }
         self.hurry.notify_one();
-        // What is missing then is found by a later search.
-        drop(tokio::time::timeout(PATIENCE, waiting.wait_for(|waiting| *waiting == 0)).await);
+        match tokio::time::timeout(patience, waiting.wait_for(|waiting| *waiting == 0)).await {
+            Ok(_) => 0,
+            Err(_) => *self.waiting.borrow(),
+        }
     }
 
     fn filed(&self, profile: &str, target: Target) -> Option<u64> {
@@ -132,14 +135,15 @@ impl RecallIndexer {
     }
 
     /// What is searched must be in the index first: messages, unless the search reads them as they
-    /// are, and the rest as far as that does not take long.
-    pub(crate) async fn catch_up(&self, words: &str, profile: Option<&str>) -> Outcome<()> {
+    /// are, and the rest as far as that does not take long. Gives how many outputs are not found yet.
+    pub(crate) async fn catch_up(&self, words: &str, profile: Option<&str>) -> Outcome<usize> {
         if !self.archive.is_in_use() {
-            return Ok(());
+            return Ok(0);
         }
-        self.notes.flush().await;
+        let late = self.notes.flush(PATIENCE).await;
         changes::file_stores(self, profile).await;
-        self.archive.index_messages(words).await
+        self.archive.index_messages(words).await?;
+        Ok(late)
     }
 }
 
@@ -196,6 +200,29 @@ async fn gather(indexer: &RecallIndexer, queue: &mut IndexQueue, notes: &mut Vec
             () = indexer.notes.hurry.notified() => return,
             () = tokio::time::sleep_until(quiet) => return,
             more = queue.recv_many(notes, MOST_NOTES) => if more == 0 { return },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_search_says_how_much_is_not_in_the_index_yet() {
+        let (notes, mut queue) = IndexNotes::new();
+        assert_eq!(notes.flush(PATIENCE).await, 0);
+        notes.note("out_1");
+        notes.note("out_2");
+        assert_eq!(notes.flush(Duration::from_millis(1)).await, 2, "nobody files them");
+        let filing = async {
+            while queue.recv().await.is_some() {
+                notes.done(1);
+            }
+        };
+        tokio::select! {
+            late = notes.flush(PATIENCE) => assert_eq!(late, 0),
+            () = filing => unreachable!("the queue is open"),
         }
     }
 }
