@@ -30,6 +30,8 @@ const FRAME_LINES: usize = 3;
 const MIN_BODY_CHARS: usize = 2_000;
 /// What a record that is still too long loses at its end, the mark included.
 const CUT_CHARS: usize = 42;
+/// Chars below which a record says nothing.
+const LEAST_TELLING_CHARS: usize = 120;
 /// The mark of such a record.
 const CUT_MARK: &str = "...[fallback summary truncated]";
 /// Chars of a failure's reason that are told.
@@ -70,6 +72,19 @@ pub struct Extract<'a> {
     pub reason: Reason<'a>,
     /// Whether secrets are masked.
     pub redaction: Redaction,
+    /// Which sections it has.
+    pub skeleton: Skeleton,
+}
+
+/// Which sections a record has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skeleton {
+    /// All of the skeleton, in their order.
+    #[default]
+    Whole,
+    /// Those that say something which does not stand with the user's words behind the record: for a handoff that
+    /// has no room for more.
+    Telling,
 }
 
 /// Why a record is made without a model.
@@ -90,7 +105,11 @@ impl Extract<'_> {
     /// Chars that the record may take.
     fn body_chars(&self) -> usize {
         let frame = PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_LINES;
-        self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(MIN_BODY_CHARS)
+        let least = match self.skeleton {
+            Skeleton::Whole => MIN_BODY_CHARS,
+            Skeleton::Telling => 0,
+        };
+        self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(least)
     }
 
     /// An item count, scaled to the budget.
@@ -108,6 +127,10 @@ impl Extract<'_> {
             let said = collapse(self.said);
             earlier.asks.retain(|ask| !is_said(ask, &said));
             found.append(earlier, &self.kept_items(&quoter), |count| self.scaled(count));
+        }
+        if self.skeleton == Skeleton::Telling {
+            let said = collapse(self.said);
+            found.last.retain(|turn| !is_said(turn.strip_prefix("USER: ").unwrap_or(turn), &said));
         }
         let fixed = self.render(&Material::bare(&found), &quoter).chars().count();
         let room = self.body_chars().saturating_sub(fixed);
@@ -135,12 +158,24 @@ impl Extract<'_> {
         if text.chars().count() <= limit {
             return text;
         }
+        if limit < LEAST_TELLING_CHARS {
+            return String::new();
+        }
         let kept = head(&text, limit.saturating_sub(CUT_CHARS)).trim_end();
         format!("{kept}\n{CUT_MARK}")
     }
 
     fn render(&self, found: &Material, quoter: &Quoter) -> String {
-        let sections = [
+        let sections = match self.skeleton {
+            Skeleton::Whole => self.whole(found, quoter),
+            Skeleton::Telling => self.telling(found),
+        };
+        let blocks: Vec<String> = sections.iter().map(|(heading, text)| format!("{heading}\n{text}")).collect();
+        blocks.join("\n\n")
+    }
+
+    fn whole(&self, found: &Material, quoter: &Quoter) -> Vec<(&'static str, String)> {
+        vec![
             (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
             (GOAL, with_notes(self.goal(), found, GOAL)),
             (CONSTRAINTS, noted(found, CONSTRAINTS)),
@@ -155,9 +190,27 @@ impl Extract<'_> {
             (REMAINING_HEADING, "Not known; ask the user or read the latest message.".to_owned()),
             (TURNS, bullets(&found.last)),
             (CONTEXT, with_notes(self.context(quoter), found, CONTEXT)),
+        ]
+    }
+
+    /// The sections of which something was found; the task is one always, so that a record is never empty.
+    fn telling(&self, found: &Material) -> Vec<(&'static str, String)> {
+        let all = [
+            (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
+            (GOAL, noted(found, GOAL)),
+            (CONSTRAINTS, noted(found, CONSTRAINTS)),
+            (ACTIONS, numbered(&found.actions)),
+            (STATE, noted(found, STATE)),
+            (IN_PROGRESS_HEADING, found.in_progress.clone().unwrap_or_else(|| NOTHING.to_owned())),
+            (BLOCKED, bullets(&found.blocked)),
+            (DECISIONS, noted(found, DECISIONS)),
+            (RESOLVED, noted(found, RESOLVED)),
+            (PENDING_HEADING, bullets(&found.asks)),
+            (FILES, bullets(&found.files)),
+            (TURNS, bullets(&found.last)),
+            (CONTEXT, noted(found, CONTEXT)),
         ];
-        let blocks: Vec<String> = sections.iter().map(|(heading, text)| format!("{heading}\n{text}")).collect();
-        blocks.join("\n\n")
+        all.into_iter().filter(|(_, text)| text != NOTHING).collect()
     }
 
     fn goal(&self) -> String {

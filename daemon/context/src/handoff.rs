@@ -3,6 +3,7 @@
 use crate::constants::{END_MARKER, END_TAIL, END_WORDS, FAMILY, LEGACY, METADATA_KEY, PREFIX};
 mod section;
 
+pub(crate) use section::FRAME_OF_SECTION;
 pub use section::{Section, SectionKind};
 
 use crate::json;

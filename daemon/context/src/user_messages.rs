@@ -30,6 +30,14 @@ pub struct UserMessages {
     cores: OnceLock<Vec<core::Core>>,
 }
 
+impl UserMessages {
+    /// Without those that this says of that they stand elsewhere.
+    pub(crate) fn without(&self, stands: impl Fn(&str) -> bool) -> Self {
+        let texts = self.texts.iter().filter(|text| !stands(text)).cloned().collect();
+        Self { texts, hidden: self.hidden, ..Self::default() }
+    }
+}
+
 /// The user messages of the turns, and then those that an earlier handoff quoted, each once.
 pub fn gather(turns: &[&Message], carried: UserMessages, redaction: Redaction) -> UserMessages {
     let users = turns.iter().rev().filter(|turn| turn.is(Role::User) && !handoff::is_handoff(turn));

@@ -302,3 +302,49 @@ fn what_a_memory_provider_adds_is_in_the_prompt_redacted_and_bounded() {
     let plain = prepare(&list, &settings(), &EngineState::default(), &CompressRequest::default()).unwrap();
     assert!(asked.len() < plain.request().prompt.len() + 6_000);
 }
+
+#[test]
+fn a_small_window_gets_a_handoff_that_fits_it() {
+    let talk = |at: usize| {
+        let words = ["the report", "the tables", "the mails", "the tests"][at % 4];
+        let asked = say("user", &format!("Please look at {words} of week {at} and say what is missing there."));
+        [asked, say("assistant", &format!("I looked at {words} of week {at}: nothing is missing."))]
+    };
+    let mut all = head();
+    all.push(say("assistant", "done"));
+    all.extend((0..60).flat_map(talk));
+    all.push(say("user", "Always answer in French, and never touch the folder vault."));
+    all.push(say("assistant", "Of course."));
+    all.extend((60..64).flat_map(talk));
+    let all = messages(&all);
+    for window in [900, 1_200, 1_600, 2_400, 4_000] {
+        let done = finished(prepared(&all, &of_window(window), None).unwrap(), &|_, _| None);
+        let new: Vec<Message> = done.messages(&all).cloned().collect();
+        let tokens = tokens::estimate_messages(&new);
+        assert!(tokens < of_window(window).budgets().threshold_tokens, "{tokens} of {window}");
+        assert!(done.over.is_none(), "{window}: {:?}", done.over);
+        let text: String = new.iter().map(Message::text).collect();
+        assert!(window < 1_200 || text.contains("never touch the folder vault"), "{window}: {}", done.handoff);
+        assert!(!done.handoff.contains("None recorded.") || window > 1_600, "{window}: {}", done.handoff);
+        assert!(done.handoff.contains("cmp_1"), "{window}: {}", done.handoff);
+    }
+}
+
+#[test]
+fn a_small_list_that_has_to_be_compressed_hardly_grows() {
+    let talk = |at: usize| {
+        let asked = say("user", &format!("Take note: shelf {at} holds the maps of the year {}.", 1900 + at));
+        [asked, say("assistant", "Noted and recorded.")]
+    };
+    let all = messages(&head().into_iter().chain((0..80).flat_map(talk)).collect::<Vec<_>>());
+    let request = CompressRequest { gain: Gain::Any, ..CompressRequest::default() };
+    let run = prepare(&all, &settings(), &EngineState::default(), &request).unwrap();
+    let done = finished(run, &|_, _| None);
+    let (before, after) = (done.numbers.tokens_before, done.numbers.tokens_after);
+    assert!(after * 100 <= before * 101, "{before} to {after}\n{}", done.handoff);
+    for at in 0..80 {
+        let fact = format!("shelf {at} holds the maps of the year {}", 1900 + at);
+        assert!(done.messages(&all).any(|message| message.text().contains(&fact)), "{fact}");
+    }
+    assert!(!done.handoff.contains("None recorded."), "{}", done.handoff);
+}

@@ -26,9 +26,9 @@ pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were co
 
 /// How often a handoff is shortened so that the list gains.
 const FITTING_TRIES: usize = 8;
-/// Chars of the shortest handoff that a list under pressure gets: its frame, and where the replaced
-/// messages are.
-const SHORTEST_HANDOFF: usize = 1_800;
+/// Chars of the shortest handoff that a list under pressure gets, for each token of the smallest one that is worth
+/// its frame.
+const SHORTEST_CHARS: usize = 3;
 /// The mark of a summary that was too long.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -133,11 +133,12 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
 /// when neither is left.
 fn shrink(prepared: &mut Prepared, made: &Assembled, excess: u64, shown: &mut usize) -> bool {
     let chars = made.text.chars().count();
-    if prepared.needs_summary() && chars > SHORTEST_HANDOFF {
+    let shortest = SHORTEST_CHARS * usize::try_from(prepared.goal.smallest_handoff()).unwrap_or(0);
+    if prepared.needs_summary() && chars > shortest {
         let takes = tokens_of(&handoff::standalone(&made.text, Role::User)).max(1);
         // A little more than the share: what is left may be the dearer part.
         let left = chars as u128 * u128::from(takes.saturating_sub(excess)) * 97 / (u128::from(takes) * 100);
-        prepared.limit = usize::try_from(left).unwrap_or(chars).max(SHORTEST_HANDOFF);
+        prepared.limit = usize::try_from(left).unwrap_or(chars).max(shortest);
         return true;
     }
     let can_show_less = *shown > 0 && !prepared.layout.spilled.is_empty();
@@ -229,7 +230,8 @@ fn are_scattered<'a>(list: impl Iterator<Item = &'a Message>, head_end: usize) -
 
 /// What follows the summary: herma's sections, and the caller's in their places.
 fn appended(prepared: &Prepared, body: &str, summary: &Summary, note: &ArchiveNote) -> Sections {
-    let mut appended = prepared.appended(summary.writer, note, Record::Written(body.chars().count()));
+    let own: usize = summary.sections.iter().map(Section::chars).sum();
+    let mut appended = prepared.appended(summary.writer, note, Record::Written(body.chars().count() + own));
     let redaction = prepared.redaction(summary.writer);
     for own in &summary.sections {
         let own = Section { kind: own.kind, text: redaction.apply(&own.text).into_owned() };

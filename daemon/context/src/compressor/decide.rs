@@ -9,7 +9,7 @@ use super::layout::{Brief, Layout};
 use super::lend::lend;
 use super::options::Options;
 use super::price::price;
-use super::tight::{SMALLEST_HANDOFF, TightLayouts};
+use super::tight::TightLayouts;
 use super::verbatim;
 use crate::importance::importance;
 use crate::message::Message;
@@ -165,7 +165,7 @@ impl Reduction<'_> {
             Ok((layout, _)) => layout,
             Err(layout) => &**layout,
         };
-        let tight = TightLayouts::of(self.messages, normal, self.options, self.goal.before);
+        let tight = TightLayouts::of(self.messages, normal, self.options, self.goal);
         let pruned = self.ordinary_layout.is_err().then(|| Load::of_list(&normal.pruned).tokens());
         for level in [aim, below, sendable] {
             if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
@@ -203,7 +203,7 @@ impl Reduction<'_> {
         let middle = layout.measures.get(layout.middle()).unwrap_or_default();
         let middle = middle.iter().fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
         let room = level.checked_sub(kept)?.min(self.goal.before.checked_sub(kept)?);
-        let is_gain = middle >= SMALLEST_HANDOFF && gain_chars(layout) >= SHORTEST_CHARS;
+        let is_gain = middle >= self.goal.smallest_handoff() && gain_chars(layout) >= SHORTEST_CHARS;
         (is_gain && room >= brief.handoff_tokens / 2).then_some(room)
     }
 

@@ -21,6 +21,13 @@ const REFUSED: u64 = 75;
 /// Percent of the threshold below which a gain that leaves the list over it is none.
 const LEAST_GAIN: u64 = 1;
 
+/// Tokens of the smallest handoff that is worth its frame, frame included, in a window of ordinary size.
+const SMALLEST_HANDOFF: u64 = 600;
+/// The same in the smallest one: its frame, where the messages are, and some words.
+const SMALLEST_HANDOFF_OF_ALL: u64 = 300;
+/// Of a threshold so many parts make the smallest handoff, between these two.
+const HANDOFF_PARTS: u64 = 8;
+
 /// How large a list may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Goal {
@@ -87,6 +94,11 @@ impl Goal {
         let list = |tokens: u64| tokens.saturating_sub(self.beside());
         let sendable = percent(self.window, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
         [list(percent(self.threshold, AIM)), list(percent(self.threshold, BELOW)), list(sendable)]
+    }
+
+    /// Tokens of the smallest handoff that says anything, its frame included.
+    pub(crate) fn smallest_handoff(&self) -> u64 {
+        (self.threshold / HANDOFF_PARTS).clamp(SMALLEST_HANDOFF_OF_ALL, SMALLEST_HANDOFF)
     }
 
     /// Tokens by which a list that stays over the threshold has to become smaller.

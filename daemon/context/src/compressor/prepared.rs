@@ -17,7 +17,7 @@ use super::sections::{self, Kept, Material, Record, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
 use crate::episodes::{Episodes, Found};
-use crate::extractive::{Extract, Reason};
+use crate::extractive::{Extract, Reason, Skeleton};
 use crate::handoff::{Section, SectionKind};
 use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
@@ -268,8 +268,18 @@ impl Prepared {
             dropped: self.dropped(),
             reason: failure.map_or(Reason::Chosen, Reason::Failed),
             redaction,
+            skeleton: self.skeleton(failure),
         }
         .write()
+    }
+
+    /// What the record shows: all of the skeleton, but in a handoff that is short, or that would make the list longer.
+    fn skeleton(&self, failure: Option<&str>) -> Skeleton {
+        let would_grow = self.target.is_none() && gain_chars(&self.layout) < self.limit;
+        match failure.is_none() && (would_grow || sections::is_short(self.limit)) {
+            true => Skeleton::Telling,
+            false => Skeleton::Whole,
+        }
     }
 
     /// What [`Self::finish`] appends to a model's summary of so many chars, in order.

@@ -1,6 +1,8 @@
 //! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
 //! where the replaced messages are.
 
+use std::borrow::Cow;
+
 use hashbrown::HashSet;
 
 use crate::anchors::{self, Anchor};
@@ -8,7 +10,7 @@ use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
 use crate::constraints::{self, Constraint, Update};
 use crate::episodes::Found;
 use crate::episodes::section::Finished;
-use crate::handoff::{Section, SectionKind};
+use crate::handoff::{FRAME_OF_SECTION, Section, SectionKind};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::replaced::Replaced;
@@ -31,6 +33,12 @@ const BOTH_SHARE: usize = 74;
 const FLOOR_SHARE: usize = 15;
 /// Room that is left to the record, in chars, before the shares are taken; half the room at most.
 const RECORD_CHARS: usize = 2_000;
+/// The same in a short handoff.
+const SHORT_RECORD_CHARS: usize = 300;
+/// Chars below which a handoff is short: its rules and the user's words come before all else, and nothing is said twice.
+const SHORT_CHARS: usize = 3_600;
+/// Percent of the room of a short handoff that rules may take.
+const SHORT_CONSTRAINTS_SHARE: usize = 50;
 /// Room for the line that says where the messages are, its heading included, in chars.
 const RECALL_CHARS: usize = 520;
 /// Handles of earlier compressions that are named, the newest ones.
@@ -39,6 +47,22 @@ const MAX_HANDLES: usize = 8;
 const HANDLE_WORDS: &str = "under the handle ";
 /// What stands before earlier handles.
 const EARLIER_WORDS: &str = " Earlier ones: ";
+
+/// Whether a handoff of so many chars is short.
+pub(super) const fn is_short(limit: usize) -> bool {
+    limit < SHORT_CHARS
+}
+
+/// Room that is left to the record, in chars.
+const fn record_chars(limit: usize) -> usize {
+    if is_short(limit) { SHORT_RECORD_CHARS } else { RECORD_CHARS }
+}
+
+/// What anchors and the user's words may each take of a handoff whose record leaves no room, in chars. A short one is
+/// its frame for the most part.
+const fn floor(limit: usize, base: usize) -> usize {
+    if is_short(limit) { base / 100 * FLOOR_SHARE } else { limit / 100 * FLOOR_SHARE }
+}
 
 /// The record that the sections stand behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,8 +173,7 @@ pub(crate) struct Sections {
 impl Sections {
     /// Chars that the sections take, headings and blank lines included.
     pub(crate) fn chars(&self) -> usize {
-        let cost = |section: &Section| section.text.chars().count() + section.kind.heading().len() + FRAME_OF_SECTION;
-        self.list.iter().map(cost).sum()
+        self.list.iter().map(Section::chars).sum()
     }
 
     fn push(&mut self, kind: SectionKind, text: String) {
@@ -159,9 +182,6 @@ impl Sections {
         }
     }
 }
-
-/// The newlines around a heading.
-const FRAME_OF_SECTION: usize = 3;
 
 /// Chars of a handoff besides the record and what herma appends.
 pub(crate) fn frame_chars() -> usize {
@@ -184,10 +204,19 @@ impl Material {
         note: &ArchiveNote,
         rules: &[Constraint],
     ) -> Sections {
-        let recall = self.recall(note);
+        let is_short = is_short(limit);
+        let recall = if is_short { self.short_recall(note) } else { self.recall(note) };
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
-        let rules = constraints::render(rules, inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints));
+        let rules_chars = match is_short {
+            true => minus_heading(base / 100 * SHORT_CONSTRAINTS_SHARE, SectionKind::Constraints),
+            false => inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints),
+        };
+        let rules = constraints::render(rules, rules_chars);
+        let said = match is_short {
+            true => Cow::Owned(self.said.without(|text| rules.text.lines().any(|line| line.ends_with(text)))),
+            false => Cow::Borrowed(&self.said),
+        };
         let finished = self.finished.render(inside(limit, EPISODES_SHARE, SectionKind::Episodes));
         let others = reserved + taken(&rules.text, SectionKind::Constraints) + taken(&finished, SectionKind::Episodes);
         let outline = Outline::of(&self.state);
@@ -195,7 +224,7 @@ impl Material {
             0 => 0,
             chars => {
                 // What the record and the user's words need at the least comes first.
-                let least = RECORD_CHARS.min(base / 4) + 2 * (limit / 100 * FLOOR_SHARE);
+                let least = record_chars(limit).min(base / 4) + 2 * floor(limit, base);
                 let free = base.saturating_sub(others + least);
                 (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)).min(free)
             }
@@ -203,8 +232,7 @@ impl Material {
         let room = Room::of(limit, base, record, others + kept);
         // The user's words come before what the state only names.
         let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
-        let words =
-            |chars| user_messages::render(&self.said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
+        let words = |chars| user_messages::render(&said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
         let elsewhere = format!("{}\n{}", user.text, rules.text);
@@ -230,6 +258,16 @@ impl Material {
     /// Chars of all that the user said.
     pub(crate) fn said_chars(&self) -> usize {
         self.said.texts.iter().map(|text| text.chars().count()).sum()
+    }
+
+    /// The same as [`Self::recall`] in few words.
+    fn short_recall(&self, note: &ArchiveNote) -> String {
+        match note.messages {
+            0 => String::new(),
+            count => {
+                format!("{count} messages are archived {HANDLE_WORDS}{}. {RECALL_EXPAND} gives them back.", note.handle)
+            }
+        }
     }
 
     fn recall(&self, note: &ArchiveNote) -> String {
@@ -273,15 +311,18 @@ impl Room {
             Record::Written(chars) => chars,
         };
         let free = base.saturating_sub(written + others);
-        let floor = limit / 100 * FLOOR_SHARE;
-        let beside = base.saturating_sub(RECORD_CHARS.min(base / 2));
+        let floor = floor(limit, base);
+        let beside = base.saturating_sub(record_chars(limit).min(base / 2));
         let shared = beside / 100;
         let planned = (shared * BOTH_SHARE).min(free).max(2 * floor).min(beside);
         let both = match record {
             Record::Coming => planned,
             Record::Written(_) => planned.max(free),
         };
-        let user = (shared * USER_SHARE).min(planned.saturating_sub(floor)).max(planned / 2);
+        let user = match is_short(limit) {
+            true => planned,
+            false => (shared * USER_SHARE).min(planned.saturating_sub(floor)).max(planned / 2),
+        };
         Self { both, user: user + (both - planned) }
     }
 }

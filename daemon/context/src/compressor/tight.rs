@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use super::exchange::Exchange;
+use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
 use super::shorten::{Shortened, shorten};
@@ -15,8 +16,6 @@ use crate::prune;
 use crate::settings::Budgets;
 use crate::tokens::{Measure, tokens_of};
 
-/// Tokens of the smallest handoff that says anything, its frame included.
-pub(crate) const SMALLEST_HANDOFF: u64 = 600;
 /// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
 /// own fields.
 pub(crate) const NOTE_TOKENS: u64 = 110;
@@ -32,7 +31,7 @@ pub(crate) struct TightLayouts<'a> {
     /// The ordinary layout.
     normal: &'a Layout,
     options: &'a Options<'a>,
-    before: u64,
+    goal: Goal,
     exchange: Exchange,
     /// Everything before the last exchange pruned, and pictures before the newest one gone.
     stripped: Stripped,
@@ -56,7 +55,7 @@ struct Stripped {
 }
 
 impl<'a> TightLayouts<'a> {
-    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, before: u64) -> Self {
+    pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, goal: Goal) -> Self {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
         let stripped = stripped(messages, &exchange, &normal.pinned);
@@ -72,7 +71,7 @@ impl<'a> TightLayouts<'a> {
         let pinned =
             pinned.iter().filter(|at| Some(**at) != exchange.user).map(|at| tokens_of(&normal.pruned[*at])).sum();
         let least = OnceCell::new();
-        Self { messages, normal, options, before, exchange, stripped, head, user, pinned, lowest, least }
+        Self { messages, normal, options, goal, exchange, stripped, head, user, pinned, lowest, least }
     }
 
     /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
@@ -82,7 +81,7 @@ impl<'a> TightLayouts<'a> {
         let room = level.checked_sub(self.fixed())?;
         let wanted = max_summary_tokens.max(WANTED_HANDOFF).min(room / 2);
         let last = self.shortened(room - wanted);
-        let left = room.checked_sub(last.tokens).filter(|left| *left >= SMALLEST_HANDOFF)?;
+        let left = room.checked_sub(last.tokens).filter(|left| *left >= self.goal.smallest_handoff())?;
         let soft = tail_token_budget.saturating_add(tail_token_budget / 2);
         let (from, tail) = self.walk(left.saturating_sub(wanted).min(soft.saturating_sub(last.tokens)));
         self.laid_out(from, last, left - tail)
@@ -92,8 +91,12 @@ impl<'a> TightLayouts<'a> {
     /// none if that is more than `most` tokens.
     pub(crate) fn smallest(&self, most: u64) -> Option<Cut> {
         let last = self.least().clone();
-        let room = most.checked_sub(self.fixed() + last.tokens).filter(|room| *room >= SMALLEST_HANDOFF)?;
-        self.laid_out(self.exchange.from, last, room.min(WANTED_HANDOFF))
+        let smallest = self.goal.smallest_handoff();
+        let room = most.checked_sub(self.fixed() + last.tokens).filter(|room| *room >= smallest)?;
+        // What can't reach its goal at least comes near it.
+        let left = self.goal.threshold.saturating_sub(self.fixed() + last.tokens);
+        let wanted = WANTED_HANDOFF.min((self.goal.threshold / 2).max(left)).max(smallest);
+        self.laid_out(self.exchange.from, last, room.min(wanted))
     }
 
     /// The whole list without a handoff, pruned up to the last exchange, if that fits into so many
@@ -114,7 +117,7 @@ impl<'a> TightLayouts<'a> {
     }
 
     fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
-        if self.ahead() + last.tokens > most.min(self.before.saturating_sub(1)) {
+        if self.ahead() + last.tokens > most.min(self.goal.before.saturating_sub(1)) {
             return None;
         }
         let mut layout = self.normal.without_handoff(self.messages);
@@ -172,7 +175,7 @@ impl<'a> TightLayouts<'a> {
         let kept = self.normal.kept_of(self.messages, start..cut, user.into_iter().collect());
         let middle = self.normal.measures.iter().enumerate().take(cut).skip(start);
         let middle = middle.filter(|(at, _)| !kept.contains(at)).map(|(_, measure)| *measure);
-        if middle.fold(Measure::default(), Measure::plus).tokens() < SMALLEST_HANDOFF {
+        if middle.fold(Measure::default(), Measure::plus).tokens() < self.goal.smallest_handoff() {
             return None;
         }
         let count = self.normal.pruned_count + last.spilled.len();
@@ -185,7 +188,7 @@ impl<'a> TightLayouts<'a> {
         }
         put(&mut layout, last);
         let stubs = pairs::stub_tokens(layout.stays().filter_map(|at| layout.pruned.get(at)));
-        let handoff = handoff.checked_sub(stubs).filter(|handoff| *handoff >= SMALLEST_HANDOFF)?;
+        let handoff = handoff.checked_sub(stubs).filter(|handoff| *handoff >= self.goal.smallest_handoff())?;
         Some((layout, brief, handoff))
     }
 }

@@ -4,7 +4,7 @@
 use super::allot::{Pool, allot};
 use super::gather::{Material, gather};
 use super::quote::Quoter;
-use super::{Extract, Reason};
+use super::{Extract, Reason, Skeleton};
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::text::{head, longer_than, tail};
@@ -48,6 +48,7 @@ impl Digest {
             dropped: turns.len(),
             reason: Reason::Chosen,
             redaction,
+            skeleton: Skeleton::Whole,
         };
         let Material { task, in_progress, asks, actions, blocked, files, .. } =
             gather(&extract, &Quoter::new(redaction));

@@ -29,6 +29,7 @@ impl Case {
             dropped: self.turns.len(),
             reason: self.failure.map_or(Reason::Chosen, Reason::Failed),
             redaction: Redaction::On,
+            skeleton: Skeleton::Whole,
         }
         .write()
     }

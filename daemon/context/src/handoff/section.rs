@@ -9,6 +9,16 @@ pub struct Section {
     pub text: String,
 }
 
+/// The newlines around a heading.
+pub(crate) const FRAME_OF_SECTION: usize = 3;
+
+impl Section {
+    /// Chars that it takes in a handoff, heading and blank line included.
+    pub fn chars(&self) -> usize {
+        self.text.chars().count() + self.kind.heading().len() + FRAME_OF_SECTION
+    }
+}
+
 /// What herma appends to summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
