@@ -193,7 +193,7 @@ impl Extract<'_> {
         ]
     }
 
-    /// The sections of which something was found; the task is one always, so that a record is never empty.
+    /// The sections of which something was found, and the task.
     fn telling(&self, found: &Material) -> Vec<(&'static str, String)> {
         let all = [
             (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),

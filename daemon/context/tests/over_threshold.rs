@@ -312,10 +312,13 @@ fn a_small_window_gets_a_handoff_that_fits_it() {
     };
     let mut all = head();
     all.push(say("assistant", "done"));
-    all.extend((0..60).flat_map(talk));
-    all.push(say("user", "Always answer in French, and never touch the folder vault."));
+    all.extend((0..54).flat_map(talk));
+    all.push(say("user", "Never touch the folder vault, and please keep the backups."));
     all.push(say("assistant", "Of course."));
-    all.extend((60..64).flat_map(talk));
+    // The end of a rule, but another message.
+    all.push(say("user", "please keep the backups."));
+    all.push(say("assistant", "What of it?"));
+    all.extend((54..64).flat_map(talk));
     let all = messages(&all);
     for window in [900, 1_200, 1_600, 2_400, 4_000] {
         let done = finished(prepared(&all, &of_window(window), None).unwrap(), &|_, _| None);
@@ -324,7 +327,9 @@ fn a_small_window_gets_a_handoff_that_fits_it() {
         assert!(tokens < of_window(window).budgets().threshold_tokens, "{tokens} of {window}");
         assert!(done.over.is_none(), "{window}: {:?}", done.over);
         let text: String = new.iter().map(Message::text).collect();
-        assert!(window < 1_200 || text.contains("never touch the folder vault"), "{window}: {}", done.handoff);
+        assert!(window < 1_200 || text.contains("Never touch the folder vault"), "{window}: {}", done.handoff);
+        let asked = text.matches("please keep the backups.").count();
+        assert!(window < 1_600 || asked >= 2, "{window}: {}", done.handoff);
         assert!(!done.handoff.contains("None recorded.") || window > 1_600, "{window}: {}", done.handoff);
         assert!(done.handoff.contains("cmp_1"), "{window}: {}", done.handoff);
     }

@@ -214,7 +214,9 @@ impl Material {
         };
         let rules = constraints::render(rules, rules_chars);
         let said = match is_short {
-            true => Cow::Owned(self.said.without(|text| rules.text.lines().any(|line| line.ends_with(text)))),
+            true => Cow::Owned(
+                self.said.without(|text| rules.text.lines().any(|line| line.strip_prefix("- ") == Some(text))),
+            ),
             false => Cow::Borrowed(&self.said),
         };
         let finished = self.finished.render(inside(limit, EPISODES_SHARE, SectionKind::Episodes));
