@@ -2,6 +2,7 @@
 
 #![no_main]
 
+use herma_spill::facts::Facts;
 use herma_spill::handle::{Handle, split_line};
 use herma_spill::page::{Next, Part, page};
 use herma_spill::{json, name, preview};
@@ -28,7 +29,7 @@ fuzz_target!(|text: &str| {
     if let Some(tail) = preview::tail(text, &whole, size) {
         assert!(text.ends_with(tail) && tail.chars().count() <= size);
     }
-    drop(preview::block(text, text.chars().count(), &"file", size, size));
+    drop(preview::block(text, &Facts::of(text), &"file", size, size));
     let _ = page(text, Part::Tail(size));
     let _ = page(text, Part::Lines { line: size, lines: size });
     let safe = name::safe(text);
