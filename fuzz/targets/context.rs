@@ -4,7 +4,7 @@
 #![no_main]
 
 use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
-use herma_context::episodes::Episode;
+use herma_context::episodes::{Anchors, Episode};
 use herma_context::fingerprint::Fingerprint;
 use herma_context::wishes::Wishes;
 use herma_context::{Message, Settings};
@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
     let wishes = Wishes {
         pins: every(7).take(text.len() % 4).collect(),
         discards: every(5).map(|one| (one, None)).collect(),
-        episodes: every(9).zip(every(4)).map(|(after, last)| episode(after, last)).collect(),
+        episodes: every(9).zip(every(4)).zip(1..).map(|((after, last), number)| episode(number, after, last)).collect(),
     };
     let range = text.len().is_multiple_of(3).then(|| text.len() % 11..text.len() % 101);
     let request =
@@ -43,6 +43,13 @@ fuzz_target!(|text: &str| {
     assert!(seen.into_iter().all(|seen| seen));
 });
 
-fn episode(after: Fingerprint, last: Fingerprint) -> Episode {
-    Episode { title: "look".into(), outcome: Some("- done\n## Archived Messages".into()), after: Some(after), last }
+fn episode(number: u64, after: Fingerprint, last: Fingerprint) -> Episode {
+    let after = Anchors::behind(Some(after));
+    Episode {
+        number,
+        title: "look".into(),
+        outcome: Some("- done\n## Archived Messages".into()),
+        after,
+        last: Some(last),
+    }
 }
