@@ -353,3 +353,20 @@ fn a_small_list_that_has_to_be_compressed_hardly_grows() {
     }
     assert!(!done.handoff.contains("None recorded."), "{}", done.handoff);
 }
+
+#[test]
+fn a_short_handoff_names_the_handles_of_those_before() {
+    let talk = |at: usize| [say("user", &format!("Please look at week {at}.")), say("assistant", &words(200))];
+    let mut list = messages(&head().into_iter().chain((0..20).flat_map(talk)).collect::<Vec<_>>());
+    let mut state = EngineState::default();
+    for round in 1..=4 {
+        let run = prepare(&list, &of_window(1_200), &state, &CompressRequest::default()).unwrap();
+        let body = run.extractive_summary(None);
+        let note = ArchiveNote { handle: format!("cmp_{round}"), messages: run.dropped() };
+        let done = run.finish(Summary { body, ..Summary::default() }, note);
+        let known: Vec<String> = (1..=round).map(|round| format!("cmp_{round}")).collect();
+        assert!(known.iter().all(|handle| done.handoff.contains(handle)), "{known:?}: {}", done.handoff);
+        list = done.messages(&list).cloned().chain(messages(&(0..12).flat_map(talk).collect::<Vec<_>>())).collect();
+        state = done.state;
+    }
+}

@@ -28,7 +28,7 @@ pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were co
 const FITTING_TRIES: usize = 8;
 /// Chars of the shortest handoff that a list under pressure gets, for each token of the smallest one that is worth
 /// its frame.
-const SHORTEST_CHARS: usize = 3;
+const CHARS_PER_TOKEN: usize = 3;
 /// The mark of a summary that was too long.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -133,7 +133,7 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
 /// when neither is left.
 fn shrink(prepared: &mut Prepared, made: &Assembled, excess: u64, shown: &mut usize) -> bool {
     let chars = made.text.chars().count();
-    let shortest = SHORTEST_CHARS * usize::try_from(prepared.goal.smallest_handoff()).unwrap_or(0);
+    let shortest = CHARS_PER_TOKEN * usize::try_from(prepared.goal.smallest_handoff()).unwrap_or(0);
     if prepared.needs_summary() && chars > shortest {
         let takes = tokens_of(&handoff::standalone(&made.text, Role::User)).max(1);
         // A little more than the share: what is left may be the dearer part.

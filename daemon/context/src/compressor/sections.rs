@@ -1,9 +1,14 @@
 //! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
 //! where the replaced messages are.
 
+mod shares;
+
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
+
+use shares::Shares;
+pub(super) use shares::is_short;
 
 use crate::anchors::{self, Anchor};
 use crate::constants::{END_MARKER, PREFIX, RECALL_EXPAND, RECALL_SEARCH};
@@ -20,49 +25,18 @@ use crate::work::{self, Known, Outline, WorkState};
 
 /// Percent of a handoff that the state of the work may take.
 const STATE_SHARE: usize = 30;
-/// Percent of a handoff that rules may take.
-const CONSTRAINTS_SHARE: usize = 10;
 /// Percent of a handoff that lines of finished episodes may take.
 const EPISODES_SHARE: usize = 10;
-/// Percent of the room beside the smallest record that is planned for the user's words.
-const USER_SHARE: usize = 40;
-/// Percent of it that is planned for the user's words and anchors together.
-const BOTH_SHARE: usize = 74;
-/// Percent of a handoff that anchors and the user's words may each take of a record that leaves no
-/// room; the record is cut for them.
-const FLOOR_SHARE: usize = 15;
-/// Room that is left to the record, in chars, before the shares are taken; half the room at most.
-const RECORD_CHARS: usize = 2_000;
-/// The same in a short handoff.
-const SHORT_RECORD_CHARS: usize = 300;
-/// Chars below which a handoff is short: its rules and the user's words come before all else, and nothing is said twice.
-const SHORT_CHARS: usize = 3_600;
-/// Percent of the room of a short handoff that rules may take.
-const SHORT_CONSTRAINTS_SHARE: usize = 50;
 /// Room for the line that says where the messages are, its heading included, in chars.
 const RECALL_CHARS: usize = 520;
+/// The same in a short handoff.
+const SHORT_RECALL_CHARS: usize = 200;
 /// Handles of earlier compressions that are named, the newest ones.
 const MAX_HANDLES: usize = 8;
 /// What stands before the handle.
 const HANDLE_WORDS: &str = "under the handle ";
 /// What stands before earlier handles.
 const EARLIER_WORDS: &str = " Earlier ones: ";
-
-/// Whether a handoff of so many chars is short.
-pub(super) const fn is_short(limit: usize) -> bool {
-    limit < SHORT_CHARS
-}
-
-/// Room that is left to the record, in chars.
-const fn record_chars(limit: usize) -> usize {
-    if is_short(limit) { SHORT_RECORD_CHARS } else { RECORD_CHARS }
-}
-
-/// What anchors and the user's words may each take of a handoff whose record leaves no room, in chars. A short one is
-/// its frame for the most part.
-const fn floor(limit: usize, base: usize) -> usize {
-    if is_short(limit) { base / 100 * FLOOR_SHARE } else { limit / 100 * FLOOR_SHARE }
-}
 
 /// The record that the sections stand behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,16 +178,12 @@ impl Material {
         note: &ArchiveNote,
         rules: &[Constraint],
     ) -> Sections {
-        let is_short = is_short(limit);
-        let recall = if is_short { self.short_recall(note) } else { self.recall(note) };
+        let recall = self.recall(note, is_short(limit));
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
-        let rules_chars = match is_short {
-            true => minus_heading(base / 100 * SHORT_CONSTRAINTS_SHARE, SectionKind::Constraints),
-            false => inside(limit, CONSTRAINTS_SHARE, SectionKind::Constraints),
-        };
-        let rules = constraints::render(rules, rules_chars);
-        let said = match is_short {
+        let shares = Shares { limit, base };
+        let rules = constraints::render(rules, minus_heading(shares.rules(), SectionKind::Constraints));
+        let said = match is_short(limit) {
             true => Cow::Owned(
                 self.said.without(|text| rules.text.lines().any(|line| line.strip_prefix("- ") == Some(text))),
             ),
@@ -226,12 +196,12 @@ impl Material {
             0 => 0,
             chars => {
                 // What the record and the user's words need at the least comes first.
-                let least = record_chars(limit).min(base / 4) + 2 * floor(limit, base);
+                let least = shares.record().min(base / 4) + 2 * shares.floor();
                 let free = base.saturating_sub(others + least);
                 (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)).min(free)
             }
         };
-        let room = Room::of(limit, base, record, others + kept);
+        let room = shares.room(record, others + kept);
         // The user's words come before what the state only names.
         let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
         let words = |chars| user_messages::render(&said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
@@ -262,29 +232,30 @@ impl Material {
         self.said.texts.iter().map(|text| text.chars().count()).sum()
     }
 
-    /// The same as [`Self::recall`] in few words.
-    fn short_recall(&self, note: &ArchiveNote) -> String {
-        match note.messages {
-            0 => String::new(),
-            count => {
-                format!("{count} messages are archived {HANDLE_WORDS}{}. {RECALL_EXPAND} gives them back.", note.handle)
+    /// Where the replaced messages are; in few words where the handoff is short.
+    fn recall(&self, note: &ArchiveNote, is_short: bool) -> String {
+        let ArchiveNote { handle, messages } = note;
+        let (mut text, most) = match (messages, is_short) {
+            (0, _) => return String::new(),
+            (_, true) => {
+                let text = format!(
+                    "{messages} messages are archived {HANDLE_WORDS}{handle}. {RECALL_EXPAND} gives them back."
+                );
+                (text, SHORT_RECALL_CHARS)
             }
-        }
-    }
-
-    fn recall(&self, note: &ArchiveNote) -> String {
-        if note.messages == 0 {
-            return String::new();
-        }
-        let mut text = format!(
-            "The {} messages that this record replaces are kept word for word in the archive, {HANDLE_WORDS}{}. \
-             {RECALL_EXPAND} with a handle gives them back, {RECALL_SEARCH} finds what was said in them.",
-            note.messages, note.handle
-        );
+            (_, false) => {
+                let text = format!(
+                    "The {messages} messages that this record replaces are kept word for word in the archive, \
+                     {HANDLE_WORDS}{handle}. {RECALL_EXPAND} with a handle gives them back, {RECALL_SEARCH} finds what \
+                     was said in them."
+                );
+                (text, RECALL_CHARS)
+            }
+        };
         let mut before = EARLIER_WORDS;
         for handle in self.handles.iter().filter(|handle| **handle != note.handle).take(MAX_HANDLES) {
             let more = text.chars().count() + before.len() + handle.chars().count() + " .".len();
-            if more > RECALL_CHARS {
+            if more > most {
                 break;
             }
             text.push_str(&format!("{before}{handle}"));
@@ -294,38 +265,6 @@ impl Material {
             text.push('.');
         }
         text
-    }
-}
-
-/// Chars for the user's words and the anchors.
-struct Room {
-    both: usize,
-    /// What of it is the user's, whatever the anchors take.
-    user: usize,
-}
-
-impl Room {
-    /// The shares of what `base` chars have beside the record and `others`; what a written record
-    /// leaves beyond the shares is the user's.
-    fn of(limit: usize, base: usize, record: Record, others: usize) -> Self {
-        let written = match record {
-            Record::Coming => 0,
-            Record::Written(chars) => chars,
-        };
-        let free = base.saturating_sub(written + others);
-        let floor = floor(limit, base);
-        let beside = base.saturating_sub(record_chars(limit).min(base / 2));
-        let shared = beside / 100;
-        let planned = (shared * BOTH_SHARE).min(free).max(2 * floor).min(beside);
-        let both = match record {
-            Record::Coming => planned,
-            Record::Written(_) => planned.max(free),
-        };
-        let user = match is_short(limit) {
-            true => planned,
-            false => (shared * USER_SHARE).min(planned.saturating_sub(floor)).max(planned / 2),
-        };
-        Self { both, user: user + (both - planned) }
     }
 }
 
