@@ -166,18 +166,16 @@ impl Extract<'_> {
     }
 
     fn render(&self, found: &Material, quoter: &Quoter) -> String {
-        let sections = match self.skeleton {
-            Skeleton::Whole => self.whole(found, quoter),
-            Skeleton::Telling => self.telling(found),
+        let is_whole = self.skeleton == Skeleton::Whole;
+        // What the record says of itself.
+        let own = |text: String| if is_whole { text } else { NOTHING.to_owned() };
+        let own_with_notes = |text: String, heading| match is_whole {
+            true => with_notes(text, found, heading),
+            false => noted(found, heading),
         };
-        let blocks: Vec<String> = sections.iter().map(|(heading, text)| format!("{heading}\n{text}")).collect();
-        blocks.join("\n\n")
-    }
-
-    fn whole(&self, found: &Material, quoter: &Quoter) -> Vec<(&'static str, String)> {
-        vec![
+        let sections = [
             (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
-            (GOAL, with_notes(self.goal(), found, GOAL)),
+            (GOAL, own_with_notes(self.goal(), GOAL)),
             (CONSTRAINTS, noted(found, CONSTRAINTS)),
             (ACTIONS, numbered(&found.actions)),
             (STATE, noted(found, STATE)),
@@ -185,32 +183,15 @@ impl Extract<'_> {
             (BLOCKED, bullets(&found.blocked)),
             (DECISIONS, noted(found, DECISIONS)),
             (RESOLVED, noted(found, RESOLVED)),
-            (PENDING_HEADING, self.pending(found)),
+            (PENDING_HEADING, if found.asks.is_empty() { own(self.no_asks()) } else { bullets(&found.asks) }),
             (FILES, bullets(&found.files)),
-            (REMAINING_HEADING, "Not known; ask the user or read the latest message.".to_owned()),
+            (REMAINING_HEADING, own("Not known; ask the user or read the latest message.".to_owned())),
             (TURNS, bullets(&found.last)),
-            (CONTEXT, with_notes(self.context(quoter), found, CONTEXT)),
-        ]
-    }
-
-    /// The sections of which something was found, and the task.
-    fn telling(&self, found: &Material) -> Vec<(&'static str, String)> {
-        let all = [
-            (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
-            (GOAL, noted(found, GOAL)),
-            (CONSTRAINTS, noted(found, CONSTRAINTS)),
-            (ACTIONS, numbered(&found.actions)),
-            (STATE, noted(found, STATE)),
-            (IN_PROGRESS_HEADING, found.in_progress.clone().unwrap_or_else(|| NOTHING.to_owned())),
-            (BLOCKED, bullets(&found.blocked)),
-            (DECISIONS, noted(found, DECISIONS)),
-            (RESOLVED, noted(found, RESOLVED)),
-            (PENDING_HEADING, bullets(&found.asks)),
-            (FILES, bullets(&found.files)),
-            (TURNS, bullets(&found.last)),
-            (CONTEXT, noted(found, CONTEXT)),
+            (CONTEXT, own_with_notes(self.context(quoter), CONTEXT)),
         ];
-        all.into_iter().filter(|(_, text)| text != NOTHING).collect()
+        let shown = sections.iter().filter(|(_, text)| is_whole || text != NOTHING);
+        let blocks: Vec<String> = shown.map(|(heading, text)| format!("{heading}\n{text}")).collect();
+        blocks.join("\n\n")
     }
 
     fn goal(&self) -> String {
@@ -225,11 +206,9 @@ impl Extract<'_> {
         format!("{what} {before}")
     }
 
-    fn pending(&self, found: &Material) -> String {
-        match (found.asks.is_empty(), self.said.is_empty()) {
-            (true, false) => earlier::OWN_ASKS.to_owned(),
-            _ => bullets(&found.asks),
-        }
+    /// What stands for requests where the record lists none.
+    fn no_asks(&self) -> String {
+        if self.said.is_empty() { NOTHING.to_owned() } else { earlier::OWN_ASKS.to_owned() }
     }
 
     fn context(&self, quoter: &Quoter) -> String {

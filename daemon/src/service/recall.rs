@@ -108,7 +108,7 @@ impl RecallService {
         query.vector = vector;
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
-        let notice = notices([notice, is_late(late)]);
+        let notice = notice.into_iter().chain(missing(late)).reduce(|all, more| format!("{all}; {more}"));
         let words = query.words.clone();
         let Found { hits, more, instead } = self.archive.search(query).await?;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
@@ -153,19 +153,14 @@ impl RecallService {
     }
 }
 
-fn is_late(outputs: usize) -> Option<String> {
+/// What is to be said of outputs that a search can't find yet.
+fn missing(outputs: usize) -> Option<String> {
     let words = match outputs {
         0 => return None,
         1 => "1 output that was kept just now is".to_owned(),
         count => format!("{count} outputs that were kept just now are"),
     };
     Some(format!("{words} not in the index yet; a later search finds what they say"))
-}
-
-/// What there is to say, as one text.
-fn notices<const N: usize>(all: [Option<String>; N]) -> Option<String> {
-    let said: Vec<String> = all.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// What stands at a hit of a query, with the words that were looked for instead of its own; `None`
