@@ -213,7 +213,8 @@ class RecallSearch(TypedDict):
     more: bool
     """There are more than were asked for."""
     notice: str | None
-    """What somebody should know of the search: that the embedder failed, and words decided alone.
+    """What somebody should know of the search: that the embedder failed, and words decided alone,
+    or that outputs which were kept just now are not found yet.
     """
     recalled: bool
     """Always true: a message with this result is not archived as new."""
