@@ -3,7 +3,7 @@
 use herma_client::{Client, ClientError};
 use herma_protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenResult};
 use herma_protocol::context::undo::UndoParams;
-use herma_protocol::context::{CompressParams, Compressed, ConfigureParams, Edits, ReplyForm};
+use herma_protocol::context::{CompressParams, Compressed, ConfigureParams, Edits, PlanParams, ReplyForm};
 use herma_protocol::recall::{DescribeParams, ExpandParams, SearchParams};
 use herma_protocol::session::transcript::AppendParams;
 use herma_protocol::{ErrorKind, Json, RpcError};
@@ -188,6 +188,21 @@ fn what_is_opened_stands_in_the_list_word_for_word_until_it_is_closed() {
         let error = agent.fold(None).unwrap_err();
         assert_eq!((error.kind, error.message.contains("nothing is open")), (ErrorKind::NotFound, true));
     }
+}
+
+#[test]
+fn a_look_at_a_compression_leaves_out_what_is_open_as_the_compression_does() {
+    let home = Home::new();
+    let (_daemon, mut agent) = compressed(&home, false);
+    agent.say(&conversation(200));
+    let node = agent.leaves().remove(0);
+    agent.open(&node).unwrap();
+    let messages = agent.list.clone();
+    let look = PlanParams { messages, session: Some("s".into()), preview: Some(true), ..PlanParams::default() };
+    let look = agent.client.context_plan(look).unwrap().preview.unwrap();
+    let done = agent.ask_compress(ReplyForm::Edits);
+    assert_eq!(Some(look.edits), done.edits);
+    assert_eq!((look.messages_after, look.tokens_after), (done.report.messages_after, done.report.tokens_after));
 }
 
 #[test]

@@ -279,8 +279,7 @@ impl CompressionService {
 impl Asked {
     /// Says what was said of a list with opened parts of the one without them.
     fn leave_out(&mut self, open: &OpenList) {
-        let range = self.range.take();
-        self.range = range.map(|range| open.position_without(range.start)..open.position_without(range.end));
+        self.range = self.range.take().map(|range| open.range_without(range));
         let parts = i64::try_from(open.tokens()).unwrap_or(i64::MAX);
         self.current_tokens = self.current_tokens.map(|tokens| if tokens > parts { tokens - parts } else { tokens });
     }

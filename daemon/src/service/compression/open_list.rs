@@ -1,5 +1,6 @@
 //! A list that has opened parts in it, while it is compressed: with them and without.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herma_context::opened::{self, OpenedPart};
@@ -58,12 +59,13 @@ impl OpenList {
         self.parts.iter().map(|part| part.id.clone()).collect()
     }
 
-    /// A position of the given list in the one without the parts: how many of its messages come before.
-    pub(super) fn position_without(&self, at: usize) -> usize {
-        match &self.given {
+    /// Positions of the given list in the one without the parts: how many of its messages come before.
+    pub(super) fn range_without(&self, range: Range<usize>) -> Range<usize> {
+        let without = |at: usize| match &self.given {
             Some(placed) => placed.places.partition_point(|place| *place < at),
             None => at,
-        }
+        };
+        without(range.start)..without(range.end)
     }
 }
 

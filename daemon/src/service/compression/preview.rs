@@ -30,8 +30,10 @@ pub(crate) struct PreviewRequest {
 /// A list that was compressed in thought.
 #[derive(Debug)]
 pub(crate) struct Preview {
-    /// The list.
-    pub input: Vec<Message>,
+    /// The list, with what is opened in it.
+    pub input: Arc<[Message]>,
+    /// Where in the list those messages are that the new one is made of; all of them where it is not said.
+    pub places: Option<Arc<[usize]>>,
     /// What would become of it, or why it would come back as it is.
     pub outcome: Result<Compressed, String>,
 }
@@ -48,7 +50,12 @@ impl CompressionService {
         let PreviewRequest { messages, mut request, previous_summary, detail } = wanted;
         let settings = settings.detailed(detail);
         let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
+        let (mut given, mut opened) = (Some(messages), None);
         if let Some(session) = session {
+            opened = self.open_list(session, &mut given).await?;
+            if let Some(open) = &opened {
+                request.range = request.range.map(|range| open.range_without(range));
+            }
             request.constraints = self.rules(session).await?;
             request.wishes = self.wishes(session).await?;
             state = session.record().engine.clone();
@@ -60,7 +67,7 @@ impl CompressionService {
         }
         let policy = Arc::clone(&self.policy);
         blocking("context.plan", move || {
-            let input = parse(messages);
+            let input: Arc<[Message]> = parse(given.unwrap_or_default()).into();
             let outcome = match settings.engine.prepare(&input, &settings, &state, &request, drop) {
                 Err(why) => Err(why.to_string()),
                 Ok(mut prepared) => {
@@ -73,7 +80,9 @@ impl CompressionService {
                     Ok(prepared.finish(summary, name, &|_, _| None))
                 }
             };
-            Ok(Preview { input, outcome })
+            let placed = opened.map(|open| open.with_parts(&input));
+            let (input, places) = placed.map_or((input, None), |placed| (placed.messages, Some(placed.places)));
+            Ok(Preview { input, places, outcome })
         })
         .await
     }

@@ -1,5 +1,7 @@
 //! The new list, whole or as what changed.
 
+use std::borrow::Cow;
+
 use herma_context::Message;
 use herma_context::engine::Slot;
 use herma_protocol::Json;
@@ -15,32 +17,28 @@ type Answered = (Option<Vec<Json>>, Option<Edits>);
 
 /// What is answered of a list.
 pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
-    let own: Vec<Slot>;
-    let slots = match (&answer.messages, &answer.places) {
-        (NewMessages::Changed(compressed), None) => &compressed.slots,
-        (NewMessages::Changed(compressed), Some(places)) => {
-            own = compressed.slots.iter().map(|slot| placed(slot, places)).collect::<Outcome<_>>()?;
-            &own
-        }
-        (NewMessages::Unchanged, _) => {
-            own = (0..answer.input.len()).map(Slot::Kept).collect();
-            &own
-        }
+    let slots = match &answer.messages {
+        NewMessages::Changed(compressed) => placed(&compressed.slots, answer.places.as_deref())?,
+        NewMessages::Unchanged => (0..answer.input.len()).map(Slot::Kept).collect::<Vec<_>>().into(),
     };
     match answer.form {
-        ReplyForm::Messages => Ok((Some(messages(slots, &answer.input)?), None)),
-        ReplyForm::Edits => edits(slots, answer.input.len()).map(|edits| (None, Some(edits))),
+        ReplyForm::Messages => Ok((Some(messages(&slots, &answer.input)?), None)),
+        ReplyForm::Edits => edits(&slots, answer.input.len()).map(|edits| (None, Some(edits))),
     }
 }
 
-/// What became of a message, where the input has it.
-fn placed(slot: &Slot, places: &[usize]) -> Outcome<Slot> {
+/// What became of the messages that stand in these places of the list; in all of them where it is not said.
+pub(super) fn placed<'a>(slots: &'a [Slot], places: Option<&[usize]>) -> Outcome<Cow<'a, [Slot]>> {
+    let Some(places) = places else { return Ok(Cow::Borrowed(slots)) };
     let place = |at: usize| places.get(at).copied().ok_or_else(|| Error::internal("context.compress"));
-    Ok(match slot {
-        Slot::Kept(at) => Slot::Kept(place(*at)?),
-        Slot::Replaced { index, message } => Slot::Replaced { index: place(*index)?, message: message.clone() },
-        Slot::Inserted(message) => Slot::Inserted(message.clone()),
-    })
+    let slot = |slot: &Slot| {
+        Ok(match slot {
+            Slot::Kept(at) => Slot::Kept(place(*at)?),
+            Slot::Replaced { index, message } => Slot::Replaced { index: place(*index)?, message: message.clone() },
+            Slot::Inserted(message) => Slot::Inserted(message.clone()),
+        })
+    };
+    slots.iter().map(slot).collect()
 }
 
 fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {

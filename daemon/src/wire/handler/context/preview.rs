@@ -30,7 +30,7 @@ pub(super) async fn of(
         Whose::Settings(said) => services.context.preview_with((**said).clone(), wanted).await?,
     };
     blocking("context.plan", move || {
-        let before = tokens::estimate_messages(&preview.input);
+        let before = tokens::estimate_messages(&*preview.input);
         let length = preview.input.len();
         Ok(match preview.outcome {
             Err(reason) => Preview {
@@ -44,7 +44,7 @@ pub(super) async fn of(
             Ok(compressed) => Preview {
                 compressed: true,
                 reason: None,
-                edits: answer::edits(&compressed.slots, length)?,
+                edits: answer::edits(&answer::placed(&compressed.slots, preview.places.as_deref())?, length)?,
                 handoff: compressed.handoff,
                 messages_after: wide(compressed.numbers.messages_after),
                 tokens_before: before,
