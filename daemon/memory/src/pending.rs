@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn stage(pending: &mut Pending, call: &StagedCall, now: SystemTime) -> String {
-        let author = Author { session: Some("s".into()), agent: None };
+        let author = Author { session: Some("s".into()), ..Author::default() };
         pending.stage(call, &author, now).unwrap()
     }
 

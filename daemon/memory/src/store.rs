@@ -2,7 +2,9 @@
 //! replace the file, answer.
 
 mod backup;
+mod draft;
 mod known;
+mod shared;
 mod transaction;
 
 use std::collections::HashMap;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_disk::file::{self, Placed, Temporary};
-use herma_disk::lock::LockFile;
+use herma_disk::lock::{LockFile, Locked};
 use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
 
@@ -23,8 +25,10 @@ use crate::render::shown;
 use crate::target::Target;
 use crate::usage::Usage;
 
+pub use draft::{Denied, Edit};
 use known::Known;
-pub use transaction::{Denied, Edit, Transaction};
+pub use shared::Proposal;
+pub use transaction::Transaction;
 
 /// Largest file that is read as a store, in bytes: far beyond any limit in
 /// chars, so that a store that grew elsewhere can still be read and shrunk.
@@ -165,6 +169,8 @@ pub struct Store {
     /// The newest revision that was ever known: none is given twice, even when the
     /// journal is gone.
     newest: u64,
+    /// Its revisions are given elsewhere: what another program writes waits until it got one.
+    is_shared: bool,
 }
 
 impl Store {
@@ -186,6 +192,7 @@ impl Store {
             swept: false,
             was_unreadable: false,
             newest: 0,
+            is_shared: false,
         }
     }
 
@@ -240,6 +247,11 @@ impl Store {
     /// # Errors
     /// A folder or lock that can't be made, or a file that can't be read.
     pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
+        Ok(self.locked()?.map(|lock| Transaction::new(self, lock)))
+    }
+
+    /// The lock, and what is new.
+    fn locked(&mut self) -> Result<Option<Locked>, StoreError> {
         let lock = match self.lock.try_now() {
             Err(error) if error.cause() == Cause::Missing => {
                 folder::create(self.paths.folder())?;
@@ -253,7 +265,7 @@ impl Store {
         }
         self.refresh()?;
         self.catch_up()?;
-        Ok(Some(Transaction::new(self, lock)))
+        Ok(Some(lock))
     }
 
     /// The rows of the journal below the revision `before`, newest first, up to
@@ -314,7 +326,7 @@ impl Store {
     /// # Errors
     /// A file that can't be synced or written.
     pub fn flush(&mut self) -> Result<(), StoreError> {
-        let is_clean = self.known.as_ref().is_some_and(|known| known.behind.is_none() && known.unwritten.is_empty());
+        let is_clean = self.known.as_ref().is_some_and(Known::is_clean);
         if let Some(journal) = self.journal.as_mut().filter(|_| is_clean)
             && journal.newest().is_some()
         {
@@ -343,7 +355,7 @@ impl Store {
 
     fn current(&mut self) -> View {
         let (entries, revision) = match &self.known {
-            Some(known) => (Arc::clone(&known.entries), known.revision),
+            Some(known) => (Arc::clone(known.wanted()), known.revision),
             None => (Arc::default(), 0),
         };
         let shown = self.shown(&entries);

@@ -86,6 +86,8 @@ pub struct Author {
     pub session: Option<String>,
     /// Which agent.
     pub agent: Option<String>,
+    /// On which host, where the store is shared by several.
+    pub host: Option<String>,
 }
 
 /// What was done to a store.
@@ -106,12 +108,30 @@ pub enum Action {
     Restore,
     /// Another program changed the file.
     External,
+    /// A host that joined brought its entries.
+    Join,
     /// An action of a later version.
     #[serde(untagged)]
     Other(String),
 }
 
 impl Action {
+    /// The action of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        let known = [
+            Self::Add,
+            Self::Replace,
+            Self::Remove,
+            Self::Batch,
+            Self::Undo,
+            Self::Restore,
+            Self::External,
+            Self::Join,
+        ];
+        known.into_iter().find(|action| action.name() == name).unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+
     /// Its name in the journal and on the wire.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -123,6 +143,7 @@ impl Action {
             Self::Undo => "undo",
             Self::Restore => "restore",
             Self::External => "external",
+            Self::Join => "join",
             Self::Other(name) => name,
         }
     }
@@ -158,6 +179,8 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
         session: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         agent: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        host: Option<&'a str>,
         before: Texts<'a>,
         after: Texts<'a>,
     }
@@ -168,6 +191,7 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
         action: row.action.name(),
         session: row.author.session.as_deref(),
         agent: row.author.agent.as_deref(),
+        host: row.author.host.as_deref(),
         before: Texts(&row.before),
         after: Texts(&row.after),
     };
@@ -198,18 +222,19 @@ pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
         replaced: Replaced,
         session: Option<String>,
         agent: Option<String>,
+        host: Option<String>,
         before: Vec<String>,
         after: Vec<String>,
     }
     let (ROW, body) = checked(line)? else { return None };
-    let Body { head, replaced, session, agent, before, after } = serde_json::from_slice(body).ok()?;
+    let Body { head, replaced, session, agent, host, before, after } = serde_json::from_slice(body).ok()?;
     let entries = |texts: Vec<String>| texts.into_iter().map(Entry::from).collect();
     Some(Row {
         revision: head.revision,
         time: head.time,
         replaced,
         action: head.action,
-        author: Author { session, agent },
+        author: Author { session, agent, host },
         before: entries(before),
         after: entries(after),
     })
@@ -267,7 +292,7 @@ mod tests {
             time: 1_790_000_000.25,
             replaced: Replaced::WrittenAt(1_789_999_999_123_456_789),
             action: Action::Add,
-            author: Author { session: Some("s \"1\"\n".into()), agent: None },
+            author: Author { session: Some("s \"1\"\n".into()), ..Author::default() },
             before: ["a".into()].into(),
             after: ["a".into(), "§ b\nc".into()].into(),
         }
@@ -283,6 +308,17 @@ mod tests {
         let head = RowHead { revision: 7, time: 1_790_000_000.25, action: Action::Add };
         assert_eq!(read_head(&line), Some(Head::Row(head)));
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+    }
+
+    #[test]
+    fn a_host_is_kept_and_names_are_known() {
+        let author = Author { host: Some("attic".into()), ..Author::default() };
+        let mut line = Vec::new();
+        write_row(&Row { author: author.clone(), ..row() }, &mut line);
+        assert_eq!(read_row(&line).map(|row| row.author), Some(author));
+        for action in [Action::Add, Action::External, Action::Join, Action::Other("merge".into())] {
+            assert_eq!(Action::named(action.name()), action);
+        }
     }
 
     #[test]

@@ -41,9 +41,21 @@ pub(super) struct Known {
     pub(super) behind: Option<Arc<[Entry]>>,
     /// Changes by others that are not in the journal yet.
     pub(super) unwritten: Vec<Row>,
+    /// Of a shared store: what another program made of its entries, which has no revision yet.
+    pub(super) held: Option<Arc<[Entry]>>,
 }
 
 impl Known {
+    /// What the file is to hold.
+    pub(super) fn wanted(&self) -> &Arc<[Entry]> {
+        self.held.as_ref().unwrap_or(&self.entries)
+    }
+
+    /// The file holds the newest revision, and the journal has it.
+    pub(super) fn is_clean(&self) -> bool {
+        self.behind.is_none() && self.held.is_none() && self.unwritten.is_empty()
+    }
+
     /// Syncs what others wrote, before a row speaks of it: what a power cut takes back behind a row
     /// could not be told from an edit.
     pub(super) fn make_durable(&mut self, file: &Path) -> Result<(), DiskError> {
@@ -78,6 +90,7 @@ impl Store {
                 known.durable &= known.stamp == stamp;
                 (known.stamp, known.settled, known.placed) = (stamp, settled, None);
                 match known.behind.clone() {
+                    _ if self.is_shared => known.hold(found),
                     Some(held) if *held != *found => self.take_merged(&mut known, &held, found),
                     None if *known.entries != *found => self.take_external(&mut known, found),
                     _ => {}
@@ -135,8 +148,10 @@ impl Store {
             revision: 0,
             behind: None,
             unwritten: Vec::new(),
+            held: None,
         };
         match journal.newest() {
+            None if self.is_shared => known.hold(found),
             None => {
                 let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
                 // A journal that is gone took the past with it, so nobody can say that the
@@ -156,10 +171,14 @@ impl Store {
             }
             Some(newest) => {
                 known.entries = Arc::clone(&newest.after);
-                known.revision = journal.revision().max(self.newest);
+                known.revision = match self.is_shared {
+                    true => newest.revision,
+                    false => journal.revision().max(self.newest),
+                };
                 if *known.entries != *found {
                     match judge_file(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
                         Verdict::Replay => known.behind = Some(found.into()),
+                        Verdict::External if self.is_shared => known.hold(found),
                         Verdict::External => self.take_external(&mut known, found),
                     }
                 }
@@ -199,7 +218,7 @@ impl Store {
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
         for _ in 0..CATCH_UPS {
             let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) else { break };
-            let text = join(&known.entries);
+            let text = join(known.wanted());
             let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
             staged.sync()?;
             if Stamp::now(&self.paths.file)? != known.stamp {

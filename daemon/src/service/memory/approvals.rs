@@ -138,7 +138,8 @@ impl MemoryService {
     async fn replay(&self, caller: &Caller, staged: &PendingWrite) -> Outcome<WriteOutcome> {
         match staged.call() {
             Ok(StagedCall { call: Call { target, changes }, drift, expected_revision }) => {
-                let author = Author { session: staged.session.clone(), agent: staged.agent.clone() };
+                let (session, agent) = (staged.session.clone(), staged.agent.clone());
+                let author = Author { session, agent, host: None };
                 self.write(caller, target, Edit::Change { changes, drift }, expected_revision, author).await
             }
             Err(refusal) => Ok(WriteOutcome::refused(refusal, None)),

@@ -119,7 +119,7 @@ async fn submit(services: &Services, caller: &Caller, request: WriteRequest) -> 
 
 fn author(session: Option<String>, agent: Option<String>) -> Outcome<Author> {
     names::check_all(&[("session", session.as_ref()), ("agent", agent.as_ref())])?;
-    Ok(Author { session, agent })
+    Ok(Author { session, agent, host: None })
 }
 
 fn drift(allowed: Option<bool>) -> Drift {

@@ -1,0 +1,170 @@
+//! The changes that were asked for, on top of what a store holds.
+
+use std::sync::Arc;
+
+use super::backup::back_up;
+use super::{Store, StoreError, View};
+use crate::change::{self, Applied, Change, Changes, Done, Drift, Rules};
+use crate::entries::Entry;
+use crate::journal::Journal;
+use crate::journal::line::{Action, Author, Replaced, Row};
+use crate::refusal::Refusal;
+
+/// What is to be done with a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// Change its entries.
+    Change {
+        /// How.
+        changes: Changes,
+        /// What a drifted store means.
+        drift: Drift,
+    },
+    /// Put the text before the newest revision back.
+    Undo,
+    /// Put the text of this revision back.
+    Restore(u64),
+}
+
+impl Edit {
+    fn action(&self) -> Action {
+        match self {
+            Self::Change { changes: Changes::Single(Change::Add { .. }), .. } => Action::Add,
+            Self::Change { changes: Changes::Single(Change::Replace { .. }), .. } => Action::Replace,
+            Self::Change { changes: Changes::Single(Change::Remove { .. }), .. } => Action::Remove,
+            Self::Change { changes: Changes::Batch { .. }, .. } => Action::Batch,
+            Self::Undo => Action::Undo,
+            Self::Restore(_) => Action::Restore,
+        }
+    }
+}
+
+/// Why an edit was not applied.
+#[derive(Debug)]
+pub enum Denied {
+    /// It may not be.
+    Refused(Refusal),
+    /// That revision is not in the journal.
+    NotKept {
+        /// The one that was asked for.
+        revision: u64,
+        /// The oldest and the newest one whose text is kept.
+        kept: Option<(u64, u64)>,
+    },
+    /// The journal can't be read.
+    Store(StoreError),
+}
+
+impl From<Refusal> for Denied {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// What changes so far made of a store. Nothing of it is on disk.
+#[derive(Debug)]
+pub(super) struct Draft {
+    /// The entries.
+    pub(super) entries: Arc<[Entry]>,
+    /// Their revision.
+    pub(super) revision: u64,
+    /// Revisions that the journal doesn't have yet.
+    pub(super) rows: Vec<Row>,
+}
+
+impl Draft {
+    /// On top of what a store holds.
+    pub(super) fn on(store: &Store) -> Self {
+        let (entries, revision) = match &store.known {
+            Some(known) => (Arc::clone(&known.entries), known.revision),
+            None => (Arc::default(), 0),
+        };
+        Self { entries, revision, rows: Vec::new() }
+    }
+
+    /// What the store holds with the changes.
+    pub(super) fn view(&self, store: &mut Store) -> View {
+        View {
+            target: store.target,
+            limit: store.limits.chars,
+            entries: Arc::clone(&self.entries),
+            shown: store.shown(&self.entries),
+            revision: self.revision,
+            damaged: store.journal.as_ref().map_or(0, Journal::damaged),
+        }
+    }
+
+    /// Applies an edit, or says why not.
+    pub(super) fn apply(&mut self, store: &Store, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
+        let applied = match edit {
+            Edit::Change { changes, drift } => self.change(store, changes, *drift)?,
+            Edit::Undo => self.undone(store)?,
+            Edit::Restore(revision) => self.restored(store, *revision)?,
+        };
+        if *applied.entries != *self.entries {
+            self.add(edit.action(), author.clone(), applied.entries.as_slice().into());
+        }
+        Ok(applied)
+    }
+
+    /// One more revision.
+    pub(super) fn add(&mut self, action: Action, author: Author, after: Arc<[Entry]>) {
+        self.revision += 1;
+        self.rows.push(Row {
+            revision: self.revision,
+            time: 0.0,
+            replaced: Replaced::Unknown,
+            action,
+            author,
+            before: std::mem::replace(&mut self.entries, Arc::clone(&after)),
+            after,
+        });
+    }
+
+    fn change(&self, store: &Store, changes: &Changes, drift: Drift) -> Result<Applied, Refusal> {
+        let Store { target, limits, policy, .. } = store;
+        let rules = Rules { target: *target, limit: limits.chars, drift, policy };
+        let longest = change::longest(&self.entries);
+        let drifted =
+            |backup| Refusal::Drift { target: rules.target, longest, limit: rules.limit, backup: Some(backup) };
+        let back_up = || back_up(&store.paths, rules.target).map_err(|error| error.to_string());
+        let applied = change::apply(&self.entries, changes, rules).map_err(|refusal| match refusal {
+            Refusal::Drift { .. } => drifted(back_up()),
+            other => other,
+        })?;
+        if longest > rules.limit
+            && *applied.entries != *self.entries
+            && let Err(reason) = back_up()
+        {
+            return Err(drifted(Err(reason)));
+        }
+        Ok(applied)
+    }
+
+    fn undone(&self, store: &Store) -> Result<Applied, Denied> {
+        let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
+        let newest = self.rows.last().or(unwritten.last());
+        let newest = newest.or_else(|| store.journal.as_ref().and_then(Journal::newest));
+        match newest.filter(|row| row.before != row.after) {
+            Some(row) => Ok(put_back(&row.before, row.revision.saturating_sub(1))),
+            None => Err(Refusal::NothingToUndo { target: store.target }.into()),
+        }
+    }
+
+    fn restored(&self, store: &Store, revision: u64) -> Result<Applied, Denied> {
+        let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
+        if let Some(row) = self.rows.iter().chain(unwritten).find(|row| row.revision == revision) {
+            return Ok(put_back(&row.after, revision));
+        }
+        let journal = store.journal.as_ref();
+        let entries = journal.map(|journal| journal.entries_at(revision)).transpose();
+        match entries.map_err(|error| Denied::Store(StoreError::unreadable(error)))?.flatten() {
+            Some(entries) => Ok(put_back(&entries, revision)),
+            None => Err(Denied::NotKept { revision, kept: journal.and_then(Journal::kept) }),
+        }
+    }
+}
+
+fn put_back(entries: &[Entry], revision: u64) -> Applied {
+    Applied { entries: entries.to_vec(), done: Done::PutBack(revision), warnings: Vec::new() }
+}

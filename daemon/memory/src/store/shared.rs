@@ -1,0 +1,246 @@
+//! A store that several hosts share: its revisions are given elsewhere, and the file and the journal
+//! here are copies.
+//!
+//! What another program writes into the file is held until it got a revision, and put on top of what
+//! comes meanwhile: [`Store::propose`] has it as the first of the changes that want one, and
+//! [`Store::adopt`] takes revisions as they were given.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use herma_disk::file;
+
+use super::draft::{Denied, Draft, Edit};
+use super::known::Known;
+use super::{Event, Store, StoreError, TEMPORARY, View};
+use crate::change::Applied;
+use crate::entries::{Entry, join};
+use crate::journal::line::{Action, Author, Replaced, Row, write_row};
+use crate::journal::{self, Journal};
+use crate::recovery::merge;
+
+/// The time of a file that there can't have been.
+const NEVER: i64 = i64::MIN;
+
+impl Known {
+    /// Takes what the file holds. That it is gone, or empty, is nobody's wish for all hosts: then it is put
+    /// back.
+    pub(super) fn hold(&mut self, found: Vec<Entry>) {
+        if found.is_empty() && !self.wanted().is_empty() {
+            self.behind = Some(found.into());
+            return;
+        }
+        let edited = match self.behind.take() {
+            Some(behind) if *behind == *found => return self.behind = Some(behind),
+            // It was changed before the newest text could be put in its place.
+            Some(behind) if !behind.is_empty() => merge(&behind, &found, self.wanted()),
+            _ if **self.wanted() == *found => return,
+            _ => found.clone(),
+        };
+        self.held = (*edited != *self.entries).then(|| edited.as_slice().into());
+        self.behind = (edited != found).then(|| found.into());
+        self.durable = false;
+    }
+}
+
+/// Changes of a shared store that want revisions, the first of them what another program wrote into the
+/// file here.
+#[derive(Debug)]
+pub struct Proposal<'a> {
+    store: &'a mut Store,
+    draft: Draft,
+    /// How many of its revisions were given before.
+    given: usize,
+}
+
+impl Proposal<'_> {
+    /// What the store would hold.
+    pub fn view(&mut self) -> View {
+        self.draft.view(self.store)
+    }
+
+    /// The revision that it would be at.
+    #[must_use]
+    pub const fn revision(&self) -> u64 {
+        self.draft.revision
+    }
+
+    /// Applies an edit, or says why not.
+    ///
+    /// # Errors
+    /// Why it is denied.
+    pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
+        self.draft.apply(self.store, edit, author)
+    }
+
+    /// The revisions that are wanted, so far, oldest first, without their times.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        self.draft.rows.get(self.given..).unwrap_or_default()
+    }
+
+    /// The same, at the end.
+    #[must_use]
+    pub fn into_rows(mut self) -> Vec<Row> {
+        self.draft.rows.split_off(self.given)
+    }
+}
+
+impl Store {
+    /// Whether its revisions are given elsewhere. What another program wrote and got no revision becomes one
+    /// here when it is no more.
+    pub fn share(&mut self, is_shared: bool) {
+        if self.is_shared != is_shared {
+            self.is_shared = is_shared;
+            self.forget();
+        }
+    }
+
+    /// Whether another program wrote something that has no revision yet.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn holds_an_edit(&mut self) -> Result<bool, StoreError> {
+        self.refresh()?;
+        Ok(self.known.as_ref().is_some_and(|known| known.held.is_some()))
+    }
+
+    /// Begins with the newest revision that is known, and those of `given` that are newer still.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn propose(&mut self, given: &[Row], host: &Author) -> Result<Proposal<'_>, StoreError> {
+        self.refresh()?;
+        let mut draft = Draft::on(self);
+        draft.rows = given.iter().filter(|row| row.revision > draft.revision).cloned().collect();
+        if let Some(newest) = draft.rows.last() {
+            (draft.entries, draft.revision) = (Arc::clone(&newest.after), newest.revision);
+        }
+        let given = draft.rows.len();
+        if let Some(Known { entries: base, held: Some(held), .. }) = &self.known {
+            let merged = merge(base, held, &draft.entries);
+            if *merged != *draft.entries {
+                draft.add(Action::External, host.clone(), merged.into());
+            }
+        }
+        Ok(Proposal { store: self, draft, given })
+    }
+
+    /// Takes revisions as they were given, oldest first; those that are known already are passed over. What
+    /// another program wrote meanwhile stays on top of them. False while another program holds the lock.
+    ///
+    /// # Errors
+    /// A file that can't be read or written; the store is read again then before anything else.
+    pub fn adopt(&mut self, given: &[Row]) -> Result<bool, StoreError> {
+        let Some(lock) = self.locked()? else { return Ok(false) };
+        let adopted = self.adopt_locked(given);
+        if adopted.is_err() {
+            self.known = None;
+            if self.journal.as_ref().is_some_and(Journal::is_taken_back) {
+                self.journal = None;
+            }
+        }
+        drop(lock);
+        adopted.map(|()| true)
+    }
+
+    fn adopt_locked(&mut self, given: &[Row]) -> Result<(), StoreError> {
+        let Some(mut known) = self.known.take() else { return Ok(()) };
+        let rows: Vec<Row> = given.iter().filter(|row| row.revision > known.revision).cloned().collect();
+        let (Some(newest), Some(journal)) = (rows.last().cloned(), &mut self.journal) else {
+            self.known = Some(known);
+            return Ok(());
+        };
+        known.make_durable(&self.paths.file)?;
+        let events = rows.iter().map(Event::of).collect::<Vec<_>>();
+        let mut rows = rows;
+        let placed = match known.held.take() {
+            None => {
+                let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
+                rows.iter_mut().for_each(|row| row.replaced = replaced);
+                let text = join(&newest.after);
+                let staged = match known.entries == newest.after {
+                    true => None,
+                    false => Some(file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?),
+                };
+                journal.commit(rows, staged)?
+            }
+            Some(held) => {
+                // The file first: beside a journal that has the new revisions, the edit alone would look as if
+                // it had taken out what they brought. No row may claim the file either.
+                rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
+                let merged = merge(&known.entries, &held, &newest.after);
+                let placed = match *merged == *held {
+                    true => None,
+                    false => {
+                        let text = join(&merged);
+                        let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+                        staged.sync()?;
+                        let placed = staged.put_in_place()?;
+                        file::sync(&self.paths.file)?;
+                        Some(placed)
+                    }
+                };
+                journal.commit(rows, None)?;
+                known.held = (*merged != *newest.after).then(|| merged.into());
+                placed
+            }
+        };
+        if let Some(placed) = placed {
+            (known.stamp, known.settled) = (Some(placed.stamp), false);
+            self.replaced.extend(known.placed.replace(placed));
+        }
+        (known.entries, known.revision, known.durable) = (Arc::clone(&newest.after), newest.revision, true);
+        self.known = Some(known);
+        self.events.extend(events);
+        Ok(())
+    }
+
+    /// Has the journal begin anew with these revisions, oldest first, if the store is still at `seen`; the one
+    /// of before is kept beside it under another name. From then on its revisions are given elsewhere. False
+    /// while another program holds the lock, or when the store has moved.
+    ///
+    /// # Errors
+    /// A file that can't be read or written.
+    pub fn begin_shared(&mut self, seen: u64, rows: &[Row]) -> Result<bool, StoreError> {
+        let Some(lock) = self.locked()? else { return Ok(false) };
+        let known = self.known.as_ref();
+        if known.is_none_or(|known| known.revision != seen || !known.unwritten.is_empty()) {
+            return Ok(false);
+        }
+        let entries: Arc<[Entry]> = rows.last().map(|row| Arc::clone(&row.after)).unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        if self.journal.as_ref().is_some_and(|journal| journal.newest().is_some()) {
+            let mut aside = self.paths.journal.clone().into_os_string();
+            aside.push(format!(".before-sharing.{now}"));
+            file::keep_as(&self.paths.journal, aside.as_ref())?;
+        }
+        self.forget();
+        if !entries.is_empty() {
+            // With the journal of before, an edit: nothing is lost if this ends here.
+            file::replace(&self.paths.file, join(&entries).as_bytes(), TEMPORARY)?;
+        }
+        let mut bytes = Vec::new();
+        rows.iter().for_each(|row| write_row(row, &mut bytes));
+        if let Some(folder) = self.paths.journal.parent() {
+            herma_disk::folder::create(folder)?;
+        }
+        file::replace(&self.paths.journal, &bytes, journal::TEMPORARY)?;
+        self.newest = 0;
+        self.is_shared = true;
+        self.refresh()?;
+        self.events.extend(rows.last().filter(|row| row.revision != seen).map(Event::of));
+        drop(lock);
+        Ok(true)
+    }
+}
+
+impl Event {
+    fn of(row: &Row) -> Self {
+        let Row { revision, action, author, .. } = row;
+        Self { revision: *revision, action: action.clone(), session: author.session.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

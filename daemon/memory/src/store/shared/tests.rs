@@ -1,0 +1,308 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(clippy::disallowed_methods, reason = "a test plays other programs and people")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use herma_disk::lock::Lock;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::change::{Change, Changes, Drift};
+use crate::entries::parse;
+use crate::store::{Limits, Paths};
+use crate::target::Target;
+
+/// What gives revisions, as a database does.
+#[derive(Debug, Default)]
+struct Central {
+    rows: Vec<Row>,
+}
+
+impl Central {
+    fn since(&self, revision: u64) -> Vec<Row> {
+        self.rows.iter().filter(|row| row.revision > revision).cloned().collect()
+    }
+
+    fn newest(&self) -> u64 {
+        self.rows.last().map_or(0, |row| row.revision)
+    }
+}
+
+/// A host with a store of its own.
+#[derive(Debug)]
+struct Host {
+    home: TempDir,
+    name: &'static str,
+    store: Store,
+}
+
+impl Host {
+    fn new(name: &'static str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("m")).unwrap();
+        let store = open(home.path());
+        Self { home, name, store }
+    }
+
+    fn reopen(&mut self) {
+        self.store = open(self.home.path());
+    }
+
+    fn author(&self) -> Author {
+        Author { host: Some(self.name.into()), ..Author::default() }
+    }
+
+    /// Brings edits in, takes what is new.
+    fn sync(&mut self, central: &mut Central) {
+        self.write(central, None);
+    }
+
+    fn write(&mut self, central: &mut Central, change: Option<Change>) {
+        let known = self.store.view().unwrap().revision;
+        let given = central.since(known);
+        let author = self.author();
+        let mut proposal = self.store.propose(&given, &author).unwrap();
+        if let Some(change) = change {
+            let edit = Edit::Change { changes: Changes::Single(change), drift: Drift::Refused };
+            drop(proposal.apply(&edit, &author));
+        }
+        let new = proposal.into_rows();
+        assert!(new.first().is_none_or(|row| row.revision == central.newest() + 1));
+        central.rows.extend(new.iter().cloned());
+        let all: Vec<Row> = given.into_iter().chain(new).collect();
+        assert!(self.store.adopt(&all).unwrap());
+    }
+
+    fn add(&mut self, central: &mut Central, text: &str) {
+        self.write(central, Some(Change::Add { content: text.into() }));
+    }
+
+    fn file(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.home.path().join("m/MEMORY.md")).unwrap_or_default();
+        parse(&text).iter().map(|entry| entry.to_string()).collect()
+    }
+
+    fn by_hand(&self, change: impl FnOnce(&mut Vec<String>)) {
+        let mut entries = self.file();
+        change(&mut entries);
+        let entries: Vec<Entry> = entries.into_iter().map(Entry::from).collect();
+        let file = self.home.path().join("m/MEMORY.md");
+        fs::write(file.with_extension("new"), join(&entries)).unwrap();
+        fs::rename(file.with_extension("new"), file).unwrap();
+    }
+
+    fn log(&mut self) -> Vec<(u64, String, Vec<String>)> {
+        let (rows, _) = self.store.log(None, 999, 1 << 20).unwrap();
+        let row = |row: Row| {
+            let host = row.author.host.unwrap_or_default();
+            let after = row.after.iter().map(|entry| entry.to_string()).collect();
+            (row.revision, format!("{} {host}", row.action.name()), after)
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+fn open(home: &Path) -> Store {
+    let paths = Paths { file: home.join("m/MEMORY.md"), journal: home.join("j/memory.jsonl") };
+    let mut store = Store::new(paths, Target::Memory, Limits { chars: 2_000, revisions: 1_000 }, Arc::default());
+    store.share(true);
+    store
+}
+
+#[test]
+fn an_edit_by_hand_is_seen_here_at_once_and_elsewhere_once_it_got_a_revision() {
+    let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+    one.add(&mut central, "a");
+    one.by_hand(|entries| entries.push("by hand".into()));
+    let view = one.store.view().unwrap();
+    assert_eq!((view.revision, view.entries.len()), (1, 2));
+    assert!(one.store.holds_an_edit().unwrap() && one.log().len() == 1);
+    one.reopen();
+    assert!(one.store.holds_an_edit().unwrap());
+    other.add(&mut central, "b");
+    one.sync(&mut central);
+    other.sync(&mut central);
+    assert_eq!((one.file(), one.file()), (other.file(), ["a", "b", "by hand"].map(String::from).into()));
+    assert_eq!(one.log(), other.log());
+    assert_eq!(one.log().first().unwrap().1, "external one");
+}
+
+#[test]
+fn what_comes_while_an_edit_is_held_is_under_it_also_in_the_file() {
+    let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+    one.add(&mut central, "a");
+    other.sync(&mut central);
+    one.by_hand(|entries| entries.push("x".into()));
+    other.add(&mut central, "b");
+    assert!(one.store.adopt(&central.since(1)).unwrap());
+    assert_eq!(one.file(), ["a", "b", "x"]);
+    one.reopen();
+    assert!(one.store.holds_an_edit().unwrap());
+    one.sync(&mut central);
+    assert_eq!(one.log().first().unwrap().2, ["a", "b", "x"]);
+}
+
+#[test]
+fn a_file_that_is_gone_or_empty_takes_nothing_from_the_others() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.add(&mut central, "a");
+    let file = one.home.path().join("m/MEMORY.md");
+    for empties in [fs::remove_file as fn(std::path::PathBuf) -> _, |path| fs::write(path, "")] {
+        for reopens in [false, true] {
+            empties(file.clone()).unwrap();
+            if reopens {
+                one.reopen();
+            }
+            one.sync(&mut central);
+            assert_eq!((central.newest(), one.store.view().unwrap().entries.len()), (1, 1));
+            one.store.tidy().unwrap();
+            assert_eq!(one.file(), ["a"]);
+        }
+    }
+}
+
+#[test]
+fn a_journal_that_is_gone_takes_nothing_either() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    ["a", "b"].iter().for_each(|text| one.add(&mut central, text));
+    fs::remove_file(one.home.path().join("j/memory.jsonl")).unwrap();
+    one.by_hand(|entries| entries.push("c".into()));
+    one.sync(&mut central);
+    assert_eq!(one.file(), ["a", "b", "c"]);
+    assert_eq!(one.log().len(), 3);
+}
+
+#[test]
+fn an_edit_becomes_a_revision_here_when_the_store_is_shared_no_more() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.add(&mut central, "a");
+    one.by_hand(|entries| entries.push("b".into()));
+    one.store.share(false);
+    let view = one.store.view().unwrap();
+    assert_eq!((view.revision, view.entries.len()), (2, 2));
+}
+
+#[test]
+fn a_store_begins_to_be_shared_where_it_was_left() {
+    let home = tempfile::tempdir().unwrap();
+    let mut one = Host { store: open(home.path()), home, name: "one" };
+    one.store.share(false);
+    one.by_hand_before("mine");
+    assert_eq!(one.store.view().unwrap().revision, 1);
+    let (mut central, mut other) = (Central::default(), Host::new("other"));
+    other.add(&mut central, "theirs");
+    let (before, after): (Arc<[Entry]>, Arc<[Entry]>) =
+        (["theirs".into()].into(), ["theirs".into(), "mine".into()].into());
+    central.rows.push(Row {
+        revision: 2,
+        time: 1.0,
+        replaced: Replaced::Unknown,
+        action: Action::Join,
+        author: one.author(),
+        before,
+        after,
+    });
+    assert!(!one.store.begin_shared(0, &central.rows).unwrap(), "it has moved");
+    assert!(one.store.begin_shared(1, &central.rows).unwrap());
+    assert_eq!(one.file(), ["theirs", "mine"]);
+    other.sync(&mut central);
+    assert_eq!(one.log(), other.log());
+    one.reopen();
+    assert!(!one.store.holds_an_edit().unwrap());
+    let kept = fs::read_dir(one.home.path().join("j")).unwrap();
+    let kept = kept.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("before-sharing"));
+    assert_eq!(kept.count(), 1);
+}
+
+#[test]
+fn another_program_that_holds_the_lock_is_waited_for() {
+    let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+    other.add(&mut central, "a");
+    let held = Lock::try_now(&one.home.path().join("m/MEMORY.md.lock")).unwrap().unwrap();
+    assert!(!one.store.adopt(&central.rows).unwrap());
+    drop(held);
+    assert!(one.store.adopt(&central.rows).unwrap());
+    assert_eq!(one.file(), ["a"]);
+}
+
+impl Host {
+    fn by_hand_before(&self, text: &str) {
+        fs::create_dir_all(self.home.path().join("m")).unwrap();
+        fs::write(self.home.path().join("m/MEMORY.md"), text).unwrap();
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add(usize),
+    Remove(usize),
+    AddByHand(usize),
+    RemoveByHand(usize),
+    Look,
+    Sync,
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
+    let step = prop_oneof![
+        (0..8_usize).prop_map(Step::Add),
+        (0..8_usize).prop_map(Step::Remove),
+        (0..8_usize).prop_map(Step::AddByHand),
+        (0..8_usize).prop_map(Step::RemoveByHand),
+        Just(Step::Look),
+        Just(Step::Sync),
+        Just(Step::Reopen),
+    ];
+    prop::collection::vec((any::<bool>(), step), 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hosts_converge_and_nothing_is_lost_that_nobody_took_out(steps in steps()) {
+        let mut central = Central::default();
+        let mut hosts = [Host::new("one"), Host::new("other")];
+        let (mut added, mut removed) = (BTreeSet::new(), BTreeSet::new());
+        for (which, step) in steps {
+            let host = &mut hosts[usize::from(which)];
+            let text = |at: usize| format!("entry {at}");
+            match step {
+                Step::Add(at) => {
+                    host.add(&mut central, &text(at));
+                    added.insert(text(at));
+                }
+                Step::Remove(at) => {
+                    host.write(&mut central, Some(Change::Remove { old_text: text(at) }));
+                    removed.insert(text(at));
+                }
+                Step::AddByHand(at) => {
+                    host.by_hand(|entries| if !entries.contains(&text(at)) { entries.push(text(at)) });
+                    added.insert(text(at));
+                }
+                Step::RemoveByHand(at) => {
+                    host.by_hand(|entries| entries.retain(|entry| *entry != text(at)));
+                    // What takes out the last one takes out nothing.
+                    removed.insert(text(at));
+                }
+                Step::Look => drop(host.store.view().unwrap()),
+                Step::Sync => host.sync(&mut central),
+                Step::Reopen => host.reopen(),
+            }
+        }
+        for _ in 0..2 {
+            hosts.iter_mut().for_each(|host| host.sync(&mut central));
+        }
+        hosts.iter_mut().for_each(|host| host.store.tidy().unwrap());
+        let [one, other] = &mut hosts;
+        prop_assert_eq!(one.file(), other.file());
+        prop_assert_eq!(one.log(), other.log());
+        prop_assert!(!one.store.holds_an_edit().unwrap() && !other.store.holds_an_edit().unwrap());
+        for text in added.difference(&removed) {
+            prop_assert!(one.file().contains(text), "{text} is lost");
+        }
+    }
+}
