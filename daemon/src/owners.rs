@@ -7,6 +7,8 @@ pub(crate) mod commit_token;
 pub(crate) mod embedder;
 pub(crate) mod events;
 mod in_place;
+pub(crate) mod joined;
+pub(crate) mod sharing;
 pub(crate) mod store;
 pub(crate) mod stores;
 pub(crate) mod summarizer;

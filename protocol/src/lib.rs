@@ -39,6 +39,7 @@ pub mod rendezvous;
 #[cfg(test)]
 mod schema;
 pub mod session;
+pub mod shared;
 pub mod trajectory;
 pub mod value;
 pub mod version;

@@ -134,7 +134,7 @@ pub struct ListParams {
 }
 
 /// Result of `memory.list`: null for a store that wasn't asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
     /// MEMORY.md.
@@ -147,7 +147,7 @@ pub struct ListResult {
 }
 
 /// One store, read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreView {
     /// The entries in their order.
@@ -159,6 +159,10 @@ pub struct StoreView {
     pub usage: String,
     /// The store is longer than its limit.
     pub over_limit: bool,
+    /// Of a store that several hosts share: seconds since it was known to be as the others have it; -1 where
+    /// it never was since the daemon started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale_s: Option<f64>,
 }
 
 /// Params of `memory.tool`.
@@ -260,6 +264,12 @@ pub struct WriteResult {
     /// How many writes of the profile wait for approval; absent when none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_count: Option<u64>,
+    /// Of a store that several hosts share: whether all of them have the write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
+    /// What `memory.queued` calls a write that is kept here until the shared database is back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_id: Option<String>,
 }
 
 /// Params of `memory.log`.
@@ -302,13 +312,16 @@ pub struct LogRow {
     pub revision: u64,
     /// When, in Unix seconds.
     pub time: f64,
-    /// `add`, `replace`, `remove`, `batch`, `undo`, `restore`, or `external` for
-    /// a change by another program.
+    /// `add`, `replace`, `remove`, `batch`, `undo`, `restore`, `external` for
+    /// a change by another program, or `join` for what a host brought that began to share.
     pub action: String,
     /// Who wrote: the session.
     pub session: Option<String>,
     /// Who wrote: the agent.
     pub agent: Option<String>,
+    /// Where it was written: the host, of a store that several share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// All entries before it.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Vec<String>,
@@ -431,4 +444,17 @@ pub struct RejectParams {
 pub struct RejectResult {
     /// Those that were thrown away.
     pub rejected: Vec<String>,
+}
+
+/// Params of `memory.queued`: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct QueuedParams {}
+
+/// Result of `memory.queued`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct QueuedResult {
+    /// The writes that are kept here until the shared database is back, oldest first.
+    pub queued: Vec<PendingWrite>,
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
 use crate::prepared::Prepared;
-use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, trajectory};
+use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, shared, trajectory};
 
 /// Calls `$use!` with the rows of the table. A row is a sentence that says what the method does,
 /// and `Variant function "wire.name" effect order Params => Result`. The effect is `read` or
@@ -183,6 +183,16 @@ macro_rules! for_each_method {
             ContextOpen context_open "context.open" write session context::opened::OpenParams => context::opened::OpenResult;
             /// Takes what was opened out of the list; the next compression does so too.
             ContextFold context_fold "context.fold" write session context::opened::FoldParams => context::opened::FoldResult;
+            /// Says what this host shares with others, and how the database is.
+            SharedStatus shared_status "shared.status" read none shared::StatusParams => shared::StatusResult;
+            /// Makes the tables of the shared database, or brings them up to date.
+            SharedInit shared_init "shared.init" write none shared::InitParams => shared::InitResult;
+            /// Brings the profile's stores to the shared database, entry by entry.
+            SharedJoin shared_join "shared.join" write store shared::JoinParams => shared::JoinResult;
+            /// Takes the profile's stores back; a full copy stays here.
+            SharedLeave shared_leave "shared.leave" write store shared::LeaveParams => shared::LeaveResult;
+            /// Gives the writes that are kept here until the shared database is back, oldest first.
+            MemoryQueued memory_queued "memory.queued" read store memory::QueuedParams => memory::QueuedResult;
         }
     };
 }

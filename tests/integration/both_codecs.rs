@@ -119,6 +119,9 @@ fn blank(value: &mut Value) {
     }
 }
 
+/// What can only be refused here; `sharing` has them done.
+const NEED_A_DATABASE: [Method; 2] = [Method::SharedJoin, Method::SharedLeave];
+
 #[test]
 fn every_method_gives_the_same_result_through_both_codecs() {
     let mut differences = Vec::new();
@@ -128,7 +131,8 @@ fn every_method_gives_the_same_result_through_both_codecs() {
             scenario::run(*method, &mut talk);
             let name = json!(method.name());
             let succeeded = |answer: &Value| answer["method"] == name && answer["answer"].get("details").is_none();
-            assert!(talk.answers.iter().any(succeeded), "{name}: {:?}", talk.answers);
+            let succeeds = NEED_A_DATABASE.contains(method) || talk.answers.iter().any(succeeded);
+            assert!(succeeds, "{name}: {:?}", talk.answers);
             talk.transcript()
         });
         let pairs = json.lines().zip(bincode.lines());

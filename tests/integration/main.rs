@@ -57,6 +57,7 @@ mod running;
 mod service;
 mod sessions;
 mod severity;
+mod sharing;
 mod snapshots;
 mod spill;
 mod spill_by_hand;

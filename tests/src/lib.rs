@@ -10,6 +10,7 @@
 //! * [`mounts`] gives a home a file system of its own.
 //! * [`needs`] says what a test needs of the machine, and lists it where that is missing.
 //! * [`journal`] reads a journal without herma's code.
+//! * [`postgres`] starts a real database, and cuts the line to it.
 //! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
 //! * [`wait`] waits for a condition; nothing here ever sleeps.
 //! * [`python`] runs the other programs that share a home with it.
@@ -25,6 +26,7 @@ pub mod journal;
 pub mod mcp;
 pub mod mounts;
 pub mod needs;
+pub mod postgres;
 pub mod python;
 pub mod random;
 pub mod raw;
@@ -38,5 +40,6 @@ pub use injection::{Injection, Where};
 pub use journal::Journal;
 pub use mcp::Mcp;
 pub use needs::Need;
+pub use postgres::{Line, Postgres};
 pub use raw::{Raw, kind};
 pub use wait::eventually;

@@ -22,6 +22,8 @@ pub enum Need {
     Tmux,
     /// systemd reads a unit and says what is wrong with it.
     Systemd,
+    /// A PostgreSQL that a test can start.
+    Postgres,
 }
 
 /// What was found out, once in a process.
@@ -29,7 +31,8 @@ static FOUND: [OnceLock<bool>; Need::ALL.len()] = [const { OnceLock::new() }; Ne
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Mounts, Self::Strace, Self::Root, Self::Ordinary, Self::Tmux, Self::Systemd];
+    pub const ALL: [Self; 7] =
+        [Self::Mounts, Self::Strace, Self::Root, Self::Ordinary, Self::Tmux, Self::Systemd, Self::Postgres];
 
     /// Its name on the list.
     #[must_use]
@@ -41,6 +44,7 @@ impl Need {
             Self::Ordinary => "ordinary",
             Self::Tmux => "tmux",
             Self::Systemd => "systemd",
+            Self::Postgres => "postgres",
         }
     }
 

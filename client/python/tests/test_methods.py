@@ -62,6 +62,13 @@ def test_session_and_profile(client):
     session = client.session
     assert client.profile.create(name="work") == {"created": True}
     assert [row["name"] for row in client.profile.list()["profiles"]] == ["default", "work"]
+    shared = client.shared.status()
+    assert (shared["state"], shared["stores"]) == ("off", [])
+    assert "CREATE TABLE herma.store" in client.shared.init(print=True)["sql"]
+    for call in (client.shared.join, client.shared.leave):
+        with pytest.raises(herma.HermaError):
+            call()
+    assert client.memory.queued() == {"queued": []}
     opened = session.open(session="s", agent="tester", title="Trip", profile="work")
     assert session.snapshot(session="s") == session.refresh(session="s") == opened["snapshot"]
     messages = [{"role": "user", "content": "hello"}]

@@ -28,7 +28,7 @@ pub mod usage;
 
 pub use change::{Applied, Change, Rules};
 pub use entries::Entry;
-pub use journal::line::{Action, Author, Row};
+pub use journal::line::{Action, Author, Replaced, Row};
 pub use refusal::Refusal;
-pub use store::{Denied, Edit, Event, Limits, Paths, Store, StoreError, Transaction, View};
+pub use store::{Denied, Edit, Event, Limits, Paths, Proposal, Store, StoreError, Transaction, View};
 pub use target::Target;

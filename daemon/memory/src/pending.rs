@@ -103,6 +103,8 @@ pub struct Pending {
     /// The folder when it was read; `None` when it has to be read.
     known: Option<Option<Stamp>>,
     writes: Vec<PendingWrite>,
+    /// Whether a write that nobody decided is thrown away some day.
+    expires: bool,
 }
 
 /// Why a write can't be staged.
@@ -120,7 +122,13 @@ impl Pending {
     /// Those in a folder, which is read when it is first asked for.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
-        Self { folder, known: None, writes: Vec::new() }
+        Self { folder, known: None, writes: Vec::new(), expires: true }
+    }
+
+    /// The same of writes that wait for ever.
+    #[must_use]
+    pub const fn without_expiry(folder: PathBuf) -> Self {
+        Self { folder, known: None, writes: Vec::new(), expires: false }
     }
 
     /// The writes that wait, as their files say now; otherwise as
@@ -146,8 +154,8 @@ impl Pending {
             self.known = Some(stamp);
         }
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let (expired, waiting) =
-            std::mem::take(&mut self.writes).into_iter().partition(|write| now - write.created_at > EXPIRY_S);
+        let is_expired = |write: &PendingWrite| self.expires && now - write.created_at > EXPIRY_S;
+        let (expired, waiting) = std::mem::take(&mut self.writes).into_iter().partition(is_expired);
         self.writes = waiting;
         for PendingWrite { id, .. } in expired {
             tracing::info!(id, "a write that waited for approval has expired");

@@ -171,6 +171,8 @@ pub struct Store {
     newest: u64,
     /// Its revisions are given elsewhere: what another program writes waits until it got one.
     is_shared: bool,
+    /// Revisions of a shared store that are not on the disk yet, oldest first.
+    ahead: Vec<Row>,
 }
 
 impl Store {
@@ -193,6 +195,7 @@ impl Store {
             was_unreadable: false,
             newest: 0,
             is_shared: false,
+            ahead: Vec::new(),
         }
     }
 
@@ -276,7 +279,8 @@ impl Store {
     /// A file that can't be read.
     pub fn log(&mut self, before: Option<u64>, limit: usize, bytes: usize) -> Result<(Vec<Row>, bool), StoreError> {
         self.refresh()?;
-        let unwritten = self.known.iter().flat_map(|known| known.unwritten.iter().rev().cloned().map(Ok));
+        let unwritten = self.known.iter().flat_map(|known| known.unwritten.iter().rev());
+        let unwritten = self.ahead.iter().rev().chain(unwritten).cloned().map(Ok);
         let written = self.journal.iter().flat_map(|journal| journal.marks().rev().map(|mark| journal.row_at(mark)));
         let mut rows = Vec::new();
         let mut taken = 0;
@@ -354,9 +358,10 @@ impl Store {
     }
 
     fn current(&mut self) -> View {
-        let (entries, revision) = match &self.known {
-            Some(known) => (Arc::clone(known.wanted()), known.revision),
-            None => (Arc::default(), 0),
+        let (entries, revision) = match (&self.known, self.ahead.last()) {
+            (Some(known), Some(newest)) => (known.on_top_of(&newest.after), newest.revision),
+            (Some(known), None) => (Arc::clone(known.wanted()), known.revision),
+            (None, _) => (Arc::default(), 0),
         };
         let shown = self.shown(&entries);
         let damaged = self.journal.as_ref().map_or(0, Journal::damaged);

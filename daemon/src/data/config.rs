@@ -11,6 +11,7 @@ mod log;
 mod memory;
 mod output;
 mod recall;
+mod shared;
 mod show;
 mod summarizer;
 mod template;
@@ -25,6 +26,7 @@ use toml::{Table, Value};
 
 pub use self::archive::ArchiveConfig;
 pub use self::context::{CompressionMode, ContextConfig};
+use self::format::Optional;
 pub use self::guard::GuardConfig;
 use self::key::{Held, Key, Section};
 pub use self::limits::LimitsConfig;
@@ -32,6 +34,7 @@ pub use self::log::{LogConfig, LogFormat};
 pub use self::memory::{MemoryConfig, ProfileConfig};
 pub use self::output::OutputConfig;
 pub use self::recall::{EmbedderKind, EmbeddingCommandConfig, EmbeddingEndpointConfig, RecallConfig};
+pub use self::shared::{Offline, SharedConfig};
 pub use self::show::{Setting, Source, as_file, settings};
 pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 pub use self::template::template;
@@ -61,6 +64,8 @@ pub struct Config {
     pub summarizer: SummarizerConfig,
     /// What a search finds beside words.
     pub recall: RecallConfig,
+    /// One memory on several hosts, where there is a database for it.
+    pub shared: Option<SharedConfig>,
     /// The limits of the wire.
     pub limits: LimitsConfig,
     /// The log.
@@ -69,8 +74,20 @@ pub struct Config {
 
 impl Section for Config {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let Self { home: _, socket: _, memory, guard, output, archive, context, summarizer, recall, limits, log } =
-            self;
+        let Self {
+            home: _,
+            socket: _,
+            memory,
+            guard,
+            output,
+            archive,
+            context,
+            summarizer,
+            recall,
+            shared,
+            limits,
+            log,
+        } = self;
         let sections: [(_, &mut dyn Section); 9] = [
             ("memory", memory),
             ("guard", guard),
@@ -83,7 +100,11 @@ impl Section for Config {
             ("log", log),
         ];
         let key = |(name, section)| Key { name, comment: "", held: Held::Section(section) };
-        sections.into_iter().map(key).collect()
+        let mut keys: Vec<Key<'_>> = sections.into_iter().map(key).collect();
+        let comment = "One memory on several hosts, in a PostgreSQL database (docs/sharing.md)";
+        let held = Optional(SharedConfig::example()).bind(shared);
+        keys.push(Key { name: "shared", comment, held });
+        keys
     }
 }
 
@@ -284,7 +305,7 @@ mod tests {
             ("guard = true", "line 1: `guard` must be a table; it is true"),
             (
                 "\n[lgo]\n",
-                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, recall, limits, log",
+                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, recall, limits, log, shared",
             ),
             (
                 "[summarizer.openai]\nmodel = \"m\"",

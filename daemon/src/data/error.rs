@@ -7,6 +7,7 @@ use std::sync::Arc;
 use herma_archive::ArchiveError;
 use herma_disk::DiskError;
 use herma_memory::StoreError;
+use herma_shared::SharedError;
 use herma_spill::SpillError;
 
 /// What a service answers.
@@ -90,6 +91,9 @@ pub(crate) enum Error {
     /// An output that can't be given.
     #[error(transparent)]
     Output(Arc<SpillError>),
+    /// What the shared database says.
+    #[error("{}", shared_words(.0))]
+    Shared(SharedError),
     /// A failure of the archive.
     #[error("{}", archive_words(.0))]
     Archive(Arc<ArchiveError>),
@@ -132,6 +136,14 @@ impl Error {
             | Self::Cancelled(_) => true,
             _ => false,
         }
+    }
+}
+
+fn shared_words(error: &SharedError) -> String {
+    match error {
+        SharedError::Unreachable(_) => format!("{error}. Nothing was written, neither there nor here"),
+        SharedError::Unsettled(_) => format!("{error}. Read the store again before the same is tried again"),
+        _ => error.to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 #[cfg(all(test, feature = "shuttle"))]
 mod schedules;
+mod shared;
 mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +16,8 @@ use herma_memory::change::Applied;
 use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
 use tokio::sync::oneshot;
 
+pub(crate) use shared::Proposed;
+use shared::SharedJob;
 use worker::StoreWorker;
 
 use crate::data::error::{Error, Outcome};
@@ -40,6 +43,12 @@ enum Job {
     Hint,
     /// It is time to look at its file.
     Look,
+    /// It is time to put on the disk what was given elsewhere.
+    Settle,
+    /// There is something to be done later.
+    Wake,
+    /// What only a store that several hosts share is asked.
+    Shared(SharedJob),
     /// There is something to do that nobody waits for.
     Maintain,
     /// The daemon stops; what its last word was.
@@ -105,6 +114,8 @@ pub(crate) struct StoreContext {
     pub events: Events,
     /// What watches its folder.
     pub watch: Arc<Watch>,
+    /// Its revisions are given by a database.
+    pub is_shared: bool,
 }
 
 /// Sends jobs to a store's thread, or does a write itself while the store has

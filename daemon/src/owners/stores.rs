@@ -10,6 +10,7 @@ use herma_guard::Policy;
 use herma_memory::{Limits, Paths, Target};
 
 use super::events::Events;
+use super::joined::Joined;
 use super::store::{StoreContext, StoreHandle};
 use crate::data::config::{Config, MemoryConfig};
 use crate::data::error::{Error, Outcome};
@@ -28,6 +29,7 @@ pub(crate) struct Stores {
     events: Events,
     served: Arc<Table>,
     watch: Arc<Watch>,
+    joined: Arc<Joined>,
 }
 
 /// The stores that are served, by profile and target.
@@ -42,7 +44,7 @@ struct Served {
 
 impl Stores {
     /// Those of the configured home; their changes are published.
-    pub(crate) fn new(config: &Config, events: Events) -> Self {
+    pub(crate) fn new(config: &Config, events: Events, joined: Arc<Joined>) -> Self {
         let served: Arc<Table> = Arc::default();
         let watched = Arc::clone(&served);
         Self {
@@ -52,6 +54,7 @@ impl Stores {
             policy: Arc::clone(&config.guard.severity),
             events,
             served,
+            joined,
             watch: Arc::new(Watch::new(move |path| hint(&watched, path))),
         }
     }
@@ -84,6 +87,7 @@ impl Stores {
             policy: Arc::clone(&self.policy),
             events: self.events.clone(),
             watch: Arc::clone(&self.watch),
+            is_shared: self.joined.has(profile),
         };
         let handle = StoreHandle::start(context).map_err(|error| {
             tracing::error!("no thread for a store: {error}");

@@ -1,9 +1,12 @@
 //! The memories: writes with their conditions, what waits for approval, and the history.
 
 mod approvals;
+mod queue;
 mod refusals;
+mod shared;
 mod staged;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -13,12 +16,15 @@ use herma_memory::{Author, Edit, Refusal, Target, View};
 use herma_protocol::limits;
 
 pub(crate) use self::approvals::{Chosen, Decided};
+use self::queue::Queues;
 use self::refusals::{RefusalCounter, Writer};
+pub(crate) use self::shared::{Brought, SharedStore, SharedView};
 use self::staged::Staged;
 use super::caller::Caller;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::data::profiles::Profiles;
+use crate::owners::sharing::Sharing;
 use crate::owners::store::{Log, Page, Write, Written};
 use crate::owners::stores::Stores;
 
@@ -32,6 +38,8 @@ pub(crate) struct MemoryService {
     asks_first: bool,
     staged: Arc<Staged>,
     refusals: RefusalCounter,
+    sharing: Arc<Sharing>,
+    queues: Queues,
 }
 
 /// A change that is asked for, and its conditions.
@@ -58,6 +66,19 @@ pub(crate) enum WriteOutcome {
         view: Box<View>,
         /// What was done.
         applied: Box<Applied>,
+        /// Whether all hosts that share the store have it; absent where it is not shared.
+        is_shared: Option<bool>,
+    },
+    /// It is kept here until the shared database is back, and judged then.
+    Queued {
+        /// Names it.
+        id: String,
+        /// The store, which is unchanged.
+        target: Target,
+        /// What the guard has to say of it.
+        findings: Vec<Finding>,
+        /// Why it was not done.
+        why: String,
     },
     /// It waits for a person.
     Staged {
@@ -89,6 +110,14 @@ pub(crate) struct WriteReport {
 }
 
 impl WriteOutcome {
+    fn of(written: Written, is_shared: Option<bool>) -> Self {
+        let Written { view, outcome } = written;
+        match outcome {
+            Ok(applied) => Self::Done { view: Box::new(view), applied: Box::new(applied), is_shared },
+            Err(refusal) => Self::refused(refusal, Some(view)),
+        }
+    }
+
     fn refused(refusal: Refusal, view: Option<View>) -> Self {
         Self::Refused { refusal: Box::new(refusal), view: view.map(Box::new) }
     }
@@ -100,9 +129,16 @@ impl WriteOutcome {
 
 impl MemoryService {
     /// The memories behind these stores. Where `asks_first`, writes wait for approval.
-    pub(crate) fn new(stores: Arc<Stores>, profiles: Profiles, policy: Arc<Policy>, asks_first: bool) -> Self {
-        let (staged, refusals) = (Arc::default(), RefusalCounter::default());
-        Self { stores, profiles, policy, asks_first, staged, refusals }
+    pub(crate) fn new(
+        stores: Arc<Stores>,
+        profiles: Profiles,
+        policy: Arc<Policy>,
+        asks_first: bool,
+        sharing: Arc<Sharing>,
+        home: &Path,
+    ) -> Self {
+        let (staged, refusals, queues) = (Arc::default(), RefusalCounter::default(), Queues::of(home));
+        Self { stores, profiles, policy, asks_first, staged, refusals, sharing, queues }
     }
 
     /// Writes, or keeps the write until a person approves it where the configuration says so.
@@ -183,11 +219,11 @@ impl MemoryService {
         author: Author,
     ) -> Outcome<WriteOutcome> {
         let write = Write { edit, author, expected_revision, token: caller.token.clone() };
-        let Written { view, outcome } = self.stores.get(caller.profile(), target)?.write(write).await?;
-        Ok(match outcome {
-            Ok(applied) => WriteOutcome::Done { view: Box::new(view), applied: Box::new(applied) },
-            Err(refusal) => WriteOutcome::refused(refusal, Some(view)),
-        })
+        if self.sharing.covers(caller.profile()) {
+            return self.write_shared(caller, target, write).await;
+        }
+        let written = self.stores.get(caller.profile(), target)?.write(write).await?;
+        Ok(WriteOutcome::of(written, None))
     }
 
     /// Counts refusals in a row, and makes one too many final.

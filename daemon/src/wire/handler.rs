@@ -10,6 +10,7 @@ pub(super) mod output;
 mod profile;
 mod recall;
 mod session;
+mod shared;
 mod trajectory;
 
 use std::pin::pin;
@@ -162,6 +163,11 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::TrajectoryCompress(params) => {
             trajectory::compress(services, params).await.map(Reply::TrajectoryCompress)
         }
+        Request::SharedStatus(_) => shared::status(services).await.map(Reply::SharedStatus),
+        Request::SharedInit(params) => shared::init(services, params).await.map(Reply::SharedInit),
+        Request::SharedJoin(_) => shared::join(services, caller).await.map(Reply::SharedJoin),
+        Request::SharedLeave(_) => shared::leave(services, caller).await.map(Reply::SharedLeave),
+        Request::MemoryQueued(_) => memory::queued(services, caller).await.map(Reply::MemoryQueued),
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(Error::internal("subscribe")),
     }

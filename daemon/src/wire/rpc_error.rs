@@ -4,6 +4,7 @@ use herma_archive::ArchiveError;
 use herma_disk::{Cause, DiskError};
 use herma_memory::StoreError;
 use herma_protocol::{ErrorKind, RpcError};
+use herma_shared::SharedError;
 use herma_spill::SpillError;
 use serde_json::{Value, json};
 
@@ -44,6 +45,7 @@ fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
         Error::Store(error) => store(error),
         Error::Output(error) => output(error),
         Error::Archive(error) => (archive(error), Value::Null),
+        Error::Shared(error) => (shared(error), json!({ "shared": false })),
     }
 }
 
@@ -80,6 +82,14 @@ fn output(error: &SpillError) -> (ErrorKind, Value) {
         }
         SpillError::Cancelled => (ErrorKind::Cancelled, Value::Null),
         SpillError::Disk(error) => disk(error),
+    }
+}
+
+fn shared(error: &SharedError) -> ErrorKind {
+    match error {
+        SharedError::Forbidden(_) => ErrorKind::PermissionDenied,
+        SharedError::Refused(_) => ErrorKind::StorageFailed,
+        _ => ErrorKind::Unavailable,
     }
 }
 

@@ -131,6 +131,8 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             services.connections.buffers.keep_tidy(),
             services.connections.idempotency.keep_tidy(),
             memory::keep_small(&services),
+            Arc::clone(&services.sharing).poll(),
+            services.memory.work_off(),
         );
     };
     tokio::select! {

@@ -17,6 +17,8 @@ use crate::data::config::{Config, LimitsConfig};
 use crate::data::profiles::Profiles;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
+use crate::owners::joined::Joined;
+use crate::owners::sharing::Sharing;
 use crate::owners::stores::Stores;
 use crate::owners::summarizer::Summarizers;
 use crate::service::archive_retention::ArchiveRetention;
@@ -46,6 +48,7 @@ pub(super) struct Services {
     pub profiles: Profiles,
     pub policy: Arc<Policy>,
     pub memory: Arc<MemoryService>,
+    pub sharing: Arc<Sharing>,
     pub sessions: Arc<SessionService>,
     pub session_locks: SessionLocks,
     pub outputs: OutputService,
@@ -82,7 +85,9 @@ impl Services {
         let table: Arc<SessionTable> = Arc::default();
         let (notes, queue) = IndexNotes::new();
         let notes = Arc::new(notes);
-        let stores = Arc::new(Stores::new(&config, events.clone()));
+        let joined = Arc::new(Joined::of(&config.home));
+        let stores = Arc::new(Stores::new(&config, events.clone(), Arc::clone(&joined)));
+        let sharing = Sharing::new(&config, Arc::clone(&stores), joined);
         let archive = Arc::new(open_archive(&config, &table, &notes));
         let summarizers = Arc::new(Summarizers::new(&config.summarizer));
         let kept = Arc::new(Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")));
@@ -129,6 +134,8 @@ impl Services {
                 profiles.clone(),
                 Arc::clone(&policy),
                 config.memory.approval,
+                Arc::clone(&sharing),
+                &config.home,
             )),
             session_locks: SessionLocks::new(Arc::clone(&archive)),
             outputs: OutputService {
@@ -179,6 +186,7 @@ impl Services {
             policy,
             profiles,
             stores,
+            sharing,
             archive,
             events,
             config,

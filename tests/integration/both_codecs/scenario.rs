@@ -280,6 +280,15 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("profile.create", json!({ "name": "work" }));
             talk.ask("profile.list", json!({}));
         }
+        Method::SharedStatus => drop(talk.ask("shared.status", json!({}))),
+        Method::SharedInit => {
+            talk.ask("shared.init", json!({ "print": true, "role": "agents" }));
+            talk.ask("shared.init", json!({ "role": "" }));
+            talk.ask("shared.init", json!({ "url": "postgres://owner@127.0.0.1:9/herma" }));
+        }
+        Method::SharedJoin => drop(talk.ask("shared.join", json!({}))),
+        Method::SharedLeave => drop(talk.ask("shared.leave", json!({}))),
+        Method::MemoryQueued => drop(talk.ask("memory.queued", json!({}))),
         Method::SessionAppend => sessions::append(talk),
         Method::SessionImport => sessions::import(talk),
         Method::SessionList => sessions::list(talk),

@@ -5,6 +5,7 @@ pub(crate) mod contexts;
 pub(crate) mod outputs;
 mod recall;
 mod sessions;
+mod shared;
 mod stores;
 mod trajectories;
 mod usage;
@@ -144,6 +145,11 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
                 profiles: vec![profile::Profile { name: "work".into(), memory_limit: 2200, user_limit: 1375 }],
             }),
         ),
+        Method::SharedStatus => shared::status(),
+        Method::SharedInit => shared::init(),
+        Method::SharedJoin => shared::join(),
+        Method::SharedLeave => shared::leave(),
+        Method::MemoryQueued => shared::queued(),
         Method::SessionAppend => sessions::append(),
         Method::SessionImport => sessions::import(),
         Method::SessionList => sessions::list(),

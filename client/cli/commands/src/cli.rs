@@ -25,6 +25,7 @@ mod recall;
 mod service;
 mod session;
 mod several;
+mod shared;
 mod top;
 mod trajectory;
 mod usage;
@@ -115,6 +116,9 @@ enum Command {
     /// List and make profiles: named pairs of stores
     #[command(subcommand)]
     Profile(profile::Command),
+    /// Share the stores of a profile with other hosts, by a PostgreSQL database
+    #[command(subcommand)]
+    Shared(shared::Command),
     /// Watch the daemon live: sessions, stores, outputs, requests, events
     Top(top::Arguments),
     /// Print each change of a store, each compression, and each output or session that goes, as it happens
@@ -264,6 +268,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Memory(command) => memory::run(&session, command),
         Command::Session(command) => session::run(&session, command),
         Command::Profile(command) => profile::run(&session, command),
+        Command::Shared(command) => shared::run(&session, command),
         Command::Top(arguments) => top::run(&session, arguments),
         Command::Watch(_) => watch::run(&session),
         Command::Output(command) => output::run(&session, command),

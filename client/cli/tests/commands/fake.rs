@@ -165,7 +165,17 @@ impl State {
         self.revision += 1;
         let (session, agent) = (None, Some("coder".into()));
         let (target, action, time) = (Target::User, action.to_owned(), 0.0);
-        self.rows.push(LogRow { target, revision: self.revision, time, action, session, agent, before, after });
+        self.rows.push(LogRow {
+            target,
+            revision: self.revision,
+            time,
+            action,
+            session,
+            agent,
+            host: None,
+            before,
+            after,
+        });
         WriteResult {
             success: true,
             message: Some("Done.".into()),
@@ -177,7 +187,7 @@ impl State {
 
     fn view(&self, target: Target, raw: Option<bool>) -> StoreView {
         let entries = if target == Target::User { guarded(&self.entries, raw) } else { vec![] };
-        StoreView { entries, revision: self.revision, usage: "1%".into(), over_limit: false }
+        StoreView { entries, revision: self.revision, usage: "1%".into(), over_limit: false, stale_s: None }
     }
 
     fn answer(&mut self, request: Request) -> Result<Reply, RpcError> {

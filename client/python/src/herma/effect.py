@@ -38,6 +38,8 @@ SAME = {
     "session.append": "messages that are there already are passed over",
     "session.lock": "a holder may take its lock again",
     "profile.create": "a profile that is there is left as it is",
+    "shared.init": "tables that are there are left as they are",
+    "shared.join": "what is there already is not brought again",
     "output.admit": "the same text of the same call has the same handle",
     "output.settle_turn": "the same texts of the same calls have the same handles",
     "output.gc": "what is gone can't go again",

@@ -85,5 +85,10 @@ EFFECTS: dict[str, Effect] = {
     "context.schema": Effect.READ,
     "context.open": Effect.WRITE,
     "context.fold": Effect.WRITE,
+    "shared.status": Effect.READ,
+    "shared.init": Effect.SAME,
+    "shared.join": Effect.SAME,
+    "shared.leave": Effect.WRITE,
+    "memory.queued": Effect.READ,
 }
 """By the name on the wire."""

@@ -2,9 +2,11 @@
 //! here are copies.
 //!
 //! What another program writes into the file is held until it got a revision, and put on top of what
-//! comes meanwhile: [`Store::propose`] has it as the first of the changes that want one, and
-//! [`Store::adopt`] takes revisions as they were given.
+//! comes meanwhile: [`Store::propose`] has it as the first of the changes that want one. [`Store::adopt`] takes
+//! revisions as they were given, and [`Store::settle`] puts them on the disk, which nobody has to wait for: where they
+//! were given they are durable.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,6 +25,14 @@ use crate::recovery::merge;
 const NEVER: i64 = i64::MIN;
 
 impl Known {
+    /// What is held on top of newer entries.
+    pub(super) fn on_top_of(&self, now: &Arc<[Entry]>) -> Arc<[Entry]> {
+        match &self.held {
+            None => Arc::clone(now),
+            Some(held) => put_on(now, &self.entries, held).into(),
+        }
+    }
+
     /// Takes what the file holds. That it is gone, or empty, is nobody's wish for all hosts: then it is put
     /// back.
     pub(super) fn hold(&mut self, found: Vec<Entry>) {
@@ -33,14 +43,20 @@ impl Known {
         let edited = match self.behind.take() {
             Some(behind) if *behind == *found => return self.behind = Some(behind),
             // It was changed before the newest text could be put in its place.
-            Some(behind) if !behind.is_empty() => merge(&behind, &found, self.wanted()),
+            Some(behind) if !behind.is_empty() => put_on(self.wanted(), &behind, &found),
             _ if **self.wanted() == *found => return,
             _ => found.clone(),
         };
+        // What is shared is kept in a database, and those know no NUL.
+        let edited: Vec<Entry> = edited.into_iter().map(without_nul).collect();
         self.held = (*edited != *self.entries).then(|| edited.as_slice().into());
         self.behind = (edited != found).then(|| found.into());
         self.durable = false;
     }
+}
+
+fn without_nul(entry: Entry) -> Entry {
+    if entry.contains('\0') { entry.replace('\0', "\u{fffd}").into() } else { entry }
 }
 
 /// Changes of a shared store that want revisions, the first of them what another program wrote into the
@@ -92,6 +108,7 @@ impl Store {
     pub fn share(&mut self, is_shared: bool) {
         if self.is_shared != is_shared {
             self.is_shared = is_shared;
+            self.ahead.clear();
             self.forget();
         }
     }
@@ -112,13 +129,15 @@ impl Store {
     pub fn propose(&mut self, given: &[Row], host: &Author) -> Result<Proposal<'_>, StoreError> {
         self.refresh()?;
         let mut draft = Draft::on(self);
-        draft.rows = given.iter().filter(|row| row.revision > draft.revision).cloned().collect();
+        let newest = self.newest_given();
+        let given = given.iter().filter(|row| row.revision > newest);
+        draft.rows = self.ahead.iter().chain(given).cloned().collect();
         if let Some(newest) = draft.rows.last() {
             (draft.entries, draft.revision) = (Arc::clone(&newest.after), newest.revision);
         }
         let given = draft.rows.len();
         if let Some(Known { entries: base, held: Some(held), .. }) = &self.known {
-            let merged = merge(base, held, &draft.entries);
+            let merged = put_on(&draft.entries, base, held);
             if *merged != *draft.entries {
                 draft.add(Action::External, host.clone(), merged.into());
             }
@@ -126,15 +145,47 @@ impl Store {
         Ok(Proposal { store: self, draft, given })
     }
 
-    /// Takes revisions as they were given, oldest first; those that are known already are passed over. What
-    /// another program wrote meanwhile stays on top of them. False while another program holds the lock.
+    /// The newest revision that was given, as far as it is known.
+    fn newest_given(&self) -> u64 {
+        let known = self.known.as_ref().map_or(0, |known| known.revision);
+        self.ahead.last().map_or(known, |row| row.revision)
+    }
+
+    /// Takes revisions as they were given, oldest first; those that are known already are passed over.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn adopt(&mut self, given: &[Row]) -> Result<(), StoreError> {
+        self.refresh()?;
+        let newest = self.newest_given();
+        let new = given.iter().filter(|row| row.revision > newest);
+        for row in new {
+            self.events.push(Event::of(row));
+            self.ahead.push(row.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether revisions were taken that are not on the disk yet.
+    #[must_use]
+    pub const fn is_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+
+    /// Puts the revisions that were taken on the disk. What another program wrote meanwhile stays on top of them.
+    /// False while another program holds the lock.
     ///
     /// # Errors
     /// A file that can't be read or written; the store is read again then before anything else.
-    pub fn adopt(&mut self, given: &[Row]) -> Result<bool, StoreError> {
+    pub fn settle(&mut self) -> Result<bool, StoreError> {
+        if self.ahead.is_empty() {
+            return Ok(true);
+        }
         let Some(lock) = self.locked()? else { return Ok(false) };
-        let adopted = self.adopt_locked(given);
+        let rows = std::mem::take(&mut self.ahead);
+        let adopted = self.adopt_locked(&rows);
         if adopted.is_err() {
+            self.ahead = rows;
             self.known = None;
             if self.journal.as_ref().is_some_and(Journal::is_taken_back) {
                 self.journal = None;
@@ -152,7 +203,6 @@ impl Store {
             return Ok(());
         };
         known.make_durable(&self.paths.file)?;
-        let events = rows.iter().map(Event::of).collect::<Vec<_>>();
         let mut rows = rows;
         let placed = match known.held.take() {
             None => {
@@ -169,7 +219,7 @@ impl Store {
                 // The file first: beside a journal that has the new revisions, the edit alone would look as if
                 // it had taken out what they brought. No row may claim the file either.
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
-                let merged = merge(&known.entries, &held, &newest.after);
+                let merged = put_on(&newest.after, &known.entries, &held);
                 let placed = match *merged == *held {
                     true => None,
                     false => {
@@ -192,7 +242,6 @@ impl Store {
         }
         (known.entries, known.revision, known.durable) = (Arc::clone(&newest.after), newest.revision, true);
         self.known = Some(known);
-        self.events.extend(events);
         Ok(())
     }
 
@@ -208,12 +257,22 @@ impl Store {
         if known.is_none_or(|known| known.revision != seen || !known.unwritten.is_empty()) {
             return Ok(false);
         }
+        let is_newest =
+            |row: &Row| rows.last().is_some_and(|last| (last.revision, &last.after) == (row.revision, &row.after));
+        let newest = self.journal.as_ref().and_then(Journal::newest);
+        if self.is_shared && newest.map_or(rows.is_empty(), is_newest) {
+            return Ok(true);
+        }
         let entries: Arc<[Entry]> = rows.last().map(|row| Arc::clone(&row.after)).unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         if self.journal.as_ref().is_some_and(|journal| journal.newest().is_some()) {
-            let mut aside = self.paths.journal.clone().into_os_string();
-            aside.push(format!(".before-sharing.{now}"));
-            file::keep_as(&self.paths.journal, aside.as_ref())?;
+            let aside = |at: u64| {
+                let mut name = self.paths.journal.clone().into_os_string();
+                name.push(format!(".before-sharing.{at}"));
+                PathBuf::from(name)
+            };
+            let free = (now..).map(aside).find(|path| !path.exists()).unwrap_or_default();
+            file::keep_as(&self.paths.journal, &free)?;
         }
         self.forget();
         if !entries.is_empty() {
@@ -227,12 +286,19 @@ impl Store {
         }
         file::replace(&self.paths.journal, &bytes, journal::TEMPORARY)?;
         self.newest = 0;
+        self.ahead.clear();
         self.is_shared = true;
         self.refresh()?;
         self.events.extend(rows.last().filter(|row| row.revision != seen).map(Event::of));
         drop(lock);
         Ok(true)
     }
+}
+
+/// An edit of `base` on top of what came to be of that meanwhile. Where nothing did, it is the edit to the
+/// letter; else its order counts for nothing.
+fn put_on(now: &[Entry], base: &[Entry], edited: &[Entry]) -> Vec<Entry> {
+    if *now == *base { edited.to_vec() } else { merge(base, edited, now) }
 }
 
 impl Event {

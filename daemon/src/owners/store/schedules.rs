@@ -39,6 +39,7 @@ fn start() -> (TempDir, StoreHandle) {
         policy: Arc::default(),
         events: Events::default(),
         watch: Arc::clone(&WATCH),
+        is_shared: false,
     });
     (folder, handle.unwrap())
 }

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use herma_memory::{Denied, Store, Transaction, View};
+use herma_memory::change::Applied;
+use herma_memory::{Denied, Refusal, Store, Transaction, View};
 use tokio::sync::oneshot;
 
 use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
@@ -20,7 +21,7 @@ use crate::sync::{self, Mutex, MutexGuard};
 const GROUP: usize = 256;
 
 /// Pause between two looks at a lock that another program holds.
-const PAUSE: Duration = Duration::from_micros(500);
+pub(super) const PAUSE: Duration = Duration::from_micros(500);
 
 /// Writes after which the store's thread is woken for what can wait.
 const UNMAINTAINED: usize = 16;
@@ -39,7 +40,7 @@ type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
 pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
     lock(worker).start();
     loop {
-        let due = lock(worker).look_at;
+        let due = lock(worker).due();
         let job = match due {
             None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(due) => sync::receive(jobs, due.saturating_duration_since(sync::now())),
@@ -47,6 +48,7 @@ pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
         let mut worker = lock(worker);
         let job = match job {
             Ok(job) => job,
+            Err(RecvTimeoutError::Timeout) if worker.settle_at.is_some_and(|due| due <= sync::now()) => Job::Settle,
             Err(RecvTimeoutError::Timeout) if worker.look_at.is_some_and(|due| due <= sync::now()) => Job::Look,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => {
@@ -71,23 +73,42 @@ fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
 /// A store and what is to be done about it. The thread that has locked it owns the store.
 #[derive(Debug)]
 pub(super) struct StoreWorker {
-    context: StoreContext,
-    store: Store,
+    pub(super) context: StoreContext,
+    pub(super) store: Store,
     crowd: Arc<Crowd>,
     /// When to look at the file that may have changed.
     look_at: Option<Instant>,
+    /// When to put on the disk what was given elsewhere.
+    pub(super) settle_at: Option<Instant>,
     /// The folder is not watched, for this store writes to it.
     is_writing: bool,
     /// Writes since the last rest.
     unmaintained: usize,
     /// How long the last write took that was done in place.
     pub(super) took: Duration,
+    /// The same of what a shared store is asked.
+    pub(super) proposed_took: Duration,
 }
 
 impl StoreWorker {
     pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>) -> Self {
         let store = store(&context);
-        Self { context, store, crowd, look_at: None, is_writing: false, unmaintained: 0, took: Duration::MAX }
+        Self {
+            context,
+            store,
+            crowd,
+            look_at: None,
+            settle_at: None,
+            is_writing: false,
+            unmaintained: 0,
+            took: Duration::MAX,
+            proposed_took: Duration::ZERO,
+        }
+    }
+
+    /// When there is something to do without being asked.
+    fn due(&self) -> Option<Instant> {
+        self.look_at.into_iter().chain(self.settle_at).min()
     }
 
     fn start(&mut self) {
@@ -151,6 +172,13 @@ impl StoreWorker {
             Job::Log(page, answer) => drop(answer.send(self.log(page))),
             Job::Hint => self.look_at = Some(sync::now() + CALM),
             Job::Look => self.look(),
+            Job::Settle => self.settle(),
+            Job::Wake => {}
+            Job::Shared(job) => {
+                for job in self.shared(job, jobs) {
+                    self.take(job, jobs);
+                }
+            }
             Job::Write(write, answer) => {
                 for job in self.serve_writes((write, answer), jobs) {
                     self.take(job, jobs);
@@ -160,6 +188,7 @@ impl StoreWorker {
             }
             Job::Maintain => self.maintain(),
             Job::Flush(done) => {
+                self.settle();
                 if let Err(error) = self.store.flush() {
                     tracing::warn!(target = %self.context.target, "not settled: {error}");
                 }
@@ -183,11 +212,11 @@ impl StoreWorker {
         }
     }
 
-    fn view(&mut self, answer: oneshot::Sender<Outcome<View>>) {
+    pub(super) fn view(&mut self, answer: oneshot::Sender<Outcome<View>>) {
         drop(answer.send(self.store.view().map_err(Error::from)));
     }
 
-    fn log(&mut self, page: Page) -> Outcome<Log> {
+    pub(super) fn log(&mut self, page: Page) -> Outcome<Log> {
         let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(Error::from)?;
         let damaged = self.store.view().map_err(Error::from)?.damaged;
         Ok(Log { rows, more, damaged })
@@ -200,7 +229,7 @@ impl StoreWorker {
         self.context.watch.ensure(self.context.paths.folder());
     }
 
-    fn publish(&mut self) {
+    pub(super) fn publish(&mut self) {
         for event in self.store.take_events() {
             self.context.events.publish(Event::MemoryChanged(MemoryChange {
                 profile: self.context.profile.clone(),
@@ -246,7 +275,10 @@ impl StoreWorker {
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
-                Ok(Job::Hint | Job::Look | Job::Maintain) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain)
+                | Err(RecvTimeoutError::Timeout) => {}
+                // Nobody writes here what is shared: it began to be while this write waited.
+                Ok(Job::Shared(job)) => job.put_off(),
                 // The daemon waits for this answer no longer than it drains.
                 Ok(Job::Flush(done)) => {
                     let _ = done.send(());
@@ -257,8 +289,10 @@ impl StoreWorker {
     }
 }
 
-fn store(context: &StoreContext) -> Store {
-    Store::new(context.paths.clone(), context.target, context.limits, Arc::clone(&context.policy))
+pub(super) fn store(context: &StoreContext) -> Store {
+    let mut store = Store::new(context.paths.clone(), context.target, context.limits, Arc::clone(&context.policy));
+    store.share(context.is_shared);
+    store
 }
 
 /// Writes that were put on the disk together, and the readers that came meanwhile.
@@ -281,7 +315,7 @@ impl Group {
                 // A caller that went away, or ran out of time, wants no change any more.
                 Job::Write(write, _) if !write.token.take() => {}
                 Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
-                Job::Hint | Job::Look | Job::Maintain => {}
+                Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain => {}
                 other => group.later.push(other),
             }
         }
@@ -306,13 +340,18 @@ fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
     if write.expected_revision.is_some_and(|expected| expected != transaction.revision()) {
         check_revision(write.expected_revision, &transaction.view())?;
     }
-    let outcome = match transaction.apply(&write.edit, &write.author) {
-        Ok(applied) => Ok(applied),
-        Err(Denied::Refused(refusal)) => Err(refusal),
-        Err(Denied::NotKept { revision, kept }) => return Err(not_kept(revision, kept)),
-        Err(Denied::Store(error)) => return Err(Error::from(error)),
-    };
+    let outcome = done(transaction.apply(&write.edit, &write.author))?;
     Ok(Written { view: transaction.view(), outcome })
+}
+
+/// What a change came to, or why it could not be tried.
+pub(super) fn done(applied: Result<Applied, Denied>) -> Outcome<Result<Applied, Refusal>> {
+    match applied {
+        Ok(applied) => Ok(Ok(applied)),
+        Err(Denied::Refused(refusal)) => Ok(Err(refusal)),
+        Err(Denied::NotKept { revision, kept }) => Err(not_kept(revision, kept)),
+        Err(Denied::Store(error)) => Err(Error::from(error)),
+    }
 }
 
 fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> Error {

@@ -13,7 +13,7 @@ use herma_protocol::memory::{
 };
 use herma_protocol::{Json, limits};
 
-pub(super) use approval::{approve, pending, reject};
+pub(super) use approval::{approve, pending, queued, reject};
 pub(super) use history::{log, restore, undo};
 use written::{strings, written};
 
@@ -100,6 +100,7 @@ pub(super) async fn list(services: &Services, caller: &Caller, params: &ListPara
                 usage: view.usage().to_string(),
                 revision: view.revision,
                 over_limit: view.over_limit(),
+                stale_s: services.memory.stale_s(caller.profile(), target).map(|age| age.unwrap_or(-1.0)),
                 entries: strings(if params.raw.unwrap_or(false) { &view.entries } else { &view.shown }),
             });
         }

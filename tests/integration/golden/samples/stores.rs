@@ -67,6 +67,7 @@ pub(super) fn store_view() -> memory::StoreView {
         revision: 2,
         usage: "0% — 9/2,200 chars".into(),
         over_limit: false,
+        stale_s: Some(0.5),
     }
 }
 
@@ -97,6 +98,8 @@ pub(super) fn write_result() -> memory::WriteResult {
         staged: Some(true),
         pending_id: Some("0a1b2c3d".into()),
         pending_count: Some(2),
+        shared: Some(false),
+        queued_id: Some("9f8e7d6c".into()),
     }
 }
 
@@ -113,6 +116,7 @@ pub(super) fn log_result() -> memory::LogResult {
             action: "replace".into(),
             session: Some("s-1".into()),
             agent: Some("hermes".into()),
+            host: Some("attic".into()),
             before: vec!["likes tea".into()],
             after: vec!["likes coffee".into()],
         }],

@@ -81,6 +81,8 @@ pub(super) enum Command {
     Import(import::Arguments),
     /// List the writes that wait for approval
     Pending(approval::Pending),
+    /// List the writes that are kept here until the shared database is back
+    Queued(approval::Queued),
     /// Do writes that wait for approval
     Approve(approval::Chosen),
     /// Throw writes that wait for approval away
@@ -107,6 +109,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
         Command::Export(arguments) => export::run(session, arguments),
         Command::Import(arguments) => import::run(session, arguments),
         Command::Pending(arguments) => approval::pending(session, arguments),
+        Command::Queued(arguments) => approval::queued(session, arguments),
         Command::Approve(arguments) => approval::approve(session, arguments),
         Command::Reject(arguments) => approval::reject(session, arguments),
         Command::Tool(arguments) => write::tool(session, arguments),

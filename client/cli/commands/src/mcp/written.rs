@@ -142,6 +142,7 @@ mod tests {
             action: action.into(),
             session: Some("s".into()),
             agent: None,
+            host: None,
             before: owned(before),
             after: owned(after),
         }

@@ -12,6 +12,7 @@ use herma_client::protocol::context::schema::SchemaResult;
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
 use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
+use herma_client::protocol::memory::{QueuedResult, Target};
 use herma_client::protocol::output::search::{Match, SearchResult as Found};
 use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
 use herma_client::protocol::output::{ReadParams, ReadResult};
@@ -21,11 +22,19 @@ use herma_client::protocol::session::import::ImportResult;
 use herma_client::protocol::session::lock::{LockHolderResult, LockResult};
 use herma_client::protocol::session::transcript::{AppendResult, RemoveResult};
 use herma_client::protocol::session::usage::{Totals, UsageResult, UsageRow};
+use herma_client::protocol::shared::{
+    InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, State as SharedState, StatusResult,
+};
 use herma_client::protocol::{ErrorKind, Json, Reply, Request, RpcError};
 use serde_json::json;
 
 pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
     Ok(match request {
+        Request::SharedStatus(_) => Reply::SharedStatus(shared()),
+        Request::SharedInit(_) => Reply::SharedInit(InitResult { found: Some(0), version: 1, ..InitResult::default() }),
+        Request::SharedJoin(_) => Reply::SharedJoin(JoinResult { profile: "default".into(), stores: vec![joined()] }),
+        Request::SharedLeave(_) => Reply::SharedLeave(LeaveResult { profile: "default".into(), pending: 1 }),
+        Request::MemoryQueued(_) => Reply::MemoryQueued(QueuedResult { queued: Vec::new() }),
         Request::OutputList(_) => Reply::OutputList(shelf::ListResult { outputs: outputs() }),
         Request::OutputSearch(params) => Reply::OutputSearch(found(&params.query)),
         Request::OutputRemove(params) if params.handle == "out_none" => return Err(nothing()),
@@ -289,6 +298,27 @@ fn recalled(query: &str) -> recall::SearchResult {
     };
     let hits = if query == "nowhere" { vec![] } else { vec![hit] };
     recall::SearchResult { more: !hits.is_empty(), hits, notice: None, recalled: true }
+}
+
+fn shared() -> StatusResult {
+    StatusResult {
+        configured: true,
+        host: Some("attic".into()),
+        space: Some("team".into()),
+        database: Some("agents@db:5432/herma".into()),
+        open: Some(false),
+        state: SharedState::Down,
+        since: Some(0.0),
+        error: Some("the shared database can't be reached".into()),
+        offline: "queue".into(),
+        stores: Vec::new(),
+    }
+}
+
+fn joined() -> JoinedStore {
+    let left_out = LeftOut { entry: "likes milk".into(), why: "no room".into(), pending_id: Some("0a1b2c3d".into()) };
+    let brought = vec!["likes tea".into()];
+    JoinedStore { target: Target::User, revision: 3, found: 2, brought, left_out: vec![left_out] }
 }
 
 fn compression() -> Compression {

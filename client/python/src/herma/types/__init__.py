@@ -17,4 +17,5 @@ from .output import *
 from .profile import *
 from .recall import *
 from .session import *
+from .shared import *
 from .trajectory import *

@@ -54,13 +54,15 @@ class LogRow(TypedDict):
     time: float
     """When, in Unix seconds."""
     action: str
-    """`add`, `replace`, `remove`, `batch`, `undo`, `restore`, or `external` for a change by another
-    program.
+    """`add`, `replace`, `remove`, `batch`, `undo`, `restore`, `external` for a change by another
+    program, or `join` for what a host brought that began to share.
     """
     session: str | None
     """Who wrote: the session."""
     agent: str | None
     """Who wrote: the agent."""
+    host: NotRequired[str]
+    """Where it was written: the host, of a store that several share."""
     before: list[str]
     """All entries before it."""
     after: list[str]
@@ -105,6 +107,13 @@ class MemoryPending(TypedDict):
 
     pending: list[PendingWrite]
     """The writes of the profile that wait for approval, oldest first."""
+
+
+class MemoryQueued(TypedDict):
+    """Result of `memory.queued`."""
+
+    queued: list[PendingWrite]
+    """The writes that are kept here until the shared database is back, oldest first."""
 
 
 class MemoryReject(TypedDict):
@@ -166,6 +175,10 @@ class StoreView(TypedDict):
     """`P% — C/L chars`."""
     over_limit: bool
     """The store is longer than its limit."""
+    stale_s: NotRequired[float]
+    """Of a store that several hosts share: seconds since it was known to be as the others have it;
+    -1 where it never was since the daemon started.
+    """
 
 
 class WriteResult(TypedDict):
@@ -217,3 +230,7 @@ class WriteResult(TypedDict):
     """What `memory.approve` and `memory.reject` call that write."""
     pending_count: NotRequired[int]
     """How many writes of the profile wait for approval; absent when none does."""
+    shared: NotRequired[bool]
+    """Of a store that several hosts share: whether all of them have the write."""
+    queued_id: NotRequired[str]
+    """What `memory.queued` calls a write that is kept here until the shared database is back."""

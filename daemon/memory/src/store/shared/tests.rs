@@ -37,6 +37,8 @@ struct Host {
     home: TempDir,
     name: &'static str,
     store: Store,
+    /// Leaves on the disk what was there.
+    is_lazy: bool,
 }
 
 impl Host {
@@ -44,7 +46,7 @@ impl Host {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("m")).unwrap();
         let store = open(home.path());
-        Self { home, name, store }
+        Self { home, name, store, is_lazy: false }
     }
 
     fn reopen(&mut self) {
@@ -73,7 +75,10 @@ impl Host {
         assert!(new.first().is_none_or(|row| row.revision == central.newest() + 1));
         central.rows.extend(new.iter().cloned());
         let all: Vec<Row> = given.into_iter().chain(new).collect();
-        assert!(self.store.adopt(&all).unwrap());
+        self.store.adopt(&all).unwrap();
+        if !self.is_lazy {
+            assert!(self.store.settle().unwrap());
+        }
     }
 
     fn add(&mut self, central: &mut Central, text: &str) {
@@ -131,13 +136,29 @@ fn an_edit_by_hand_is_seen_here_at_once_and_elsewhere_once_it_got_a_revision() {
 }
 
 #[test]
+fn another_order_is_an_edit_too_unless_others_wrote_meanwhile() {
+    let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+    ["a", "b"].iter().for_each(|text| one.add(&mut central, text));
+    one.by_hand(|entries| entries.reverse());
+    one.sync(&mut central);
+    assert_eq!(one.log().first().unwrap().2, ["b", "a"]);
+    one.by_hand(|entries| entries.reverse());
+    other.add(&mut central, "c");
+    one.sync(&mut central);
+    assert_eq!((one.file(), one.store.holds_an_edit().unwrap()), (["b", "a", "c"].map(String::from).into(), false));
+}
+
+#[test]
 fn what_comes_while_an_edit_is_held_is_under_it_also_in_the_file() {
     let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
     one.add(&mut central, "a");
     other.sync(&mut central);
     one.by_hand(|entries| entries.push("x".into()));
     other.add(&mut central, "b");
-    assert!(one.store.adopt(&central.since(1)).unwrap());
+    one.store.adopt(&central.since(1)).unwrap();
+    let view = one.store.view().unwrap();
+    assert_eq!((view.revision, join(&view.entries)), (2, "a\n§\nb\n§\nx".into()));
+    assert!(one.store.settle().unwrap());
     assert_eq!(one.file(), ["a", "b", "x"]);
     one.reopen();
     assert!(one.store.holds_an_edit().unwrap());
@@ -150,7 +171,7 @@ fn a_file_that_is_gone_or_empty_takes_nothing_from_the_others() {
     let (mut central, mut one) = (Central::default(), Host::new("one"));
     one.add(&mut central, "a");
     let file = one.home.path().join("m/MEMORY.md");
-    for empties in [fs::remove_file as fn(std::path::PathBuf) -> _, |path| fs::write(path, "")] {
+    for empties in [fs::remove_file as fn(PathBuf) -> _, |path| fs::write(path, "")] {
         for reopens in [false, true] {
             empties(file.clone()).unwrap();
             if reopens {
@@ -162,6 +183,16 @@ fn a_file_that_is_gone_or_empty_takes_nothing_from_the_others() {
             assert_eq!(one.file(), ["a"]);
         }
     }
+}
+
+#[test]
+fn what_no_database_keeps_is_replaced_in_the_file_too() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.add(&mut central, "a");
+    one.by_hand(|entries| entries.push("b\0c".into()));
+    one.sync(&mut central);
+    assert_eq!(one.file(), ["a", "b\u{fffd}c"]);
+    assert!(!one.store.holds_an_edit().unwrap());
 }
 
 #[test]
@@ -188,7 +219,7 @@ fn an_edit_becomes_a_revision_here_when_the_store_is_shared_no_more() {
 #[test]
 fn a_store_begins_to_be_shared_where_it_was_left() {
     let home = tempfile::tempdir().unwrap();
-    let mut one = Host { store: open(home.path()), home, name: "one" };
+    let mut one = Host { store: open(home.path()), home, name: "one", is_lazy: false };
     one.store.share(false);
     one.by_hand_before("mine");
     assert_eq!(one.store.view().unwrap().revision, 1);
@@ -222,9 +253,11 @@ fn another_program_that_holds_the_lock_is_waited_for() {
     let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
     other.add(&mut central, "a");
     let held = Lock::try_now(&one.home.path().join("m/MEMORY.md.lock")).unwrap().unwrap();
-    assert!(!one.store.adopt(&central.rows).unwrap());
+    one.store.adopt(&central.rows).unwrap();
+    assert!(!one.store.settle().unwrap() && one.store.is_ahead());
+    assert_eq!(one.store.view().unwrap().revision, 1);
     drop(held);
-    assert!(one.store.adopt(&central.rows).unwrap());
+    assert!(one.store.settle().unwrap() && !one.store.is_ahead());
     assert_eq!(one.file(), ["a"]);
 }
 
@@ -244,6 +277,7 @@ enum Step {
     Look,
     Sync,
     Reopen,
+    Lazy(bool),
 }
 
 fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
@@ -255,6 +289,7 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
         Just(Step::Look),
         Just(Step::Sync),
         Just(Step::Reopen),
+        any::<bool>().prop_map(Step::Lazy),
     ];
     prop::collection::vec((any::<bool>(), step), 1..24)
 }
@@ -291,8 +326,10 @@ proptest! {
                 Step::Look => drop(host.store.view().unwrap()),
                 Step::Sync => host.sync(&mut central),
                 Step::Reopen => host.reopen(),
+                Step::Lazy(is_lazy) => host.is_lazy = is_lazy,
             }
         }
+        hosts.iter_mut().for_each(|host| host.is_lazy = false);
         for _ in 0..2 {
             hosts.iter_mut().for_each(|host| host.sync(&mut central));
         }

@@ -1,4 +1,4 @@
-//! `memory.pending`, `memory.approve`, `memory.reject`.
+//! `memory.pending`, `memory.approve`, `memory.reject`, `memory.queued`.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use herma_memory::pending::PendingWrite;
 use herma_memory::render::shown;
 use herma_protocol::Json;
 use herma_protocol::memory::{
-    self as wire, ApproveParams, ApproveResult, PendingResult, RejectParams, RejectResult, WriteResult,
+    self as wire, ApproveParams, ApproveResult, PendingResult, QueuedResult, RejectParams, RejectResult, WriteResult,
 };
 use serde_json::Value;
 
@@ -18,8 +18,17 @@ use crate::service::memory::{Chosen, Decided};
 use crate::wire::services::Services;
 
 pub(in crate::wire::handler) async fn pending(services: &Services, caller: &Caller) -> Outcome<PendingResult> {
-    let policy = Arc::clone(services.memory.policy());
     let writes = services.memory.pending(caller.profile()).await?;
+    Ok(PendingResult { pending: wire_pending(services, writes)? })
+}
+
+pub(in crate::wire::handler) async fn queued(services: &Services, caller: &Caller) -> Outcome<QueuedResult> {
+    let writes = services.memory.queued(caller.profile()).await?;
+    Ok(QueuedResult { queued: wire_pending(services, writes)? })
+}
+
+fn wire_pending(services: &Services, writes: Vec<PendingWrite>) -> Outcome<Vec<wire::PendingWrite>> {
+    let policy = Arc::clone(services.memory.policy());
     let wire = |write: PendingWrite| {
         let target = write.target();
         let mut payload = Value::Object(write.payload);
@@ -35,7 +44,7 @@ pub(in crate::wire::handler) async fn pending(services: &Services, caller: &Call
             agent: write.agent.map(|agent| shown(&policy, target, &agent)),
         })
     };
-    Ok(PendingResult { pending: writes.into_iter().map(wire).collect::<Outcome<_>>()? })
+    writes.into_iter().map(wire).collect()
 }
 
 pub(in crate::wire::handler) async fn approve(

@@ -106,6 +106,7 @@ impl<'a> Rendered<'a> {
             after: self.entries(target, &row.after),
             session: row.author.session,
             agent: row.author.agent,
+            host: row.author.host,
         };
         rows.into_iter().map(row).collect()
     }

@@ -30,7 +30,22 @@ pub(super) fn written(services: &Services, report: WriteReport) -> WriteResult {
 /// The same without what is said of the writer.
 pub(super) fn outcome(policy: &Policy, outcome: WriteOutcome) -> WriteResult {
     match outcome {
-        WriteOutcome::Done { view, applied } => done(policy, &view, &applied),
+        WriteOutcome::Done { view, applied, is_shared } => {
+            WriteResult { shared: is_shared, ..done(policy, &view, &applied) }
+        }
+        WriteOutcome::Queued { id, target, findings, why } => WriteResult {
+            success: true,
+            shared: Some(false),
+            message: Some(format!(
+                "The write is kept on this machine as {id} and not shared yet: {} is unchanged until the shared \
+                 database is back. Then it is done, or a person is asked if what it changes has changed meanwhile. Go \
+                 on with the task. ({why})",
+                target.file_name()
+            )),
+            queued_id: Some(id),
+            warnings: warnings(&findings),
+            ..WriteResult::default()
+        },
         WriteOutcome::Staged { id, target, findings } => WriteResult {
             success: true,
             staged: Some(true),

@@ -2,15 +2,19 @@
 
 use herma_client::protocol::daemon::{HelloParams, JournalState, StatusParams, StatusResult, StoreState, StoreStatus};
 use herma_client::protocol::memory::Target;
+use herma_client::protocol::shared;
 use herma_client::{Client, ClientError};
 
 use super::Finding;
+use crate::cli::shared::troubles;
 use crate::cli::{Session, out};
 
 /// A daemon that answers.
 pub(super) struct Running {
     pub pid: u64,
     pub status: StatusResult,
+    /// What it shares with other hosts; one of an earlier version shares nothing.
+    shared: Option<shared::StatusResult>,
 }
 
 impl Running {
@@ -49,6 +53,7 @@ pub(super) fn look(session: &Session<'_>, findings: &mut Vec<Finding>) -> Option
     findings.extend(running.status.stores.iter().map(store));
     findings.push(archive(&running.status));
     findings.push(outputs(&running.status));
+    findings.extend(running.shared.as_ref().filter(|shared| shared.configured).map(sharing));
     Some(running)
 }
 
@@ -56,7 +61,29 @@ fn ask(client: &mut Client) -> Result<(String, Running), ClientError> {
     let hello = client.hello(HelloParams { client: Some("herma doctor".into()), protocol: None })?;
     let version = hello.server.rsplit(' ').next().unwrap_or_default().to_owned();
     let status = client.status(StatusParams {})?;
-    Ok((version, Running { pid: hello.pid.into(), status }))
+    let shared = match hello.methods.iter().any(|method| method == "shared.status") {
+        true => Some(client.shared_status(shared::StatusParams {})?),
+        false => None,
+    };
+    Ok((version, Running { pid: hello.pid.into(), status, shared }))
+}
+
+/// What is shared with other hosts. Reads go on whatever is in the way.
+fn sharing(status: &shared::StatusResult) -> Finding {
+    let host = status.host.as_deref().unwrap_or_default();
+    let database = status.database.as_deref().unwrap_or("a database");
+    let queued: u64 = status.stores.iter().map(|store| store.queued).sum();
+    let words = format!("{host} with {database}");
+    match troubles(status).as_slice() {
+        [] if queued > 0 => {
+            let words = format!("{words}; {} writes wait for it", out::thousands(queued));
+            Finding::warning("shared", words, "herma memory queued lists them; they are done when it is back")
+        }
+        [] => Finding::ok("shared", words),
+        found => {
+            Finding::error("shared", format!("{words}: {}", found.join("; ")), "herma shared status; docs/sharing.md")
+        }
+    }
 }
 
 fn store(store: &StoreStatus) -> Finding {

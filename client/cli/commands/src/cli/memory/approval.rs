@@ -1,12 +1,15 @@
-//! `herma memory pending`, `herma memory approve`, `herma memory reject`.
+//! `herma memory pending`, `herma memory approve`, `herma memory reject`, `herma memory queued`.
 
 use herma_client::protocol::memory::{
-    ApproveParams, ApproveResult, Decided, PendingParams, PendingWrite, RejectParams,
+    ApproveParams, ApproveResult, Decided, PendingParams, PendingWrite, QueuedParams, RejectParams,
 };
 
 use super::{log, name, write};
 use crate::cli::exit::Failure;
 use crate::cli::{Common, Session, out};
+
+/// Above the columns of a table of writes.
+const HEAD: [&str; 6] = ["id", "store", "time", "action", "who", "what"];
 
 /// Chars of a summary in the table.
 const SUMMARY: usize = 100;
@@ -14,6 +17,14 @@ const SUMMARY: usize = 100;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  herma memory pending\n  herma memory pending --full")]
 pub(in crate::cli) struct Pending {
+    /// Print each write as it was asked for
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  herma memory queued --full")]
+pub(in crate::cli) struct Queued {
     /// Print each write as it was asked for
     #[arg(long)]
     full: bool,
@@ -52,6 +63,18 @@ pub(super) fn pending(session: &Session<'_>, arguments: &Pending) -> Result<(), 
     })
 }
 
+pub(super) fn queued(session: &Session<'_>, arguments: &Queued) -> Result<(), Failure> {
+    let result = session.connect()?.memory_queued(QueuedParams {})?;
+    out::show(session.common, &result, |result| match result.queued.as_slice() {
+        [] => "nothing waits for the shared database".into(),
+        waiting if arguments.full => waiting.iter().map(in_full).collect::<Vec<_>>().join("\n"),
+        waiting => {
+            let rows: Vec<[String; 6]> = waiting.iter().map(row).collect();
+            out::table(HEAD, &rows)
+        }
+    })
+}
+
 pub(super) fn approve(session: &Session<'_>, arguments: &Chosen) -> Result<(), Failure> {
     let params = ApproveParams { ids: arguments.ids(), all: arguments.all() };
     let result = session.connect()?.memory_approve(params)?;
@@ -70,9 +93,8 @@ pub(super) fn reject(session: &Session<'_>, arguments: &Chosen) -> Result<(), Fa
 
 fn table(common: &Common, waiting: &[PendingWrite]) -> String {
     let rows: Vec<[String; 6]> = waiting.iter().map(row).collect();
-    let head = ["id", "store", "time", "action", "who", "what"];
     let approve = common.command("memory approve ID");
-    format!("{}do one: {approve}; see all of it: {}", out::table(head, &rows), common.command("memory pending --full"))
+    format!("{}do one: {approve}; see all of it: {}", out::table(HEAD, &rows), common.command("memory pending --full"))
 }
 
 fn row(waiting: &PendingWrite) -> [String; 6] {

@@ -86,9 +86,18 @@ fn shown(common: &Common, result: &ListResult) -> String {
     parts.join("\n")
 }
 
+/// Seconds after which it is said when a shared store was the same as the others'.
+const STALE: f64 = 10.0;
+
 fn store(name: &str, view: &StoreView) -> String {
     let over = if view.over_limit { ", over its limit" } else { "" };
-    format!("{name}  [{}, revision {}{over}]\n{}", view.usage, view.revision, numbered(&view.entries))
+    // A look a second is ordinary.
+    let stale = match view.stale_s {
+        Some(age) if age < 0.0 => ", not compared with the shared one yet".to_owned(),
+        Some(age) if age >= STALE => format!(", as it was shared {age:.0} s ago"),
+        _ => String::new(),
+    };
+    format!("{name}  [{}, revision {}{over}{stale}]\n{}", view.usage, view.revision, numbered(&view.entries))
 }
 
 /// Entries with their numbers.
@@ -112,7 +121,7 @@ mod tests {
     fn stores_are_listed_one_after_the_other() {
         let view = |entries: &[&str], over_limit| {
             let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
-            Some(StoreView { entries, revision: 2, usage: "1%".into(), over_limit })
+            Some(StoreView { entries, revision: 2, usage: "1%".into(), over_limit, stale_s: None })
         };
         let result =
             ListResult { memory: view(&["one\ntwo", "three"], true), user: view(&[], false), pending_count: Some(1) };
@@ -135,6 +144,16 @@ mod tests {
             (ErrorKind::Busy, Some("work"), "there is no profile (busy)"),
         ] {
             assert_eq!(with_advice(error(kind), profile).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_shared_says_how_old_it_is_when_that_is_unusual() {
+        for (stale_s, words) in
+            [(None, ""), (Some(0.4), ""), (Some(-1.0), ", not compared"), (Some(75.2), ", as it was shared 75 s ago")]
+        {
+            let view = StoreView { entries: vec![], revision: 2, usage: "1%".into(), over_limit: false, stale_s };
+            assert!(store("USER.md", &view).starts_with(&format!("USER.md  [1%, revision 2{words}")), "{stale_s:?}");
         }
     }
 }

@@ -57,7 +57,7 @@ fn table(result: &LogResult, store: Option<Store>) -> String {
             row.revision.to_string(),
             out::local_time(row.time),
             row.action.clone(),
-            who(&row.agent, &row.session),
+            at(&who(&row.agent, &row.session), &row.host),
             summary,
         ]
     };
@@ -80,6 +80,14 @@ pub(super) fn who(agent: &Option<String>, session: &Option<String>) -> String {
         (Some(one), None) => out::cut(one, WHO),
         (None, Some(session)) => out::cut(&format!("/{session}"), WHO),
         (None, None) => "-".into(),
+    }
+}
+
+/// With the host, where a store is shared.
+fn at(who: &str, host: &Option<String>) -> String {
+    match host {
+        Some(host) => format!("{who}@{host}"),
+        None => who.to_owned(),
     }
 }
 
@@ -121,6 +129,7 @@ mod tests {
             action: "add".into(),
             session: Some("s1".into()),
             agent: Some("coder".into()),
+            host: None,
             before: vec![],
             after: vec!["one".into()],
         }

@@ -177,6 +177,9 @@ pub(super) fn written(common: &Common, result: &WriteResult) -> String {
         let approve = common.command(&format!("memory approve {id}"));
         lines.push(format!("it waits for approval as {id}: {approve}"));
     }
+    if result.queued_id.is_some() {
+        lines.push(format!("what waits for the shared database: {}", common.command("memory queued")));
+    }
     lines.extend(waiting(common, result.pending_count));
     lines.join("\n")
 }

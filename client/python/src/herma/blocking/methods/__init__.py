@@ -15,6 +15,7 @@ from .output import Output
 from .profile import Profile
 from .recall import Recall
 from .session import Session
+from .shared import Shared
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Methods:
         self.profile = Profile(self._call)
         self.recall = Recall(self._call)
         self.session = Session(self._call)
+        self.shared = Shared(self._call)
         self.trajectory = Trajectory(self._call)
 
     def _call(self, method: str, params: Mapping[str, Any], options: Mapping[str, Any]) -> Any:

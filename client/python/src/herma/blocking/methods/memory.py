@@ -232,3 +232,9 @@ class Memory:
         params: Mapping[str, Any] = {"ids": ids, "all": all}
         result: t.MemoryReject = self._call("memory.reject", params, options)
         return result
+
+    def queued(self, **options: Unpack[t.Options]) -> t.MemoryQueued:
+        """Gives the writes that are kept here until the shared database is back, oldest first."""
+        params: Mapping[str, Any] = {}
+        result: t.MemoryQueued = self._call("memory.queued", params, options)
+        return result

@@ -1,0 +1,64 @@
+//! One connection, with the statements that it knows.
+
+use std::fmt;
+use std::time::Duration;
+
+use tokio_postgres::{Client, Statement};
+
+use crate::address::Address;
+use crate::error::SharedError;
+use crate::schema;
+use crate::stores::statements;
+
+/// A connection that is ready for what stores ask of it.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    pub(crate) commit: Statement,
+    pub(crate) contend: Statement,
+    pub(crate) since: Statement,
+    pub(crate) revisions: Statement,
+}
+
+impl Connection {
+    /// Connects, and looks whether the tables are the right ones.
+    pub(crate) async fn open(address: &Address, patience: Duration) -> Result<Self, SharedError> {
+        let client = connect(address, patience).await?;
+        schema::check(&client).await?;
+        let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
+        let (commit, contend, since, revisions) = tokio::try_join!(
+            client.prepare(statements::COMMIT),
+            client.prepare(statements::CONTEND),
+            client.prepare(statements::SINCE),
+            client.prepare(statements::REVISIONS),
+        )
+        .map_err(refused)?;
+        Ok(Self { client, commit, contend, since, revisions })
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Connection").field("closed", &self.client.is_closed()).finish_non_exhaustive()
+    }
+}
+
+/// A bare connection. The server ends by itself what takes longer than anybody waits for it, and what a host
+/// that is gone left open. Statements are planned once: a plan of its own for each call takes as long as the call; and by the
+/// indexes, for a plan that was made for empty tables would go through all that came since.
+pub(crate) async fn connect(address: &Address, patience: Duration) -> Result<Client, SharedError> {
+    let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
+    let (client, connection) = address.config.connect(address.tls.clone()).await.map_err(refused)?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!("a connection to the shared database ended: {error}");
+        }
+    });
+    let most = patience.as_millis();
+    let limits = format!(
+        "SET statement_timeout = {most}; SET lock_timeout = {most}; SET idle_in_transaction_session_timeout = {most}; \
+         SET plan_cache_mode = force_generic_plan; \
+         SET enable_seqscan = off"
+    );
+    client.batch_execute(&limits).await.map_err(refused)?;
+    Ok(client)
+}

@@ -1,0 +1,131 @@
+//! The connections, and how long anything on them may take.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use crate::address::Address;
+use crate::connection::{Connection, connect};
+use crate::error::SharedError;
+use crate::schema;
+
+/// Connections at one time at most, beside the one that listens.
+const CONNECTIONS: usize = 4;
+
+/// Whose share of the database it is, and who writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// The space: a team's part of a database.
+    pub name: String,
+    /// This machine, by a name that stays.
+    pub host: String,
+}
+
+/// A database, a space in it and a few connections.
+#[derive(Debug)]
+pub struct Database {
+    pub(crate) address: Address,
+    pub(crate) space: Space,
+    patience: Duration,
+    idle: Mutex<Vec<Connection>>,
+    places: Semaphore,
+}
+
+/// A connection that is used by one; it goes back when nothing went wrong on it.
+#[derive(Debug)]
+pub(crate) struct Taken<'a> {
+    connection: Connection,
+    database: &'a Database,
+    _place: SemaphorePermit<'a>,
+}
+
+impl Database {
+    /// Nothing is connected before something is asked. No single thing takes longer than `patience`.
+    #[must_use]
+    pub fn new(address: Address, space: Space, patience: Duration) -> Arc<Self> {
+        let (idle, places) = (Mutex::default(), Semaphore::new(CONNECTIONS));
+        Arc::new(Self { address, space, patience, idle, places })
+    }
+
+    /// Where it is, without the password.
+    #[must_use]
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The space, and the host that writes.
+    #[must_use]
+    pub const fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Makes the tables or brings them up to date, as whoever `owner` is, and lets a role use the space. Gives
+    /// the version that was found; 0 for none.
+    ///
+    /// # Errors
+    /// What the database says against it.
+    pub async fn init(&self, owner: Option<&Address>, role: Option<&str>) -> Result<i32, SharedError> {
+        let address = owner.unwrap_or(&self.address);
+        let work = async {
+            let mut client = connect(address, self.patience).await?;
+            schema::make(&mut client, role.map(|role| (role, self.space.name.as_str()))).await
+        };
+        self.in_time(work, SharedError::Unsettled).await
+    }
+
+    /// Lets the connections go that nobody uses.
+    pub fn rest(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    pub(crate) async fn take(&self) -> Result<Taken<'_>, SharedError> {
+        let work = async {
+            let place = self.places.acquire().await.map_err(|error| SharedError::Unreachable(error.to_string()))?;
+            let idle = {
+                let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+                idle.retain(|connection| !connection.client.is_closed());
+                idle.pop()
+            };
+            let connection = match idle {
+                Some(connection) => connection,
+                None => Connection::open(&self.address, self.patience).await?,
+            };
+            Ok(Taken { connection, database: self, _place: place })
+        };
+        self.in_time(work, SharedError::Unreachable).await
+    }
+
+    /// Does something within the time that anything may take; `late` is what is said when it took longer.
+    pub(crate) async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, SharedError>>,
+        late: fn(String) -> SharedError,
+    ) -> Result<T, SharedError> {
+        let words = || late(format!("no answer within {} s", self.patience.as_secs_f64()));
+        timeout(self.patience, work).await.unwrap_or_else(|_| Err(words()))
+    }
+}
+
+impl<'a> Taken<'a> {
+    pub(crate) const fn database(&self) -> &'a Database {
+        self.database
+    }
+
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) const fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+
+    /// Puts the connection back for the next one.
+    pub(crate) fn give_back(self) {
+        let Self { connection, database, _place } = self;
+        if !connection.client.is_closed() {
+            database.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Why the database did not do what it was asked.
+
+use std::error::Error;
+
+use tokio_postgres::error::SqlState;
+
+/// Why the database did not do what it was asked. No password stands in any of these.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SharedError {
+    /// It can't be reached, or does not answer in time. Nothing was done.
+    #[error("the shared database can't be reached: {0}")]
+    Unreachable(String),
+    /// The connection broke, or time ran out, after the change was sent: it may have been done.
+    #[error("the shared database went away while it worked on a change; whether it was done is not known yet: {0}")]
+    Unsettled(String),
+    /// It has no tables of herma.
+    #[error("the shared database has no tables of herma yet; whoever owns it runs `herma shared init`")]
+    NoTables,
+    /// Its tables are those of an earlier version.
+    #[error(
+        "the tables of the shared database have version {found}, and this version of herma needs {needed}; \
+         whoever owns it runs `herma shared init`"
+    )]
+    OldTables {
+        /// What is there.
+        found: i32,
+        /// What is needed.
+        needed: i32,
+    },
+    /// Its tables are those of a later version.
+    #[error(
+        "the tables of the shared database have version {found}, and this version of herma knows them up to {known}; \
+         it has to be brought up to date"
+    )]
+    NewTables {
+        /// What is there.
+        found: i32,
+        /// What is known.
+        known: i32,
+    },
+    /// The role may not do it.
+    #[error("the role may not do that in the shared database ({0}); see docs/sharing.md for what it needs")]
+    Forbidden(String),
+    /// The space has no such store.
+    #[error("{profile}'s {target} is not shared in the space {space:?}; `herma shared join` brings it there")]
+    NoStore {
+        /// The space.
+        space: String,
+        /// The profile.
+        profile: String,
+        /// The store.
+        target: String,
+    },
+    /// It said something else.
+    #[error("the shared database says: {0}")]
+    Refused(String),
+}
+
+impl SharedError {
+    /// Whether it may go better by itself.
+    #[must_use]
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Unsettled(_))
+    }
+
+    /// Of a connection that could not be made, or a question that changes nothing.
+    pub(crate) fn of_question(error: &tokio_postgres::Error) -> Self {
+        match Said::of(error) {
+            Said::Nothing => Self::Unreachable(words(error)),
+            Said::GoesAway(words) => Self::Unreachable(words),
+            Said::Refuses(error) => error,
+        }
+    }
+
+    /// Of a change that was sent.
+    pub(crate) fn of_change(error: &tokio_postgres::Error) -> Self {
+        match Said::of(error) {
+            Said::Nothing => Self::Unsettled(words(error)),
+            Said::GoesAway(words) => Self::Unsettled(words),
+            Said::Refuses(error) => error,
+        }
+    }
+}
+
+/// What the server itself said.
+enum Said {
+    Nothing,
+    GoesAway(String),
+    Refuses(SharedError),
+}
+
+impl Said {
+    fn of(error: &tokio_postgres::Error) -> Self {
+        let Some(said) = error.as_db_error() else { return Self::Nothing };
+        let (code, words) = (said.code(), said.message().to_owned());
+        match code.code().get(..2) {
+            // The operator intervenes, the system fails, resources run out, a connection ends.
+            Some("57" | "58" | "53" | "08") => Self::GoesAway(words),
+            // Another change holds the row.
+            _ if *code == SqlState::LOCK_NOT_AVAILABLE || *code == SqlState::T_R_DEADLOCK_DETECTED => {
+                Self::GoesAway(words)
+            }
+            _ if *code == SqlState::UNDEFINED_TABLE || *code == SqlState::INVALID_SCHEMA_NAME => {
+                Self::Refuses(SharedError::NoTables)
+            }
+            Some("28") => Self::Refuses(SharedError::Forbidden(words)),
+            _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => Self::Refuses(SharedError::Forbidden(words)),
+            _ => Self::Refuses(SharedError::Refused(words)),
+        }
+    }
+}
+
+/// An error and its causes, outermost first.
+fn words(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}

@@ -1,0 +1,107 @@
+//! The tables, by versions: each is a step from the one before, and none goes back.
+
+use tokio_postgres::Client;
+
+use crate::error::SharedError;
+
+/// The version that this program needs, and makes.
+pub const VERSION: i32 = 1;
+
+/// What makes each version of the one before, the first from nothing.
+const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// Names the lock under which the tables are made: two who do it at one time do it once.
+const LOCK: i64 = 0x6865_726d_6100;
+
+/// What is found.
+const FOUND: &str = "SELECT to_regclass('herma.version')::text";
+
+/// All that `herma shared init` does, for a person who wants to read it or run it by another program.
+#[must_use]
+pub fn sql() -> String {
+    let step =
+        |(at, step): (usize, &&str)| format!("{step}\nINSERT INTO herma.version (version) VALUES ({});\n", at + 1);
+    format!("BEGIN;\n{}COMMIT;\n", STEPS.iter().enumerate().map(step).collect::<String>())
+}
+
+/// What a role needs to use a space, and nothing more.
+#[must_use]
+pub fn grants(role: &str, space: &str) -> String {
+    format!(
+        "GRANT USAGE ON SCHEMA herma TO {role};\n\
+         GRANT SELECT ON herma.version, herma.member TO {role};\n\
+         GRANT SELECT, INSERT, UPDATE ON herma.store TO {role};\n\
+         GRANT SELECT, INSERT, DELETE ON herma.journal TO {role};\n\
+         INSERT INTO herma.member (role, space) VALUES ({}, {}) ON CONFLICT DO NOTHING;\n",
+        literal(role.trim_matches('"')),
+        literal(space),
+        role = quoted(role.trim_matches('"')),
+    )
+}
+
+/// Makes the tables, or brings them up to date, and lets `role` use `space`. Gives the version that was found;
+/// 0 for none.
+///
+/// # Errors
+/// Tables of a later version, and what the database says against it.
+pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Result<i32, SharedError> {
+    let refused = |error: tokio_postgres::Error| SharedError::of_change(&error);
+    let transaction = client.transaction().await.map_err(refused)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(refused)?;
+    let has_any = transaction.query_one(FOUND, &[]).await.map_err(refused)?.get::<_, Option<String>>(0).is_some();
+    let found = match has_any {
+        true => transaction.query_one(NEWEST, &[]).await.map_err(refused)?.get(0),
+        false => 0,
+    };
+    if found > VERSION {
+        return Err(SharedError::NewTables { found, known: VERSION });
+    }
+    for (at, step) in (1_i32..).zip(STEPS).skip(usize::try_from(found).unwrap_or_default()) {
+        transaction.batch_execute(step).await.map_err(refused)?;
+        transaction.execute("INSERT INTO herma.version (version) VALUES ($1)", &[&at]).await.map_err(refused)?;
+    }
+    if let Some((role, space)) = grant {
+        transaction.batch_execute(&grants(role, space)).await.map_err(refused)?;
+    }
+    transaction.commit().await.map_err(refused)?;
+    Ok(found)
+}
+
+const NEWEST: &str = "SELECT coalesce(max(version), 0)::int4 FROM herma.version";
+
+/// Whether the tables are those that this program needs.
+///
+/// # Errors
+/// None at all, or those of another version.
+pub(crate) async fn check(client: &Client) -> Result<(), SharedError> {
+    let newest = client.query_one(NEWEST, &[]).await.map_err(|error| SharedError::of_question(&error))?;
+    match newest.get(0) {
+        0 => Err(SharedError::NoTables),
+        found if found < VERSION => Err(SharedError::OldTables { found, needed: VERSION }),
+        found if found > VERSION => Err(SharedError::NewTables { found, known: VERSION }),
+        _ => Ok(()),
+    }
+}
+
+/// A name as SQL has it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text as SQL has it.
+fn literal(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("E'{escaped}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_texts_stay_what_they_are() {
+        let grants = grants("te\"am", "it's \\ a space");
+        assert!(grants.contains("TO \"te\"\"am\";") && grants.contains("E'it''s \\\\ a space'"), "{grants}");
+        assert!(sql().starts_with("BEGIN;") && sql().contains("VALUES (1);"));
+    }
+}

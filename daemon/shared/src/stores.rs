@@ -1,0 +1,341 @@
+//! The text of a store, its revision and its history. The row of a store is the one place where its
+//! revisions are given: a change names the revision that it was made of, and is done only if the store is
+//! still at that one.
+
+pub(crate) mod statements;
+
+use std::sync::Arc;
+
+use herma_memory::{Action, Author, Entry, Row};
+use serde::Serialize;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+
+use crate::database::{Database, Taken};
+use crate::error::SharedError;
+
+/// A store of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StoreKey {
+    /// The profile.
+    pub profile: String,
+    /// `memory` or `user`.
+    pub target: &'static str,
+}
+
+/// A change that wants a revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// Names the write, once for ever: who doesn't know whether it was done asks by it.
+    pub write_id: String,
+    /// The change, at the revision that it wants.
+    pub row: Row,
+}
+
+impl Wanted {
+    /// The change as the database can keep it: it knows no NUL, which becomes U+FFFD.
+    #[must_use]
+    pub fn new(write_id: String, row: Row) -> Self {
+        let row = Row { before: storable(&row.before), after: storable(&row.after), ..row };
+        Self { write_id, row }
+    }
+}
+
+fn storable(entries: &Arc<[Entry]>) -> Arc<[Entry]> {
+    match entries.iter().any(|entry| entry.contains('\0')) {
+        true => entries.iter().map(|entry| Entry::from(entry.replace('\0', "\u{fffd}"))).collect(),
+        false => Arc::clone(entries),
+    }
+}
+
+/// What became of changes that wanted revisions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Given {
+    /// They have them, since then, by the clock of the database in Unix seconds.
+    At(f64),
+    /// Somebody else was faster: the store is at another revision.
+    Late,
+}
+
+/// At which revision a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The profile.
+    pub profile: String,
+    /// `memory` or `user`.
+    pub target: String,
+    /// The revision.
+    pub revision: u64,
+    /// Tells one store from another that took its place.
+    pub born: String,
+}
+
+/// A store that is held, so that nobody else changes it: what is new in it is known then.
+#[derive(Debug)]
+pub struct Held<'a> {
+    taken: Taken<'a>,
+    key: StoreKey,
+    /// Its revision.
+    pub revision: u64,
+    /// What is new in it.
+    pub rows: Vec<Row>,
+    /// Those of the writes that were asked for which were done before: their ids, with the revision.
+    pub written: Vec<(String, u64)>,
+}
+
+impl Database {
+    /// Gives changes their revisions, if the store is still at `base`.
+    ///
+    /// # Errors
+    /// What the database says, or that it is unknown whether it was done.
+    pub async fn commit(&self, key: &StoreKey, base: u64, wanted: &[Wanted]) -> Result<Given, SharedError> {
+        let taken = self.take().await?;
+        let given = self.in_time(self.give(&taken, key, base, wanted), SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(given)
+    }
+
+    async fn give(
+        &self,
+        taken: &Taken<'_>,
+        key: &StoreKey,
+        base: u64,
+        wanted: &[Wanted],
+    ) -> Result<Given, SharedError> {
+        let Some(newest) = wanted.last() else { return Ok(Given::At(0.0)) };
+        let (entries, rows) = (texts(&newest.row.after), rows(wanted));
+        let (space, host) = (&self.space.name, &self.space.host);
+        let (base, after) = (signed(base), signed(newest.row.revision));
+        let connection = taken.connection();
+        let (statement, client) = (&connection.commit, &connection.client);
+        let said: [&(dyn ToSql + Sync); 8] = [space, &key.profile, &key.target, &base, &after, &entries, host, &rows];
+        match client.query_opt(statement, &said).await {
+            Ok(Some(row)) => Ok(Given::At(row.get(0))),
+            Ok(None) => Ok(Given::Late),
+            // It was done before, by this very write.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Given::Late),
+            Err(error) => Err(SharedError::of_change(&error)),
+        }
+    }
+
+    /// Waits for a store, holds it and says what is new in it behind `known`, at most `most` rows, and which of
+    /// these writes were done. The store is made where there is none and `makes`.
+    ///
+    /// # Errors
+    /// What the database says; that there is no such store.
+    pub async fn hold(
+        &self,
+        key: &StoreKey,
+        known: u64,
+        most: usize,
+        writes: &[String],
+        makes: bool,
+    ) -> Result<Held<'_>, SharedError> {
+        let mut taken = self.take().await?;
+        let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
+        let work = async {
+            let (space, connection) = (&self.space.name, taken.connection_mut());
+            connection.client.batch_execute("BEGIN").await.map_err(refused)?;
+            if makes {
+                let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
+                connection.client.execute(statements::MAKE, &names).await.map_err(refused)?;
+            }
+            let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
+            let held = connection.client.query_opt(&connection.contend, &names).await.map_err(refused)?;
+            let revision = held.ok_or_else(|| self.no_store(key))?.get::<_, i64>(0);
+            let rows = since(self, connection, key, known, most).await?;
+            let written = match writes.is_empty() {
+                true => Vec::new(),
+                false => {
+                    let found =
+                        connection.client.query(statements::WRITTEN, &[space, &writes]).await.map_err(refused)?;
+                    found.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect()
+                }
+            };
+            Ok((unsigned(revision), rows, written))
+        };
+        let (revision, rows, written) = self.in_time(work, SharedError::Unreachable).await?;
+        Ok(Held { taken, key: key.clone(), revision, rows, written })
+    }
+
+    /// What is new in a store behind a revision, oldest first, at most `most` of the newest.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn since(&self, key: &StoreKey, revision: u64, most: usize) -> Result<Vec<Row>, SharedError> {
+        let taken = self.take().await?;
+        let work = since(self, taken.connection(), key, revision, most);
+        let rows = self.in_time(work, SharedError::Unreachable).await?;
+        taken.give_back();
+        Ok(rows)
+    }
+
+    /// Whether a write of this name was done.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn was_written(&self, id: &str) -> Result<bool, SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let ids = [id];
+            let said: [&(dyn ToSql + Sync); 2] = [&self.space.name, &ids.as_slice()];
+            let found = taken.connection().client.query(statements::WRITTEN, &said).await;
+            Ok(!found.map_err(|error| SharedError::of_question(&error))?.is_empty())
+        };
+        let found = self.in_time(work, SharedError::Unreachable).await?;
+        taken.give_back();
+        Ok(found)
+    }
+
+    /// At which revision all stores of the space are.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn standings(&self) -> Result<Vec<Standing>, SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let connection = taken.connection();
+            let rows = connection.client.query(&connection.revisions, &[&self.space.name]).await;
+            rows.map_err(|error| SharedError::of_question(&error))
+        };
+        let rows = self.in_time(work, SharedError::Unreachable).await?;
+        taken.give_back();
+        let standing = |row: &tokio_postgres::Row| Standing {
+            profile: row.get(0),
+            target: row.get(1),
+            revision: unsigned(row.get(2)),
+            born: row.get(3),
+        };
+        Ok(rows.iter().map(standing).collect())
+    }
+
+    /// Forgets the history of a store up to a revision.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn prune(&self, key: &StoreKey, up_to: u64) -> Result<(), SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let up_to = signed(up_to);
+            let client = &taken.connection().client;
+            let names: [&(dyn ToSql + Sync); 4] = [&self.space.name, &key.profile, &key.target, &up_to];
+            client.execute(statements::PRUNE, &names).await.map_err(|error| SharedError::of_change(&error))
+        };
+        self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(())
+    }
+
+    fn no_store(&self, key: &StoreKey) -> SharedError {
+        let (space, profile, target) = (self.space.name.clone(), key.profile.clone(), key.target.to_owned());
+        SharedError::NoStore { space, profile, target }
+    }
+}
+
+impl Held<'_> {
+    /// Gives changes their revisions, and lets the store go. Without any nothing is changed.
+    ///
+    /// # Errors
+    /// What the database says, or that it is unknown whether it was done.
+    pub async fn commit(self, wanted: &[Wanted]) -> Result<Given, SharedError> {
+        let database = self.taken.database();
+        let work = async {
+            let given = match wanted.is_empty() {
+                true => Given::At(0.0),
+                false => database.give(&self.taken, &self.key, self.revision, wanted).await?,
+            };
+            let ends = if matches!(given, Given::At(_)) && !wanted.is_empty() { "COMMIT" } else { "ROLLBACK" };
+            let client = &self.taken.connection().client;
+            client.batch_execute(ends).await.map_err(|error| SharedError::of_change(&error))?;
+            Ok(given)
+        };
+        let given = database.in_time(work, SharedError::Unsettled).await?;
+        self.taken.give_back();
+        Ok(given)
+    }
+
+    /// Makes what was made to hold it durable, and lets it go as it is.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn keep(self) -> Result<(), SharedError> {
+        let database = self.taken.database();
+        let work = async {
+            let client = &self.taken.connection().client;
+            client.batch_execute("COMMIT").await.map_err(|error| SharedError::of_change(&error))
+        };
+        database.in_time(work, SharedError::Unsettled).await?;
+        self.taken.give_back();
+        Ok(())
+    }
+}
+
+async fn since(
+    database: &Database,
+    connection: &crate::connection::Connection,
+    key: &StoreKey,
+    revision: u64,
+    most: usize,
+) -> Result<Vec<Row>, SharedError> {
+    let (after, most) = (signed(revision), i64::try_from(most).unwrap_or(i64::MAX));
+    let said: [&(dyn ToSql + Sync); 5] = [&database.space.name, &key.profile, &key.target, &after, &most];
+    let rows =
+        connection.client.query(&connection.since, &said).await.map_err(|error| SharedError::of_question(&error))?;
+    rows.iter().map(row).collect()
+}
+
+fn row(said: &tokio_postgres::Row) -> Result<Row, SharedError> {
+    let entries = |at: usize| -> Result<Arc<[Entry]>, SharedError> {
+        let texts: Vec<String> = serde_json::from_str(said.get(at))
+            .map_err(|error| SharedError::Refused(format!("entries that can't be read: {error}")))?;
+        Ok(texts.into_iter().map(Entry::from).collect())
+    };
+    Ok(Row {
+        revision: unsigned(said.get(0)),
+        time: said.get(1),
+        replaced: herma_memory::Replaced::Unknown,
+        action: Action::named(said.get(3)),
+        author: Author { host: said.get(2), session: said.get(4), agent: said.get(5) },
+        before: entries(6)?,
+        after: entries(7)?,
+    })
+}
+
+/// What is kept of changes.
+fn rows(wanted: &[Wanted]) -> String {
+    #[derive(Serialize)]
+    struct Kept<'a> {
+        revision: u64,
+        action: &'a str,
+        session: Option<&'a str>,
+        agent: Option<&'a str>,
+        write_id: &'a str,
+        before: Vec<&'a str>,
+        after: Vec<&'a str>,
+    }
+    let kept = |Wanted { write_id, row }: &'_ Wanted| {
+        serde_json::to_value(Kept {
+            revision: row.revision,
+            action: row.action.name(),
+            session: row.author.session.as_deref(),
+            agent: row.author.agent.as_deref(),
+            write_id,
+            before: row.before.iter().map(|entry| &**entry).collect(),
+            after: row.after.iter().map(|entry| &**entry).collect(),
+        })
+        .unwrap_or_default()
+    };
+    serde_json::Value::Array(wanted.iter().map(kept).collect()).to_string()
+}
+
+fn texts(entries: &[Entry]) -> String {
+    serde_json::to_string(&entries.iter().map(|entry| &**entry).collect::<Vec<&str>>()).unwrap_or_default()
+}
+
+fn signed(revision: u64) -> i64 {
+    i64::try_from(revision).unwrap_or(i64::MAX)
+}
+
+fn unsigned(revision: i64) -> u64 {
+    u64::try_from(revision).unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! What is asked of the tables of stores.
+
+/// Gives revisions in one statement, if the store is still at the one that they begin with, and tells the
+/// other hosts. Parameters: space, profile, target, the revision before, the one after, the entries after,
+/// the host, and the rows as JSON.
+pub(crate) const COMMIT: &str = "
+WITH moved AS (
+    UPDATE herma.store SET revision = $5, entries = $6::text::jsonb, changed_at = clock_timestamp()
+    WHERE space = $1 AND profile = $2 AND target = $3 AND revision = $4
+    RETURNING changed_at
+), kept AS (
+    INSERT INTO herma.journal
+        (space, profile, target, revision, at, host, action, session, agent, write_id, before, after)
+    SELECT $1, $2, $3, row.revision, moved.changed_at, $7, row.action, row.session, row.agent, row.write_id,
+        row.before, row.after
+    FROM moved, jsonb_to_recordset($8::text::jsonb) AS row
+        (revision int8, action text, session text, agent text, write_id text, before jsonb, after jsonb)
+)
+SELECT extract(epoch FROM changed_at)::float8,
+    pg_notify('herma', jsonb_build_array($1::text, $2::text, $3::text, $5::int8)::text)
+FROM moved";
+
+/// Holds a store for whoever changes it next, and says at which revision it is.
+pub(crate) const CONTEND: &str = "
+SELECT revision FROM herma.store WHERE space = $1 AND profile = $2 AND target = $3 FOR UPDATE";
+
+/// The revisions of a store behind one, oldest first, at most so many of the newest.
+pub(crate) const SINCE: &str = "
+SELECT revision, extract(epoch FROM at)::float8, host, action, session, agent, before::text, after::text, write_id
+FROM (
+    SELECT * FROM herma.journal WHERE space = $1 AND profile = $2 AND target = $3 AND revision > $4
+    ORDER BY revision DESC LIMIT $5
+) AS newest ORDER BY revision";
+
+/// At which revision all stores of a space are.
+pub(crate) const REVISIONS: &str = "SELECT profile, target, revision, born::text FROM herma.store WHERE space = $1";
+
+/// Which of these writes were done, and at which revision.
+pub(crate) const WRITTEN: &str = "SELECT write_id, revision FROM herma.journal WHERE space = $1 AND write_id = ANY($2)";
+
+/// Makes a store that is not there.
+pub(crate) const MAKE: &str = "
+INSERT INTO herma.store (space, profile, target, revision, entries) VALUES ($1, $2, $3, 0, '[]')
+ON CONFLICT DO NOTHING";
+
+/// Forgets all but the newest revisions of a store.
+pub(crate) const PRUNE: &str = "
+DELETE FROM herma.journal WHERE space = $1 AND profile = $2 AND target = $3 AND revision <= $4";

@@ -1,0 +1,158 @@
+//! `[shared]`: a database in which several hosts have one memory.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use herma_shared::address;
+use toml::Value;
+
+use super::format::{Format, time, word};
+use super::key::{Mistake, section};
+use super::summarizer::variable;
+use crate::data::profiles::{DEFAULT_PROFILE, is_name};
+
+section! {
+    /// One memory on several hosts, in a PostgreSQL database.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SharedConfig {
+        /// Where the database is, without a password.
+        pub url: String = EXAMPLE.to_owned(), url().required();
+        /// What this machine is called among those that share: a name that stays.
+        pub host: String = "attic".to_owned(), name("a name of letters, digits, `_`, `-` and `.`").required();
+        /// A part of the database: teams have one each.
+        pub space: String = "default".to_owned(), name("a name of letters, digits, `_`, `-` and `.`");
+        /// Whose stores are shared, once `herma shared join` brought them there.
+        pub profiles: Vec<String> = vec![DEFAULT_PROFILE.to_owned()], profiles();
+        /// The variable that holds the password; absent: none is needed, or it stands in a file.
+        pub password_env: Option<String> = None, variable().optional();
+        /// A file with the password, that nobody else may write to.
+        pub password_file: Option<PathBuf> = None, path().optional();
+        /// Certificates (PEM) that the database's is known by, instead of the system's.
+        pub ca_file: Option<PathBuf> = None, path().optional();
+        /// What becomes of a write while the database can't be reached: refused, or kept to be judged later.
+        pub offline: Offline = Offline::Refuse, word(&Offline::NAMES);
+        /// How long one thing that is asked of the database may take.
+        pub timeout: Duration = Duration::from_secs(5), time(Duration::from_millis(100)..=Duration::from_secs(60));
+        /// How often the database is asked what is new, beside what it tells by itself.
+        pub poll: Duration = Duration::from_secs(1), time(Duration::from_millis(100)..=Duration::from_hours(1));
+    }
+}
+
+/// What is shown where a URL goes.
+const EXAMPLE: &str = "postgres://agents@db.example.org/herma";
+
+/// What becomes of a write while the database can't be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offline {
+    /// It is refused, and may be tried again.
+    Refuse,
+    /// It is kept here, and judged anew when the database is back.
+    Queue,
+}
+
+impl Offline {
+    const NAMES: [(&'static str, Self); 2] = [("refuse", Self::Refuse), ("queue", Self::Queue)];
+
+    /// Its name in the file and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Queue => "queue",
+        }
+    }
+}
+
+impl SharedConfig {
+    /// All keys with what they could be.
+    pub(super) fn example() -> Self {
+        Self {
+            password_env: Some("HERMA_SHARED_PASSWORD".to_owned()),
+            password_file: Some("/etc/herma/password".into()),
+            ca_file: Some("/etc/herma/ca.pem".into()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a profile's stores are to be shared.
+    pub(crate) fn shares(&self, profile: &str) -> bool {
+        self.profiles.iter().any(|name| name == profile)
+    }
+}
+
+fn url() -> Format<String> {
+    let read = |said: &Value| {
+        let url = said.as_str().unwrap_or_default().trim().to_owned();
+        let checked = address::Address::parse(&url, None, None, Vec::new());
+        checked.map(|_| url).map_err(Mistake::new)
+    };
+    Format::with_mistakes(address::FORM, String::new(), read, String::clone)
+}
+
+fn name(range: &'static str) -> Format<String> {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-.".contains(char);
+    let read = move |said: &Value| {
+        let name = said.as_str().filter(|name| (1..=64).contains(&name.len()) && name.chars().all(is_plain));
+        name.map(str::to_owned).ok_or_else(|| Mistake::new(format!("must be {range}, at most 64 of them")))
+    };
+    Format::with_mistakes(range, String::new(), read, String::clone)
+}
+
+fn path() -> Format<PathBuf> {
+    const FORM: &str = "an absolute path";
+    let read = |said: &Value| {
+        let path = said.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
+        path.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+    };
+    Format::with_mistakes(FORM, String::new(), read, |path: &PathBuf| path.display().to_string())
+}
+
+fn profiles() -> Format<Vec<String>> {
+    const FORM: &str = "names of profiles, like [\"default\", \"work\"]";
+    let read = |said: &Value| {
+        let names: Option<Vec<String>> =
+            said.as_array().map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect());
+        let names = names.filter(|names| !names.is_empty() && names.iter().all(|name| is_name(name)));
+        names.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+    };
+    Format::with_mistakes(FORM, String::new(), read, Vec::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::config::{Config, Offline};
+
+    #[test]
+    fn nothing_is_shared_by_default_and_who_shares_has_a_name() {
+        let config = Config::read("").map(|config| config.shared);
+        assert_eq!(config, Ok(None));
+        let text =
+            "[shared]\nurl = \"postgres://a@db/x\"\nhost = \"attic\"\nprofiles = [\"work\"]\noffline = \"queue\"";
+        let shared = Config::read(text).ok().and_then(|config| config.shared);
+        assert!(shared.is_some_and(|shared| {
+            shared.shares("work") && !shared.shares("default") && shared.offline == Offline::Queue
+        }));
+        for (text, words) in [
+            ("[shared]\nurl = \"postgres://a@db/x\"", "`shared.host` is needed"),
+            ("[shared]\nhost = \"a\"", "`shared.url` is needed"),
+            ("[shared]\nhost = \"a\"\nurl = \"postgres://a:secret@db/x\"", "must have no password in it"),
+            ("[shared]\nhost = \"a\"\nurl = \"mysql://a@db/x\"", "`shared.url` must be a URL like"),
+            ("[shared]\nurl = \"postgres://a@db/x\"\nhost = \"a\"\nspace = \"a/b\"", "`shared.space` must be a name"),
+            (
+                "[shared]\nurl = \"postgres://a@db/x\"\nhost = \"a\"\nprofiles = []",
+                "`shared.profiles` must be names of profiles",
+            ),
+            (
+                "[shared]\nurl = \"postgres://a@db/x\"\nhost = \"a\"\npassword_file = \"secret\"",
+                "`shared.password_file` must be an absolute path",
+            ),
+            (
+                "[shared]\nurl = \"postgres://a@db/x\"\nhost = \"a\"\noffline = \"ignore\"",
+                "`shared.offline` must be \"refuse\" or \"queue\"",
+            ),
+        ] {
+            let error = Config::read(text).err().unwrap_or_default();
+            assert!(error.contains(words) && !error.contains("secret@"), "{text}: {error}");
+        }
+    }
+}

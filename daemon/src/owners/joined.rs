@@ -1,0 +1,112 @@
+//! Which profiles' stores this host shares: what `herma shared join` and `leave` decided, kept in a file of
+//! the home. It alone says whether a store's revisions are given by a database.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use herma_disk::file::{self, Temporary};
+use herma_disk::folder;
+use serde::{Deserialize, Serialize};
+
+use crate::data::error::Outcome;
+
+/// Largest file that is read, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+const TEMPORARY: Temporary = Temporary { prefix: ".shared_", suffix: ".tmp" };
+
+/// Which profiles share, and with which stores of the database.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    path: PathBuf,
+    kept: Mutex<Kept>,
+    /// Why the file can't be read: then nobody knows.
+    pub(crate) unknown: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Kept {
+    /// For each profile the stores of the database, by what tells them from others.
+    profiles: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Joined {
+    /// What was decided in this home.
+    pub(crate) fn of(home: &Path) -> Self {
+        let path = home.join("herma/shared.json");
+        let read = file::read_text(&path, LIMIT).map_err(|error| error.to_string());
+        let kept = read.and_then(|found| match found {
+            None => Ok(Kept::default()),
+            Some((text, _)) => serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display())),
+        });
+        let (kept, unknown) = match kept {
+            Ok(kept) => (kept, None),
+            Err(words) => {
+                tracing::error!("which stores are shared is not known: {words}");
+                (Kept::default(), Some(words))
+            }
+        };
+        Self { path, kept: Mutex::new(kept), unknown }
+    }
+
+    /// Whether a profile's stores are shared. Where nobody knows they are not written.
+    pub(crate) fn has(&self, profile: &str) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.contains_key(profile)
+    }
+
+    /// The profiles that share.
+    pub(crate) fn profiles(&self) -> Vec<String> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.keys().cloned().collect()
+    }
+
+    /// What tells the database's store of a profile from another one.
+    pub(crate) fn born(&self, profile: &str, target: &str) -> Option<String> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.get(profile)?.get(target).cloned()
+    }
+
+    /// A profile shares from now on, with these stores.
+    pub(crate) fn join(&self, profile: &str, stores: BTreeMap<String, String>) -> Outcome<()> {
+        self.change(|kept| drop(kept.profiles.insert(profile.to_owned(), stores)))
+    }
+
+    /// A profile shares no more.
+    pub(crate) fn leave(&self, profile: &str) -> Outcome<()> {
+        self.change(|kept| drop(kept.profiles.remove(profile)))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Kept)) -> Outcome<()> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new = kept.clone();
+        change(&mut new);
+        let text = serde_json::to_string_pretty(&new).unwrap_or_default();
+        if let Some(folder) = self.path.parent() {
+            folder::create(folder)?;
+        }
+        file::replace(&self.path, text.as_bytes(), TEMPORARY)?;
+        *kept = new;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+    #![allow(clippy::disallowed_methods, reason = "a test plays a person")]
+
+    use super::*;
+
+    #[test]
+    fn what_was_decided_survives_and_what_can_t_be_read_is_said() {
+        let home = tempfile::tempdir().unwrap();
+        let joined = Joined::of(home.path());
+        assert!(!joined.has("work") && joined.unknown.is_none());
+        joined.join("work", BTreeMap::from([("user".into(), "b-1".into())])).unwrap();
+        let again = Joined::of(home.path());
+        assert_eq!((again.profiles(), again.born("work", "user")), (vec!["work".into()], Some("b-1".into())));
+        again.leave("work").unwrap();
+        assert!(!Joined::of(home.path()).has("work"));
+        std::fs::write(home.path().join("herma/shared.json"), "{").unwrap();
+        assert!(Joined::of(home.path()).unknown.is_some_and(|words| words.contains("shared.json")));
+    }
+}

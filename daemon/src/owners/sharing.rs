@@ -1,0 +1,253 @@
+//! The stores that several hosts share in a database: who writes to them, what comes from other hosts, and
+//! whether the database is there. [`link`] knows that, [`writer`] gives writes their revisions, one store
+//! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back.
+
+mod joining;
+mod link;
+mod poll;
+mod writer;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use herma_disk::file;
+use herma_memory::Target;
+use herma_shared::stores::StoreKey;
+use herma_shared::{Address, Database, SharedError, Space};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use joining::JoinedStore;
+use link::Link;
+pub(crate) use link::{LinkState, Standing};
+use writer::{Asked, WriterJob};
+
+use crate::data::config::{Config, SharedConfig};
+use crate::data::error::{Error, Outcome};
+use crate::owners::joined::Joined;
+use crate::owners::store::{Write, Written};
+use crate::owners::stores::Stores;
+
+/// Largest file with a password or certificates, in bytes.
+const SECRET_LIMIT: u64 = 1 << 20;
+
+/// Writes of one store that may wait.
+const QUEUE: usize = 1024;
+
+/// What this host shares, and by which way.
+#[derive(Debug)]
+pub(crate) struct Sharing {
+    /// What is configured, or would be by default.
+    config: SharedConfig,
+    is_configured: bool,
+    /// Revisions of which the history is kept.
+    revisions: usize,
+    /// Or why it can't be used; `None` where nothing is shared.
+    database: Option<Result<Arc<Database>, String>>,
+    stores: Arc<Stores>,
+    joined: Arc<Joined>,
+    link: Link,
+    writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
+}
+
+impl Sharing {
+    /// What is configured. Nothing is connected before something is asked.
+    pub(crate) fn new(config: &Config, stores: Arc<Stores>, joined: Arc<Joined>) -> Arc<Self> {
+        let database = config.shared.as_ref().map(database);
+        if let Some(Err(words)) = &database {
+            tracing::error!("nothing can be shared: {words}");
+        }
+        Arc::new(Self {
+            revisions: config.memory.journal_revisions,
+            config: config.shared.clone().unwrap_or_default(),
+            is_configured: config.shared.is_some(),
+            database,
+            stores,
+            joined,
+            link: Link::default(),
+            writers: Mutex::default(),
+        })
+    }
+
+    /// What is configured, or would be by default.
+    pub(crate) const fn config(&self) -> &SharedConfig {
+        &self.config
+    }
+
+    /// Whether there is a database for it.
+    pub(crate) const fn is_configured(&self) -> bool {
+        self.is_configured
+    }
+
+    /// Whether the configuration shares a profile.
+    pub(crate) fn shares(&self, profile: &str) -> bool {
+        self.is_configured && self.config.shares(profile)
+    }
+
+    /// Whether a profile's stores are to be written through the database, or were, and nobody decided otherwise.
+    pub(crate) fn covers(&self, profile: &str) -> bool {
+        self.shares(profile) || self.joined.has(profile)
+    }
+
+    /// Whether a profile was brought to the database.
+    pub(crate) fn has_joined(&self, profile: &str) -> bool {
+        self.joined.has(profile)
+    }
+
+    /// The database, if there is one that can be used.
+    pub(crate) fn database(&self) -> Outcome<&Arc<Database>> {
+        match &self.database {
+            Some(Ok(database)) => Ok(database),
+            Some(Err(words)) => Err(Error::Unavailable(format!("the shared database can't be used: {words}"))),
+            None => Err(Error::Unavailable(
+                "nothing is shared here: the configuration has no [shared] (see docs/sharing.md)".to_owned(),
+            )),
+        }
+    }
+
+    /// How the database is.
+    pub(crate) fn link(&self) -> LinkState {
+        self.link.state()
+    }
+
+    /// How a store is in the database, as it was seen last.
+    pub(crate) fn standing(&self, profile: &str, target: Target) -> Option<Standing> {
+        self.link.standing(profile, target.name())
+    }
+
+    /// Seconds since a store was known to be as the database has it; `None` where it never was since the start.
+    pub(crate) fn stale_s(&self, profile: &str, target: Target) -> Option<f64> {
+        self.link.stale_s(profile, target.name())
+    }
+
+    /// Tells when the database is there again: how often it came.
+    pub(crate) fn returns(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.link.returns()
+    }
+
+    /// The profiles that were brought to the database.
+    pub(crate) fn joined_profiles(&self) -> Vec<String> {
+        self.joined.profiles()
+    }
+
+    /// Whether a write of this name was done.
+    pub(crate) async fn was_written(&self, profile: &str, target: Target, id: &str) -> Outcome<bool> {
+        self.check_ready(profile, target)?;
+        self.database()?.was_written(id).await.map_err(Error::Shared)
+    }
+
+    /// Takes what is new in a store, and waits for that.
+    pub(crate) async fn catch_up(&self, profile: &str, target: Target) -> Outcome<()> {
+        self.check_ready(profile, target)?;
+        let store = self.stores.get(profile, target)?;
+        let known = store.view().await?.revision;
+        let rows = self.database()?.since(&key(profile, target), known, self.revisions).await;
+        store.adopt(rows.map_err(Error::Shared)?).await
+    }
+
+    /// Has a write get a revision. `id` names it where it may have been done before.
+    pub(crate) async fn write(
+        self: &Arc<Self>,
+        profile: &str,
+        target: Target,
+        write: Write,
+        id: Option<String>,
+    ) -> Outcome<Written> {
+        self.check_ready(profile, target)?;
+        let (answer, answered) = oneshot::channel();
+        let asked = Box::new(Asked::new(write, id, &self.config, answer));
+        let sent = self.writer(profile, target)?.try_send(WriterJob::Write(asked));
+        sent.map_err(|_| Error::overloaded("the shared store"))?;
+        answered.await.map_err(|_| Error::internal("the shared store"))?
+    }
+
+    /// Why a store can't be written now, as far as that is known without asking.
+    fn check_ready(&self, profile: &str, target: Target) -> Outcome<()> {
+        if self.database.is_none() {
+            return Err(Error::Unavailable(format!(
+                "profile {profile:?} shares its stores with other hosts, but the configuration has no [shared]: put it \
+                 back, or run `herma --profile {profile} shared leave`"
+            )));
+        }
+        self.database()?;
+        if let Some(words) = &self.joined.unknown {
+            return Err(Error::Unavailable(format!("it is not known which stores are shared: {words}")));
+        }
+        if !self.joined.has(profile) {
+            return Err(Error::Unavailable(format!(
+                "profile {profile:?} is to be shared and was not brought to the database yet; run `herma shared join`"
+            )));
+        }
+        match self.link.trouble(profile, target.name()) {
+            Some(error) => Err(Error::Shared(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Has a store looked at soon; with a revision only if that is newer than what is known.
+    fn sync(self: &Arc<Self>, profile: &str, target: Target, hinted: Option<u64>) {
+        if let Ok(writer) = self.writer(profile, target) {
+            drop(writer.try_send(WriterJob::Sync(hinted)));
+        }
+    }
+
+    fn writer(self: &Arc<Self>, profile: &str, target: Target) -> Outcome<mpsc::Sender<WriterJob>> {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = writers.get(&(profile.to_owned(), target)) {
+            return Ok(writer.clone());
+        }
+        let store = self.stores.get(profile, target)?;
+        let (sender, jobs) = mpsc::channel(QUEUE);
+        let key = key(profile, target);
+        tokio::spawn(writer::serve(Arc::clone(self), store, key, jobs));
+        writers.insert((profile.to_owned(), target), sender.clone());
+        Ok(sender)
+    }
+}
+
+/// A store as the database names it.
+fn key(profile: &str, target: Target) -> StoreKey {
+    StoreKey { profile: profile.to_owned(), target: target.name() }
+}
+
+fn database(config: &SharedConfig) -> Result<Arc<Database>, String> {
+    let address = address(config, &config.url, None)?;
+    let space = Space { name: config.space.clone(), host: config.host.clone() };
+    Ok(Database::new(address, space, config.timeout))
+}
+
+/// An address with what the configuration says of passwords and certificates.
+fn address(config: &SharedConfig, url: &str, password: Option<String>) -> Result<Address, String> {
+    let password = match (password, &config.password_env, &config.password_file) {
+        (Some(password), _, _) => Some(password),
+        (None, Some(name), _) => {
+            Some(std::env::var(name).map_err(|_| format!("the variable {name} (`shared.password_env`) is not set"))?)
+        }
+        (None, None, Some(path)) => Some(secret(path, "shared.password_file")?),
+        (None, None, None) => None,
+    };
+    let ca = config.ca_file.as_deref().map(|path| secret(path, "shared.ca_file")).transpose()?;
+    let roots = match &ca {
+        Some(_) => Vec::new(),
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    Address::parse(url, password.as_deref(), ca.as_deref().map(str::as_bytes), roots)
+        .map_err(|words| format!("`shared.url` {words}"))
+}
+
+fn secret(path: &Path, key: &str) -> Result<String, String> {
+    match file::read_trusted_text(path, SECRET_LIMIT) {
+        Ok(Some((text, _))) => Ok(text.trim_end_matches(['\n', '\r']).to_owned()),
+        Ok(None) => Err(format!("{} (`{key}`) is not there", path.display())),
+        Err(error) => Err(format!("`{key}`: {error}")),
+    }
+}
+
+/// What is said of a store that is not the one that this host joined.
+fn another(key: &StoreKey, words: &str) -> SharedError {
+    SharedError::Refused(format!(
+        "{}'s {} is not the store that this host shared: {words}. Nothing is written; `herma shared join` brings what \
+         this host has into the one that is there",
+        key.profile, key.target
+    ))
+}

@@ -1,0 +1,174 @@
+//! Bringing a profile's stores to the database, and taking them back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use herma_memory::entries::chars;
+use herma_memory::{Action, Author, Entry, Replaced, Row, Target};
+use herma_shared::SharedError;
+use herma_shared::stores::{Given, Wanted};
+
+use super::{Sharing, address, key};
+use crate::data::error::{Error, Outcome};
+
+/// How often a store is brought that somebody writes to meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// What became of a store that was brought to the database.
+#[derive(Debug)]
+pub(crate) struct JoinedStore {
+    /// The store.
+    pub target: Target,
+    /// Its revision.
+    pub revision: u64,
+    /// Entries that were there.
+    pub found: usize,
+    /// Entries of this host that were not there.
+    pub brought: Vec<Entry>,
+    /// Entries of this host for which there was no room.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An entry that found no room.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    /// The entry.
+    pub entry: Entry,
+    /// What the store would have had with it, in chars.
+    pub total: usize,
+    /// What it may have.
+    pub limit: usize,
+}
+
+impl Sharing {
+    /// Makes the tables or brings them up to date, as the owner that `url` names or as who is configured, and
+    /// lets a role use the space. Gives the version that was found; 0 for none.
+    pub(crate) async fn init(&self, url: Option<&str>, password: Option<String>, role: Option<&str>) -> Outcome<i32> {
+        let database = self.database()?;
+        let owner = match url {
+            Some(url) => Some(
+                address(&self.config, url, password)
+                    .map_err(|words| Error::param("url", words.trim_start_matches("`shared.url` ")))?,
+            ),
+            None => None,
+        };
+        let found = database.init(owner.as_ref(), role).await.map_err(Error::Shared)?;
+        // What was said before is not true any more.
+        match database.standings().await {
+            Ok(_) => self.link.answered(),
+            Err(error) => self.link.failed(&error),
+        }
+        Ok(found)
+    }
+
+    /// Brings a profile's stores to the database: what is there comes first, then what only this host has,
+    /// as far as there is room. Done again it changes nothing.
+    pub(crate) async fn join(self: &Arc<Self>, profile: &str) -> Outcome<Vec<JoinedStore>> {
+        self.database()?;
+        if !self.shares(profile) {
+            let words = format!("profile {profile:?} is not in `shared.profiles`; put it there and restart the daemon");
+            return Err(Error::param("profile", words));
+        }
+        if let Some(words) = &self.joined.unknown {
+            return Err(Error::Unavailable(format!("it is not known which stores are shared: {words}")));
+        }
+        let mut brought = Vec::new();
+        for target in Target::ALL {
+            brought.push(self.bring(profile, target).await?);
+        }
+        let standings = self.database()?.standings().await.map_err(Error::Shared)?;
+        let own = standings.into_iter().filter(|standing| standing.profile == profile);
+        let born: BTreeMap<String, String> = own.map(|standing| (standing.target, standing.born)).collect();
+        self.joined.join(profile, born)?;
+        self.link.answered();
+        for target in Target::ALL {
+            self.link.troubled(profile, target.name(), None);
+            self.sync(profile, target, None);
+        }
+        Ok(brought)
+    }
+
+    async fn bring(&self, profile: &str, target: Target) -> Outcome<JoinedStore> {
+        let (database, store, key) = (self.database()?, self.stores.get(profile, target)?, key(profile, target));
+        let limit = self.stores.limit(profile, target);
+        for _ in 0..ATTEMPTS {
+            let view = store.view().await?;
+            let held = database.hold(&key, 0, self.revisions, &[], true).await.map_err(Error::Shared)?;
+            let found: Arc<[Entry]> = held.rows.last().map(|row| Arc::clone(&row.after)).unwrap_or_default();
+            let (mut merged, mut brought, mut left_out) = (found.to_vec(), Vec::new(), Vec::new());
+            for entry in view.entries.iter().filter(|entry| !found.contains(entry)) {
+                merged.push(Arc::clone(entry));
+                let total = chars(&merged);
+                match total > limit {
+                    true => {
+                        merged.pop();
+                        left_out.push(LeftOut { entry: Arc::clone(entry), total, limit });
+                    }
+                    false => brought.push(Arc::clone(entry)),
+                }
+            }
+            let joined = |revision| JoinedStore { target, revision, found: found.len(), brought, left_out };
+            let mut rows = held.rows.clone();
+            // No revision is given twice, neither here nor there.
+            let is_behind = view.revision > held.revision && !view.entries.is_empty();
+            let revision = match brought_anything(&merged, &found) || is_behind {
+                false => {
+                    let revision = held.revision;
+                    held.keep().await.map_err(Error::Shared)?;
+                    revision
+                }
+                true => {
+                    let revision = held.revision.max(view.revision) + 1;
+                    let row = Row {
+                        revision,
+                        time: 0.0,
+                        replaced: Replaced::Unknown,
+                        action: Action::Join,
+                        author: Author { host: Some(self.config.host.clone()), ..Author::default() },
+                        before: Arc::clone(&found),
+                        after: merged.into(),
+                    };
+                    let wanted = Wanted::new(super::writer::new_id(&self.config), row);
+                    match held.commit(std::slice::from_ref(&wanted)).await.map_err(Error::Shared)? {
+                        Given::Late => continue,
+                        Given::At(time) => rows.push(Row { time, ..wanted.row }),
+                    }
+                    revision
+                }
+            };
+            if store.begin_shared(view.revision, rows).await? {
+                return Ok(joined(revision));
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        Err(Error::overloaded(&format!("{profile}'s {target}")))
+    }
+
+    /// Takes a profile's stores back: the file and the history stay here as they are, and what comes from now
+    /// on is this host's alone.
+    pub(crate) async fn leave(self: &Arc<Self>, profile: &str) -> Outcome<()> {
+        if !self.joined.has(profile) {
+            return Err(Error::NotFound(format!("profile {profile:?} shares nothing")));
+        }
+        // What others wrote until now comes along, if it can.
+        for target in Target::ALL {
+            let store = self.stores.get(profile, target)?;
+            if let (Ok(database), Ok(view)) = (self.database(), store.view().await) {
+                let rows: Result<Vec<Row>, SharedError> =
+                    database.since(&key(profile, target), view.revision, self.revisions).await;
+                if let Ok(rows) = rows {
+                    store.adopt(rows).await?;
+                }
+            }
+        }
+        self.joined.leave(profile)?;
+        for target in Target::ALL {
+            self.stores.get(profile, target)?.end_shared().await?;
+        }
+        Ok(())
+    }
+}
+
+fn brought_anything(merged: &[Entry], found: &[Entry]) -> bool {
+    merged != found
+}

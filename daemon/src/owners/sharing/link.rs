@@ -1,0 +1,159 @@
+//! Whether the database is there, since when, and what was seen of the stores in it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use herma_shared::SharedError;
+use tokio::sync::watch;
+
+use crate::data::clock::unix_now;
+
+/// How the database is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LinkState {
+    /// Whether it answered last; `None` before it was asked.
+    pub is_up: Option<bool>,
+    /// Since when it is so, in Unix seconds.
+    pub since: Option<f64>,
+    /// What it said, or why it did not.
+    pub error: Option<SharedError>,
+}
+
+/// A store as the database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Its revision.
+    pub revision: u64,
+    /// What tells it from another one.
+    pub born: String,
+}
+
+/// What is known of the database.
+#[derive(Debug)]
+pub(super) struct Link {
+    state: Mutex<LinkState>,
+    stores: Mutex<HashMap<(String, String), Seen>>,
+    returns: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    standing: Option<Standing>,
+    /// When it was known to be the same here and there.
+    same_at: Option<Instant>,
+    /// Why it can't be written, whatever becomes of the database.
+    trouble: Option<SharedError>,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self { state: Mutex::default(), stores: Mutex::default(), returns: watch::Sender::new(0) }
+    }
+}
+
+impl Link {
+    pub(super) fn state(&self) -> LinkState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn returns(&self) -> watch::Receiver<u64> {
+        self.returns.subscribe()
+    }
+
+    /// It answered.
+    pub(super) fn answered(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_up != Some(true) {
+            if state.is_up == Some(false) {
+                tracing::info!("the shared database is there again");
+            }
+            *state = LinkState { is_up: Some(true), since: Some(unix_now()), error: None };
+            drop(state);
+            self.returns.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// It did not, or said what can't be worked with.
+    pub(super) fn failed(&self, error: &SharedError) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_up != Some(false) {
+            tracing::warn!("{error}");
+            state.since = Some(unix_now());
+        }
+        state.is_up = Some(false);
+        state.error = Some(error.clone());
+    }
+
+    /// Why a store can't be written now, as far as it is known.
+    pub(super) fn trouble(&self, profile: &str, target: &str) -> Option<SharedError> {
+        let state = self.state();
+        match state.is_up {
+            Some(false) => state.error,
+            _ => self.seen(profile, target, |seen| seen.trouble.clone()),
+        }
+    }
+
+    /// A store can't be written, or can again.
+    pub(super) fn troubled(&self, profile: &str, target: &str, trouble: Option<SharedError>) {
+        self.seen(profile, target, |seen| {
+            if let Some(error) = trouble.as_ref().filter(|error| seen.trouble.as_ref() != Some(error)) {
+                tracing::error!("{error}");
+            }
+            seen.trouble = trouble;
+        });
+    }
+
+    pub(super) fn standing(&self, profile: &str, target: &str) -> Option<Standing> {
+        self.seen(profile, target, |seen| seen.standing.clone())
+    }
+
+    /// How a store is in the database; `is_same` when it is so here, too.
+    pub(super) fn stands(&self, profile: &str, target: &str, standing: Standing, is_same: bool) {
+        self.seen(profile, target, |seen| {
+            seen.standing = Some(standing);
+            if is_same {
+                seen.same_at = Some(Instant::now());
+            }
+        });
+    }
+
+    /// A store is here as it is in the database.
+    pub(super) fn is_same(&self, profile: &str, target: &str, revision: u64) {
+        self.seen(profile, target, |seen| {
+            seen.same_at = Some(Instant::now());
+            if let Some(standing) = &mut seen.standing {
+                standing.revision = standing.revision.max(revision);
+            }
+        });
+    }
+
+    pub(super) fn stale_s(&self, profile: &str, target: &str) -> Option<f64> {
+        self.seen(profile, target, |seen| seen.same_at.map(|at| at.elapsed().as_secs_f64()))
+    }
+
+    fn seen<T>(&self, profile: &str, target: &str, with: impl FnOnce(&mut Seen) -> T) -> T {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        with(stores.entry((profile.to_owned(), target.to_owned())).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_can_t_be_written_while_the_database_is_away_or_it_is_another_one() {
+        let link = Link::default();
+        let returns = link.returns();
+        assert!(link.trouble("p", "user").is_none() && link.stale_s("p", "user").is_none());
+        link.failed(&SharedError::Unreachable("gone".into()));
+        assert_eq!(link.trouble("p", "user"), Some(SharedError::Unreachable("gone".into())));
+        link.answered();
+        assert_eq!(*returns.borrow(), 1);
+        link.troubled("p", "user", Some(SharedError::Refused("another".into())));
+        assert!(link.trouble("p", "user").is_some() && link.trouble("p", "memory").is_none());
+        link.is_same("p", "user", 3);
+        assert!(link.stale_s("p", "user").is_some_and(|age| age < 5.0));
+    }
+}

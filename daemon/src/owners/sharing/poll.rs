@@ -1,0 +1,90 @@
+//! What other hosts did: as the database tells it, and, for what it told got lost, as it is asked.
+
+use std::sync::Arc;
+
+use herma_memory::Target;
+use herma_shared::watch::Hints;
+use herma_shared::{Database, SharedError};
+use tokio::time::sleep;
+
+use super::link::Standing;
+use super::{Sharing, another, key};
+
+impl Sharing {
+    /// Looks again and again, for as long as the daemon runs. Ends at once where nothing is shared.
+    pub(crate) async fn poll(self: Arc<Self>) {
+        let Some(Ok(database)) = self.database.clone() else { return };
+        let mut hints: Option<Hints> = None;
+        loop {
+            match self.look(&database).await {
+                Ok(()) => {
+                    self.link.answered();
+                    if hints.is_none() {
+                        hints = database.listen().await.ok();
+                    }
+                }
+                Err(error) => {
+                    self.link.failed(&error);
+                    hints = None;
+                }
+            }
+            let wait = sleep(self.config.poll);
+            tokio::pin!(wait);
+            loop {
+                let next = async {
+                    match &mut hints {
+                        Some(hints) => hints.next().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    () = &mut wait => break,
+                    hint = next => match hint {
+                        None => break hints = None,
+                        Some(hint) => {
+                            if let Ok(target) = hint.target.parse::<Target>()
+                                && self.joined.has(&hint.profile)
+                            {
+                                self.sync(&hint.profile, target, Some(hint.revision));
+                            }
+                        }
+                    },
+                }
+            }
+        }
+    }
+
+    async fn look(self: &Arc<Self>, database: &Database) -> Result<(), SharedError> {
+        let profiles = self.joined.profiles();
+        let mut known = Vec::new();
+        for (profile, target) in profiles.iter().flat_map(|profile| Target::ALL.map(|target| (profile, target))) {
+            let Ok(store) = self.stores.get(profile, target) else { continue };
+            // Before the database is asked: what was known then it must have.
+            if let Ok(view) = store.view().await {
+                known.push((profile, target, store, view.revision));
+            }
+        }
+        // Also where nobody has joined yet: it is known then whether the database is there.
+        let standings = database.standings().await?;
+        for (profile, target, store, revision) in known {
+            let found = standings.iter().find(|found| found.profile == *profile && found.target == target.name());
+            let born = self.joined.born(profile, target.name());
+            let trouble = match found {
+                None => Some("it is gone"),
+                Some(found) if Some(&found.born) != born.as_ref() => Some("another one is in its place"),
+                Some(found) if found.revision < revision => Some("it is at an earlier revision than it was"),
+                Some(_) => None,
+            };
+            self.link.troubled(profile, target.name(), trouble.map(|words| another(&key(profile, target), words)));
+            let (Some(found), None) = (found, trouble) else { continue };
+            let holds = store.holds_an_edit().await.unwrap_or(false);
+            let is_same = found.revision == revision && !holds;
+            let standing = Standing { revision: found.revision, born: found.born.clone() };
+            self.link.stands(profile, target.name(), standing, is_same);
+            if !is_same {
+                self.sync(profile, target, None);
+            }
+        }
+        Ok(())
+    }
+}

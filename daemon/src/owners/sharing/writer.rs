@@ -1,0 +1,339 @@
+//! Gives the writes of one store their revisions: those that wait together get them together. The first try
+//! takes the store for what this host knows of it; who was late, or doesn't know whether it was done, holds the
+//! store, reads what is new and tries on top of that.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use herma_memory::change::{Applied, Done};
+use herma_memory::{Author, Row};
+use herma_shared::stores::{Given, StoreKey, Wanted};
+use herma_shared::{Database, SharedError};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Sharing, another};
+use crate::data::config::SharedConfig;
+use crate::data::error::{Error, Outcome};
+use crate::owners::store::{Proposed, StoreHandle, Write, Written};
+
+/// Writes that get their revisions together at most.
+const GROUP: usize = 256;
+
+/// Pause before a database that went away is asked again what became of a change.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Revisions after which the history is shortened.
+const PRUNED: u64 = 64;
+
+/// What the writer of a store is asked.
+#[derive(Debug)]
+pub(super) enum WriterJob {
+    /// To have a write get a revision.
+    Write(Box<Asked>),
+    /// To bring here what is new, and there what another program wrote here; with a revision only if that is
+    /// newer than what is known.
+    Sync(Option<u64>),
+}
+
+/// A write that waits.
+#[derive(Debug)]
+pub(super) struct Asked {
+    write: Write,
+    /// Names it for ever.
+    id: String,
+    /// It may have been done before.
+    is_again: bool,
+    answer: oneshot::Sender<Outcome<Written>>,
+}
+
+impl Asked {
+    pub(super) fn new(
+        write: Write,
+        id: Option<String>,
+        config: &SharedConfig,
+        answer: oneshot::Sender<Outcome<Written>>,
+    ) -> Self {
+        let is_again = id.is_some();
+        Self { write, id: id.unwrap_or_else(|| new_id(config)), is_again, answer }
+    }
+}
+
+/// A name that no write had before.
+pub(super) fn new_id(config: &SharedConfig) -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let random = RandomState::new().hash_one(since);
+    format!("{}-{since:x}-{random:016x}", config.host)
+}
+
+/// Serves a store until nobody can ask any more.
+pub(super) async fn serve(
+    sharing: Arc<Sharing>,
+    store: StoreHandle,
+    key: StoreKey,
+    mut jobs: mpsc::Receiver<WriterJob>,
+) {
+    let Ok(database) = sharing.database().cloned() else { return };
+    let mut writer = Writer { sharing, database, store, key, pruned: 0, newest: 0 };
+    while let Some(first) = jobs.recv().await {
+        let (mut asked, mut syncs) = (Vec::new(), false);
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job {
+                WriterJob::Write(one) => asked.push(*one),
+                WriterJob::Sync(hinted) => syncs |= hinted.is_none_or(|revision| revision > writer.newest),
+            }
+            next = (asked.len() < GROUP).then(|| jobs.try_recv().ok()).flatten();
+        }
+        if !asked.is_empty() {
+            writer.write(asked).await;
+        } else if syncs {
+            writer.sync().await;
+        }
+    }
+}
+
+struct Writer {
+    sharing: Arc<Sharing>,
+    database: Arc<Database>,
+    store: StoreHandle,
+    key: StoreKey,
+    /// The revision up to which the history was shortened last.
+    pruned: u64,
+    /// The newest revision that came by here.
+    newest: u64,
+}
+
+/// A try that came to an end: what the writes came to, and the revisions that are new here.
+struct Settled {
+    proposed: Proposed,
+    rows: Vec<Row>,
+}
+
+/// Those who wait, in the order of their writes.
+struct Waiting {
+    ids: Vec<String>,
+    answers: Vec<oneshot::Sender<Outcome<Written>>>,
+}
+
+impl Writer {
+    async fn write(&mut self, asked: Vec<Asked>) {
+        let is_doubtful = asked.iter().any(|one| one.is_again);
+        let mut waiting = Waiting { ids: Vec::new(), answers: Vec::new() };
+        let mut writes = Vec::new();
+        for one in asked {
+            // Who ran out of time, or went away, wants no change any more.
+            if one.write.token.take() {
+                waiting.ids.push(one.id);
+                waiting.answers.push(one.answer);
+                writes.push(one.write);
+            }
+        }
+        let settled = self.settle(writes, &waiting.ids, is_doubtful).await;
+        match settled {
+            Ok(Settled { proposed, rows }) => {
+                // Whoever asks the store from now on is behind this.
+                let revision = rows.last().map(|row| row.revision);
+                let adopting = (!rows.is_empty()).then(|| self.store.post_adopt(rows));
+                for ((_, written, _), answer) in proposed.writes.into_iter().zip(waiting.answers) {
+                    drop(answer.send(written));
+                }
+                if let (Some(adopting), Some(revision)) = (adopting, revision) {
+                    self.adopted(adopting.await, revision);
+                    self.prune(revision).await;
+                }
+            }
+            Err(error) => {
+                for answer in waiting.answers {
+                    drop(answer.send(Err(error.clone())));
+                }
+            }
+        }
+    }
+
+    /// Brings here what is new, and there what another program wrote here.
+    async fn sync(&mut self) {
+        let holds = self.store.holds_an_edit().await.unwrap_or(false);
+        let synced = match holds {
+            true => self.settle(Vec::new(), &[], false).await.map(|settled| settled.rows),
+            false => match self.store.view().await {
+                Ok(view) => self.since(view.revision).await.map_err(Error::Shared),
+                Err(error) => Err(error),
+            },
+        };
+        match synced {
+            Ok(rows) if rows.is_empty() => {
+                if let Ok(view) = self.store.view().await {
+                    self.sharing.link.is_same(&self.key.profile, self.key.target, view.revision);
+                }
+            }
+            Ok(rows) => {
+                let revision = rows.last().map_or(0, |row| row.revision);
+                let adopted = self.store.post_adopt(rows).await;
+                self.adopted(adopted, revision);
+            }
+            Err(error) => {
+                tracing::debug!("{}'s {} is not brought up to date: {error}", self.key.profile, self.key.target)
+            }
+        }
+    }
+
+    async fn since(&self, revision: u64) -> Result<Vec<Row>, SharedError> {
+        self.heard(self.database.since(&self.key, revision, self.sharing.revisions).await)
+    }
+
+    fn adopted(&mut self, adopted: Outcome<()>, revision: u64) {
+        match adopted {
+            Ok(()) => {
+                self.newest = self.newest.max(revision);
+                self.sharing.link.is_same(&self.key.profile, self.key.target, revision);
+            }
+            // What was given stays given, and is taken when it is looked again.
+            Err(error) => {
+                tracing::debug!("{}'s {} does not take what was given: {error}", self.key.profile, self.key.target);
+            }
+        }
+    }
+
+    /// Tries until the writes have their revisions, or it is known that they have none.
+    async fn settle(&self, writes: Vec<Write>, ids: &[String], is_doubtful: bool) -> Outcome<Settled> {
+        let here = Author { host: Some(self.sharing.config.host.clone()), ..Author::default() };
+        let mut doubtful = is_doubtful;
+        let mut proposed = self.store.propose(Vec::new(), writes, here.clone()).await?;
+        if !doubtful {
+            let wanted = wanted(&proposed, ids);
+            let given = match wanted.is_empty() {
+                // Nothing to give, but is it still true?
+                true => match self.since(proposed.base).await {
+                    Ok(rows) if rows.is_empty() => return Ok(Settled { proposed, rows }),
+                    Ok(_) => Ok(Given::Late),
+                    Err(error) => Err(error),
+                },
+                false => self.heard(self.database.commit(&self.key, proposed.base, &wanted).await),
+            };
+            match given {
+                Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
+                Ok(Given::Late) => {}
+                Err(SharedError::Unsettled(_)) => doubtful = true,
+                Err(error) => return Err(Error::Shared(error)),
+            }
+        }
+        let until = Instant::now() + self.sharing.config.timeout;
+        loop {
+            match self.try_held(proposed, ids, doubtful, &here).await? {
+                Tried::Settled(settled) => return Ok(*settled),
+                Tried::Again { last, error, is_doubtful } => {
+                    doubtful |= is_doubtful;
+                    if Instant::now() >= until {
+                        let error = if doubtful { unsettled(&error) } else { error };
+                        return Err(Error::Shared(error));
+                    }
+                    proposed = *last;
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// Holds the store and tries on top of what is new.
+    async fn try_held(&self, last: Proposed, ids: &[String], doubtful: bool, here: &Author) -> Outcome<Tried> {
+        let asks = if doubtful { ids } else { &[] };
+        let held = self.database.hold(&self.key, last.known, self.sharing.revisions, asks, false).await;
+        let held = match self.heard(held) {
+            Ok(held) => held,
+            Err(error) if error.is_passing() => {
+                return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
+            }
+            Err(error) => return Err(Error::Shared(error)),
+        };
+        if held.revision < last.known {
+            let error = another(&self.key, "it is at an earlier revision than it was");
+            self.sharing.link.troubled(&self.key.profile, self.key.target, Some(error.clone()));
+            return Err(Error::Shared(error));
+        }
+        if !held.written.is_empty() {
+            // What is given together is given as a whole.
+            let rows = held.rows;
+            let proposed = match last.writes.iter().any(|(_, _, row)| row.is_some()) {
+                true => Proposed { writes: last.writes, ..last },
+                false => Proposed { writes: last.writes.into_iter().map(done_before).collect(), ..last },
+            };
+            return Ok(Tried::Settled(Box::new(Settled { proposed, rows })));
+        }
+        let given = held.rows.clone();
+        let writes = last.writes.into_iter().map(|(write, _, _)| write).collect();
+        let proposed = self.store.propose(given.clone(), writes, here.clone()).await?;
+        let wanted = wanted(&proposed, ids);
+        match self.heard(held.commit(&wanted).await) {
+            Ok(Given::At(time)) => {
+                let rows = given.into_iter().chain(timed(wanted, time)).collect();
+                Ok(Tried::Settled(Box::new(Settled { proposed, rows })))
+            }
+            Ok(Given::Late) => {
+                let error = SharedError::Unreachable("another host was faster, again and again".to_owned());
+                Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: true })
+            }
+            Err(error) if error.is_passing() => Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: true }),
+            Err(error) => Err(Error::Shared(error)),
+        }
+    }
+
+    /// Notes whether the database answered.
+    fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
+        match &said {
+            Ok(_) => self.sharing.link.answered(),
+            Err(error) if error.is_passing() => self.sharing.link.failed(error),
+            Err(_) => {}
+        }
+        said
+    }
+
+    /// Shortens the history now and then.
+    async fn prune(&mut self, revision: u64) {
+        let keep = u64::try_from(self.sharing.revisions).unwrap_or(u64::MAX);
+        if revision < self.pruned + PRUNED || revision <= keep {
+            return;
+        }
+        self.pruned = revision;
+        if let Err(error) = self.database.prune(&self.key, revision - keep).await {
+            tracing::debug!("the shared history stays long: {error}");
+        }
+    }
+}
+
+enum Tried {
+    Settled(Box<Settled>),
+    Again { last: Box<Proposed>, error: SharedError, is_doubtful: bool },
+}
+
+/// A write that was done when it was tried before.
+fn done_before(tried: (Write, Outcome<Written>, Option<Row>)) -> (Write, Outcome<Written>, Option<Row>) {
+    let (write, written, row) = tried;
+    let written = written.map(|Written { view, .. }| {
+        let applied = Applied { entries: view.entries.to_vec(), done: Done::AlreadyThere, warnings: Vec::new() };
+        Written { view, outcome: Ok(applied) }
+    });
+    (write, written, row)
+}
+
+/// The changes that want revisions, oldest first, each with the name of its write.
+fn wanted(proposed: &Proposed, ids: &[String]) -> Vec<Wanted> {
+    let named = proposed.writes.iter().zip(ids).filter_map(|((_, _, row), id)| Some((id.clone(), row.clone()?)));
+    let edit = proposed.edit.clone().map(|row| {
+        // What another program wrote has a name by what it is: twice the same on top of the same is one.
+        let host = row.author.host.clone().unwrap_or_default();
+        (format!("{host}-edit-{}-{:016x}", row.revision, RandomState::new().hash_one(&row.after)), row)
+    });
+    edit.into_iter().chain(named).map(|(write_id, row)| Wanted::new(write_id, row)).collect()
+}
+
+fn timed(wanted: Vec<Wanted>, time: f64) -> Vec<Row> {
+    wanted.into_iter().map(|Wanted { row, .. }| Row { time, ..row }).collect()
+}
+
+fn unsettled(error: &SharedError) -> SharedError {
+    match error {
+        SharedError::Unreachable(words) => SharedError::Unsettled(words.clone()),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,241 @@
+//! What a store is asked whose revisions are given by a database: what the changes would make of it, and to
+//! take the revisions that were given. Neither waits for the database.
+
+use std::time::Duration;
+
+use herma_memory::{Author, Row};
+use tokio::sync::oneshot;
+
+use super::worker::{PAUSE, StoreWorker, done};
+use super::{Job, StoreHandle, Write, Written, check_revision};
+use crate::data::error::{Error, Outcome};
+use crate::owners::in_place::in_place;
+use crate::sync::mpsc::{Receiver, RecvTimeoutError};
+use crate::sync::{self};
+
+/// How long what was given elsewhere may wait before it is put on the disk: those who write one after the other
+/// don't wait for it then.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// The same where the disk said no.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What only a shared store is asked.
+#[derive(Debug)]
+pub(super) enum SharedJob {
+    /// What changes would make of it.
+    Propose(Box<Wish>, oneshot::Sender<Outcome<Proposed>>),
+    /// To take these revisions.
+    Adopt(Vec<Row>, oneshot::Sender<Outcome<()>>),
+    /// To have its history begin with these revisions, if it is still at that one.
+    Begin(u64, Vec<Row>, oneshot::Sender<Outcome<bool>>),
+    /// To give its revisions itself again.
+    End(oneshot::Sender<Outcome<()>>),
+    /// Whether another program wrote something that has no revision yet.
+    HoldsAnEdit(oneshot::Sender<Outcome<bool>>),
+}
+
+/// Changes, and what is new in the store before them.
+#[derive(Debug)]
+pub(super) struct Wish {
+    given: Vec<Row>,
+    writes: Vec<Write>,
+    here: Author,
+}
+
+/// What changes would make of a store.
+#[derive(Debug)]
+pub(crate) struct Proposed {
+    /// The newest revision that is known here.
+    pub known: u64,
+    /// The revision that they begin with.
+    pub base: u64,
+    /// What another program wrote, as a revision of its own in front.
+    pub edit: Option<Row>,
+    /// For each of the writes what it would come to, and the revision that it wants, if it changes anything.
+    pub writes: Vec<(Write, Outcome<Written>, Option<Row>)>,
+}
+
+impl SharedJob {
+    /// What can't be done now; whoever asked asks again.
+    pub(super) fn put_off(self) {
+        let words = || Error::overloaded("the store");
+        match self {
+            Self::Propose(_, answer) => drop(answer.send(Err(words()))),
+            Self::Adopt(_, answer) | Self::End(answer) => drop(answer.send(Err(words()))),
+            Self::Begin(_, _, answer) => drop(answer.send(Ok(false))),
+            Self::HoldsAnEdit(answer) => drop(answer.send(Err(words()))),
+        }
+    }
+}
+
+impl StoreHandle {
+    /// What writes would make of the store with these revisions, which may be newer than what is known here.
+    pub(crate) async fn propose(&self, given: Vec<Row>, writes: Vec<Write>, here: Author) -> Outcome<Proposed> {
+        let wish = Box::new(Wish { given, writes, here });
+        match self.at_once(wish, |worker, wish| worker.propose(*wish)) {
+            Ok(proposed) => proposed,
+            Err(wish) => self.ask(|answer| Job::Shared(SharedJob::Propose(wish, answer))).await,
+        }
+    }
+
+    /// Takes revisions as they were given, oldest first.
+    pub(crate) async fn adopt(&self, rows: Vec<Row>) -> Outcome<()> {
+        self.ask(|answer| Job::Shared(SharedJob::Adopt(rows, answer))).await
+    }
+
+    /// The same, done or asked before this returns: who asks the store from now on is behind it.
+    pub(crate) fn post_adopt(&self, rows: Vec<Row>) -> impl Future<Output = Outcome<()>> + use<> {
+        let (answer, answered) = oneshot::channel();
+        let adopt = |worker: &mut StoreWorker, rows: Vec<Row>| {
+            let was_settled = worker.settle_at.is_none();
+            (worker.adopt(&rows), was_settled)
+        };
+        let sent = match self.at_once(rows, adopt) {
+            Ok((adopted, was_settled)) => {
+                drop(answer.send(adopted));
+                // Its thread may be asleep for longer than the disk has time.
+                if was_settled {
+                    drop(self.jobs.try_send(Job::Wake));
+                }
+                Ok(())
+            }
+            Err(rows) => self.jobs.try_send(Job::Shared(SharedJob::Adopt(rows, answer))),
+        };
+        async move {
+            match sent {
+                Ok(()) => answered.await.map_err(|_| Error::internal("the store"))?,
+                Err(_) => Err(Error::overloaded("the store")),
+            }
+        }
+    }
+
+    /// Does something on this thread that takes no disk to be written, unless somebody else is at the store; then
+    /// what it was to be done with comes back.
+    fn at_once<W, T>(&self, with: W, work: impl FnOnce(&mut StoreWorker, W) -> T) -> Result<T, W> {
+        let Ok(mut worker) = self.worker.try_lock() else { return Err(with) };
+        let (done, took) = in_place(worker.proposed_took, || work(&mut worker, with));
+        worker.proposed_took = took;
+        Ok(done)
+    }
+
+    /// Has the history begin with these revisions, if the store is still at `seen`; false when it is not.
+    pub(crate) async fn begin_shared(&self, seen: u64, rows: Vec<Row>) -> Outcome<bool> {
+        self.ask(|answer| Job::Shared(SharedJob::Begin(seen, rows, answer))).await
+    }
+
+    /// Has the store give its revisions itself again.
+    pub(crate) async fn end_shared(&self) -> Outcome<()> {
+        self.ask(|answer| Job::Shared(SharedJob::End(answer))).await
+    }
+
+    /// Whether another program wrote something that has no revision yet.
+    pub(crate) async fn holds_an_edit(&self) -> Outcome<bool> {
+        self.ask(|answer| Job::Shared(SharedJob::HoldsAnEdit(answer))).await
+    }
+}
+
+impl StoreWorker {
+    /// Does what a shared store is asked. Gives back what came along while another program held the lock.
+    pub(super) fn shared(&mut self, job: SharedJob, jobs: &Receiver<Job>) -> Vec<Job> {
+        let mut later = Vec::new();
+        match job {
+            SharedJob::Propose(wish, answer) => drop(answer.send(self.propose(*wish))),
+            SharedJob::Adopt(rows, answer) => {
+                drop(answer.send(self.adopt(&rows)));
+            }
+            SharedJob::Begin(seen, rows, answer) => {
+                let begun = self.store.begin_shared(seen, &rows).map_err(Error::from);
+                self.context.is_shared |= matches!(begun, Ok(true));
+                self.publish();
+                drop(answer.send(begun));
+            }
+            SharedJob::End(answer) => {
+                let settled = self.under_lock(jobs, &mut later, |worker| worker.store.settle());
+                if let Err(error) = settled {
+                    drop(answer.send(Err(error)));
+                    return later;
+                }
+                self.context.is_shared = false;
+                self.store.share(false);
+                drop(answer.send(self.store.look().map_err(Error::from)));
+            }
+            SharedJob::HoldsAnEdit(answer) => {
+                drop(answer.send(self.store.holds_an_edit().map_err(Error::from)));
+            }
+        }
+        later
+    }
+
+    fn adopt(&mut self, rows: &[Row]) -> Outcome<()> {
+        let adopted = self.store.adopt(rows).map_err(Error::from);
+        if self.store.is_ahead() {
+            self.settle_at.get_or_insert_with(|| sync::now() + SETTLED);
+        }
+        self.publish();
+        adopted
+    }
+
+    /// Puts on the disk what was given elsewhere; where that can't be done now it is tried again.
+    pub(super) fn settle(&mut self) {
+        self.settle_at = match self.store.settle() {
+            Ok(true) => None,
+            Ok(false) => Some(sync::now() + SETTLED),
+            Err(error) => {
+                let (profile, target) = (&self.context.profile, self.context.target);
+                tracing::warn!("{profile}'s {target} is behind the shared one: {error}");
+                Some(sync::now() + AGAIN)
+            }
+        };
+    }
+
+    fn propose(&mut self, wish: Wish) -> Outcome<Proposed> {
+        let Wish { given, writes, here } = wish;
+        let known = self.store.view().map_err(Error::from)?.revision;
+        let newest = given.last().map_or(known, |row| row.revision.max(known));
+        let mut proposal = self.store.propose(&given, &here).map_err(Error::from)?;
+        let edit = proposal.rows().last().cloned();
+        let mut results = Vec::with_capacity(writes.len());
+        for write in writes {
+            let before = proposal.rows().len();
+            let author = Author { host: here.host.clone(), ..write.author.clone() };
+            let mut attempt = || -> Outcome<Written> {
+                if write.expected_revision.is_some_and(|expected| expected != proposal.revision()) {
+                    check_revision(write.expected_revision, &proposal.view())?;
+                }
+                let outcome = done(proposal.apply(&write.edit, &author))?;
+                Ok(Written { view: proposal.view(), outcome })
+            };
+            let written = attempt();
+            let row = proposal.rows().get(before).cloned();
+            results.push((write, written, row));
+        }
+        Ok(Proposed { known, base: newest, edit, writes: results })
+    }
+
+    /// Tries something until no other program holds the lock. Readers are answered meanwhile.
+    fn under_lock(
+        &mut self,
+        jobs: &Receiver<Job>,
+        later: &mut Vec<Job>,
+        mut attempt: impl FnMut(&mut Self) -> Result<bool, herma_memory::StoreError>,
+    ) -> Outcome<()> {
+        loop {
+            match attempt(self) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) => return Err(Error::from(error)),
+            }
+            match sync::receive(jobs, PAUSE) {
+                Ok(Job::View(answer)) => self.view(answer),
+                Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
+                Ok(Job::Flush(done)) => {
+                    let _ = done.send(());
+                }
+                Ok(job) => later.push(job),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => sync::sleep(PAUSE),
+            }
+        }
+    }
+}

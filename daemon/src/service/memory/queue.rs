@@ -1,0 +1,309 @@
+//! Writes that wait for the shared database: a file each in the home, judged anew when it is back. What can't be
+//! done as it was meant waits for a person then.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use herma_memory::change::{self, Change, Changes, Rules};
+use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
+use herma_memory::{Author, Edit, Entry, Refusal, Target, View};
+use herma_shared::SharedError;
+use tokio::sync::Notify;
+
+use super::staged::lock;
+use super::{MemoryService, WriteOutcome};
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::owners::commit_token::CommitToken;
+use crate::owners::store::{Write, check_revision};
+use crate::service::caller::Caller;
+
+/// Pause before what could not be done is tried again.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// A write that waits for the database.
+pub(crate) type QueuedWrite = PendingWrite;
+
+/// The writes of all profiles that wait for the database.
+#[derive(Debug)]
+pub(super) struct Queues {
+    folder: PathBuf,
+    profiles: Mutex<HashMap<String, Arc<Mutex<Pending>>>>,
+    /// A write was kept: the database may be back since it was refused.
+    kept: Notify,
+}
+
+impl Queues {
+    /// Those of a home.
+    pub(super) fn of(home: &Path) -> Self {
+        Self { folder: home.join("herma/queue"), profiles: Mutex::default(), kept: Notify::new() }
+    }
+
+    fn of_profile(&self, profile: &str) -> Arc<Mutex<Pending>> {
+        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = profiles
+            .entry(profile.to_owned())
+            .or_insert_with(|| Arc::new(Mutex::new(Pending::without_expiry(self.folder.join(profile)))));
+        Arc::clone(queue)
+    }
+}
+
+/// Whether what a write meant is still there.
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    /// It can be tried.
+    Same,
+    /// What it would change has changed.
+    Changed,
+}
+
+impl MemoryService {
+    /// Keeps a write until the database is back. What this host would refuse by what it knows is refused at
+    /// once.
+    pub(super) async fn queue(
+        &self,
+        caller: &Caller,
+        call: StagedCall,
+        author: Author,
+        why: &SharedError,
+    ) -> Outcome<WriteOutcome> {
+        let (profile, target) = (caller.profile(), call.call.target);
+        let view = self.view(profile, target).await?;
+        check_revision(call.expected_revision, &view)?;
+        let rules = Rules { target, limit: view.limit, drift: call.drift, policy: &self.policy };
+        let applied = match change::apply(&view.entries, &call.call.changes, rules) {
+            Ok(applied) => applied,
+            Err(refusal) => return Ok(WriteOutcome::refused(refusal, Some(view))),
+        };
+        let call = exact(call, &view);
+        let queue = self.queues.of_profile(profile);
+        let staged = blocking("keeping a write", move || match lock(&queue).stage(&call, &author, SystemTime::now()) {
+            Ok(id) => Ok(Ok(id)),
+            Err(StageError::Disk(error)) => Err(Error::from(error)),
+            Err(StageError::Full) => Ok(Err(Refusal::NotStaged(
+                "too many writes wait for the shared database already; it has to be back first".to_owned(),
+            ))),
+        });
+        Ok(match staged.await? {
+            Ok(id) => {
+                self.queues.kept.notify_one();
+                WriteOutcome::Queued { id, target, findings: applied.warnings, why: why.to_string() }
+            }
+            Err(refusal) => WriteOutcome::refused(refusal, None),
+        })
+    }
+
+    /// The writes of a profile that wait for the database, oldest first.
+    pub(crate) async fn queued(&self, profile: &str) -> Outcome<Vec<QueuedWrite>> {
+        self.profiles.existing(profile)?;
+        let queue = self.queues.of_profile(profile);
+        blocking("queued writes", move || lock(&queue).list(SystemTime::now()).map(<[_]>::to_vec).map_err(Error::from))
+            .await
+    }
+
+    pub(super) async fn queued_count(&self, profile: &str, target: Target) -> Outcome<usize> {
+        let waits = |write: &&QueuedWrite| write.target() == target && write.call().is_ok();
+        Ok(self.queued(profile).await?.iter().filter(waits).count())
+    }
+
+    /// Has all that waits for the database wait for a person instead. Gives how many there were.
+    pub(super) async fn queue_to_person(&self, profile: &str) -> Outcome<usize> {
+        let writes = self.queued(profile).await?;
+        for write in &writes {
+            self.to_person(profile, write).await?;
+        }
+        Ok(writes.len())
+    }
+
+    /// Does what waits whenever the database is back, for as long as the daemon runs.
+    pub(crate) async fn work_off(self: &Arc<Self>) {
+        let mut returns = self.sharing.returns();
+        loop {
+            let mut left = 0;
+            for profile in self.sharing.joined_profiles() {
+                match self.work_off_profile(&profile).await {
+                    Ok(waiting) => left += waiting,
+                    Err(error) => {
+                        left += 1;
+                        tracing::warn!(profile, "what waits for the shared database waits on: {error}");
+                    }
+                }
+            }
+            let pause = async {
+                match left {
+                    0 => std::future::pending().await,
+                    _ => tokio::time::sleep(PAUSE).await,
+                }
+            };
+            tokio::select! {
+                changed = returns.changed() => if changed.is_err() { return },
+                () = self.queues.kept.notified() => {}
+                () = pause => {}
+            }
+        }
+    }
+
+    /// Does what waits in a profile; gives how much still does.
+    async fn work_off_profile(&self, profile: &str) -> Outcome<usize> {
+        let writes = self.queued(profile).await?;
+        for (at, write) in writes.iter().enumerate() {
+            match self.work_off_one(profile, write).await {
+                Ok(()) => {}
+                Err(Error::Shared(error)) if error.is_passing() => return Ok(writes.len() - at),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(0)
+    }
+
+    async fn work_off_one(&self, profile: &str, queued: &QueuedWrite) -> Outcome<()> {
+        let id = format!("{}-queued-{}-{:x}", self.sharing.config().host, queued.id, queued.created_at.to_bits());
+        let Ok(call) = queued.call() else { return self.to_person(profile, queued).await };
+        let target = call.call.target;
+        // What others did meanwhile has to be known before it is asked whether it changed anything.
+        self.sharing.catch_up(profile, target).await?;
+        let view = self.view(profile, target).await?;
+        let is_done = self.sharing.was_written(profile, target, &id).await?;
+        if !is_done && judge(&call, &view.entries) == Judged::Changed {
+            return self.to_person(profile, queued).await;
+        }
+        let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
+        let write = Write {
+            edit: Edit::Change { changes: call.call.changes.clone(), drift: call.drift },
+            author,
+            expected_revision: call.expected_revision,
+            token: CommitToken::default(),
+        };
+        let is_applied = is_done
+            || match self.sharing.write(profile, target, write, Some(id)).await {
+                Ok(written) => written.outcome.is_ok(),
+                Err(Error::StaleRevision { .. }) => false,
+                Err(error) => return Err(error),
+            };
+        match is_applied {
+            true => {
+                tracing::info!(profile, id = queued.id, "a write that waited for the shared database is done");
+                self.drop_queued(profile, &queued.id).await
+            }
+            false => self.to_person(profile, queued).await,
+        }
+    }
+
+    /// Has a write wait for a person that can't be done as it was meant.
+    async fn to_person(&self, profile: &str, queued: &QueuedWrite) -> Outcome<()> {
+        let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
+        match queued.call() {
+            Ok(call) => {
+                let call = StagedCall { expected_revision: None, ..call };
+                let id = self.stage_call(profile, call, author).await?;
+                tracing::warn!(profile, id, "a write that waited for the shared database waits for a person now");
+            }
+            // Its file stays for a person to look at.
+            Err(refusal) => {
+                tracing::error!(profile, id = queued.id, "a write that waits says nothing that can be done: {refusal}");
+                return Ok(());
+            }
+        }
+        self.drop_queued(profile, &queued.id).await
+    }
+
+    async fn drop_queued(&self, profile: &str, id: &str) -> Outcome<()> {
+        let (queue, id) = (self.queues.of_profile(profile), id.to_owned());
+        blocking("a queued write", move || lock(&queue).discard(&id).map(drop).map_err(Error::from)).await
+    }
+}
+
+/// The call with whole entries in the place of parts of them, so that it is known later what it meant.
+fn exact(call: StagedCall, view: &View) -> StagedCall {
+    let whole = |old_text: &mut String| {
+        let mut found = view.entries.iter().filter(|entry| entry.contains(old_text.as_str()));
+        if let (Some(entry), None) = (found.next(), found.next()) {
+            *old_text = entry.to_string();
+        }
+    };
+    let mut call = call;
+    let changes = match &mut call.call.changes {
+        Changes::Single(change) => std::slice::from_mut(change),
+        Changes::Batch { changes, .. } => changes.as_mut_slice(),
+    };
+    for change in changes {
+        match change {
+            Change::Replace { old_text, .. } | Change::Remove { old_text } => whole(old_text),
+            Change::Add { .. } => {}
+        }
+    }
+    call
+}
+
+/// Whether the entries that a call would change are still there as they were. An entry that the call itself
+/// brings counts as there.
+fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
+    let changes = match &call.call.changes {
+        Changes::Single(change) => std::slice::from_ref(change),
+        Changes::Batch { changes, .. } => changes,
+    };
+    let own: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Add { content } | Change::Replace { content, .. } => Some(content.as_str()),
+            Change::Remove { .. } => None,
+        })
+        .collect();
+    let is_there = |old_text: &str| {
+        entries.iter().any(|entry| **entry == *old_text) || own.iter().any(|text| text.contains(old_text))
+    };
+    let all_there = changes.iter().all(|change| match change {
+        Change::Replace { old_text, .. } | Change::Remove { old_text } => is_there(old_text),
+        Change::Add { .. } => true,
+    });
+    if all_there { Judged::Same } else { Judged::Changed }
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_memory::change::{Drift, Emptying};
+    use herma_memory::tool::Call;
+
+    use super::*;
+
+    fn call(changes: Changes) -> StagedCall {
+        let call = Call { target: Target::User, changes };
+        StagedCall { call, drift: Drift::Refused, expected_revision: None }
+    }
+
+    fn entries(texts: &[&str]) -> Arc<[Entry]> {
+        texts.iter().map(|text| Entry::from(*text)).collect()
+    }
+
+    fn view(texts: &[&str]) -> View {
+        let entries = entries(texts);
+        let shown = Arc::clone(&entries);
+        View { target: Target::User, limit: 100, entries, shown, revision: 1, damaged: 0 }
+    }
+
+    #[test]
+    fn what_a_write_would_change_has_to_be_there_as_it_was() {
+        let replace =
+            |old: &str| call(Changes::Single(Change::Replace { old_text: old.into(), content: "new".into() }));
+        let meant = exact(replace("tea"), &view(&["likes tea", "owns a cat"]));
+        assert_eq!(meant, replace("likes tea"));
+        for (now, judged) in [
+            (&["owns a cat", "likes tea"][..], Judged::Same),
+            (&["likes tea a lot"], Judged::Changed),
+            (&[], Judged::Changed),
+        ] {
+            assert_eq!(judge(&meant, &entries(now)), judged, "{now:?}");
+        }
+        let add = call(Changes::Single(Change::Add { content: "x".into() }));
+        assert_eq!(judge(&add, &entries(&[])), Judged::Same);
+    }
+
+    #[test]
+    fn a_batch_may_change_what_it_brings() {
+        let changes = vec![Change::Add { content: "one two".into() }, Change::Remove { old_text: "one".into() }];
+        let batch = call(Changes::Batch { changes, emptying: Emptying::Refused });
+        assert_eq!(judge(&exact(batch, &view(&["a"])), &entries(&["a"])), Judged::Same);
+    }
+}

@@ -1,0 +1,182 @@
+//! Stores that several hosts share: how they are, and bringing a profile there and back.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use herma_memory::change::{Change, Changes, Drift};
+use herma_memory::pending::StagedCall;
+use herma_memory::tool::Call;
+use herma_memory::{Author, Edit, Target};
+use herma_shared::SharedError;
+
+use super::staged::lock;
+use super::{MemoryService, WriteOutcome};
+use crate::data::config::{Offline, SharedConfig};
+use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::owners::sharing::{JoinedStore, LinkState};
+use crate::owners::store::Write;
+use crate::service::caller::Caller;
+
+/// What this host shares, and how it is.
+#[derive(Debug)]
+pub(crate) struct SharedView {
+    /// What is configured.
+    pub config: Option<SharedConfig>,
+    /// Where the database is, without the password; or why it can't be used.
+    pub database: Option<Result<String, String>>,
+    /// Whether anybody on the way could read what is sent.
+    pub is_open: bool,
+    /// How the database is.
+    pub link: LinkState,
+    /// The stores of all profiles that share, or are to.
+    pub stores: Vec<SharedStore>,
+}
+
+/// A store that is shared, or is to be.
+#[derive(Debug)]
+pub(crate) struct SharedStore {
+    /// The profile.
+    pub profile: String,
+    /// The store.
+    pub target: Target,
+    /// It was brought to the database.
+    pub has_joined: bool,
+    /// Its revision here.
+    pub revision: u64,
+    /// Its revision in the database, as it was seen last.
+    pub shared_revision: Option<u64>,
+    /// Seconds since both were known to be the same.
+    pub stale_s: Option<f64>,
+    /// Another program wrote something here that the others don't have yet.
+    pub holds_an_edit: bool,
+    /// Writes of it that wait for the database.
+    pub queued: usize,
+}
+
+/// What became of a profile's store that was brought to the database.
+#[derive(Debug)]
+pub(crate) struct Brought {
+    /// The store.
+    pub store: JoinedStore,
+    /// For each entry that found no room, in order: the write that waits for a person, or why it doesn't.
+    pub waiting: Vec<Result<String, String>>,
+}
+
+impl MemoryService {
+    /// Writes to a store whose revisions are given by the database.
+    pub(super) async fn write_shared(&self, caller: &Caller, target: Target, write: Write) -> Outcome<WriteOutcome> {
+        let profile = caller.profile();
+        let offline = self.sharing.config().offline;
+        let kept = match (&write.edit, offline) {
+            (Edit::Change { changes, drift }, Offline::Queue) => Some(StagedCall {
+                call: Call { target, changes: changes.clone() },
+                drift: *drift,
+                expected_revision: write.expected_revision,
+            }),
+            _ => None,
+        };
+        let author = write.author.clone();
+        // What waits comes first: a later write must not overtake it.
+        let waits = match &kept {
+            Some(_) => self.queued_count(profile, target).await? > 0,
+            None => false,
+        };
+        let error = match waits {
+            true => SharedError::Unreachable("earlier writes wait for it".to_owned()),
+            false => match self.sharing.write(profile, target, write, None).await {
+                Ok(written) => return Ok(WriteOutcome::of(written, Some(true))),
+                Err(Error::Shared(error @ SharedError::Unreachable(_))) => error,
+                Err(error) => return Err(error),
+            },
+        };
+        match kept.filter(|_| self.sharing.has_joined(profile)) {
+            Some(call) => self.queue(caller, call, author, &error).await,
+            None => Err(Error::Shared(error)),
+        }
+    }
+
+    /// Seconds since a shared store was known to be as the database has it, and whether it is shared at all.
+    pub(crate) fn stale_s(&self, profile: &str, target: Target) -> Option<Option<f64>> {
+        self.sharing.has_joined(profile).then(|| self.sharing.stale_s(profile, target))
+    }
+
+    /// How everything that is shared is.
+    pub(crate) async fn shared(&self) -> Outcome<SharedView> {
+        let config = self.sharing.is_configured().then(|| self.sharing.config().clone());
+        let database = config.is_some().then(|| self.sharing.database());
+        let is_open = matches!(&database, Some(Ok(database)) if database.address().is_open());
+        let database = database.map(|database| match database {
+            Ok(database) => Ok(database.address().to_string()),
+            Err(error) => Err(error.to_string()),
+        });
+        let mut profiles = config.as_ref().map(|config| config.profiles.clone()).unwrap_or_default();
+        profiles.extend(self.sharing.joined_profiles());
+        profiles.sort();
+        profiles.dedup();
+        let mut stores = Vec::new();
+        for (profile, target) in profiles.iter().flat_map(|profile| Target::ALL.map(|target| (profile, target))) {
+            let Ok(store) = self.stores.get(profile, target) else { continue };
+            let standing = self.sharing.standing(profile, target);
+            stores.push(SharedStore {
+                profile: profile.clone(),
+                target,
+                has_joined: self.sharing.has_joined(profile),
+                revision: store.view().await?.revision,
+                shared_revision: standing.map(|standing| standing.revision),
+                stale_s: self.sharing.stale_s(profile, target),
+                holds_an_edit: store.holds_an_edit().await?,
+                queued: self.queued_count(profile, target).await?,
+            });
+        }
+        Ok(SharedView { config, database, is_open, link: self.sharing.link(), stores })
+    }
+
+    /// Makes the tables or brings them up to date. Gives the version that was found; 0 for none.
+    pub(crate) async fn init_shared(
+        &self,
+        url: Option<&str>,
+        password: Option<String>,
+        role: Option<&str>,
+    ) -> Outcome<i32> {
+        self.sharing.init(url, password, role).await
+    }
+
+    /// Brings a profile's stores to the database. Entries for which there is no room wait for a person.
+    pub(crate) async fn join(&self, caller: &Caller) -> Outcome<Vec<Brought>> {
+        let profile = caller.profile();
+        let mut brought = Vec::new();
+        for store in self.sharing.join(profile).await? {
+            let mut waiting = Vec::new();
+            for left_out in &store.left_out {
+                let changes = Changes::Single(Change::Add { content: left_out.entry.to_string() });
+                let call = Call { target: store.target, changes };
+                let call = StagedCall { call, drift: Drift::Refused, expected_revision: None };
+                let staged = self.stage_call(profile, call, Author::default()).await;
+                waiting.push(staged.map_err(|error| error.to_string()));
+            }
+            brought.push(Brought { store, waiting });
+        }
+        Ok(brought)
+    }
+
+    /// Takes a profile's stores back. What waited for the database waits for a person.
+    pub(crate) async fn leave(&self, caller: &Caller) -> Outcome<usize> {
+        let profile = caller.profile();
+        self.sharing.leave(profile).await?;
+        self.queue_to_person(profile).await
+    }
+
+    /// Has a call wait for a person, whatever it would come to.
+    pub(super) async fn stage_call(&self, profile: &str, call: StagedCall, author: Author) -> Outcome<String> {
+        let folder = self.profiles.existing(profile)?;
+        let waiting = Arc::clone(&self.staged.of(profile, &folder));
+        blocking("staging a write", move || {
+            lock(&waiting).stage(&call, &author, SystemTime::now()).map_err(|error| match error {
+                herma_memory::pending::StageError::Disk(error) => Error::from(error),
+                full @ herma_memory::pending::StageError::Full => Error::Busy(full.to_string()),
+            })
+        })
+        .await
+    }
+}

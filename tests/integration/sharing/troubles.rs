@@ -1,0 +1,79 @@
+//! Configurations that can't work, and secrets.
+
+use std::os::unix::fs::PermissionsExt;
+
+use herma_tests::{Cli, Daemon, Home};
+use serde_json::json;
+
+use super::{Host, server};
+
+#[test]
+fn nothing_is_shared_by_default() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let status = raw.result("shared.status", &json!({}));
+    assert_eq!((&status["state"], &status["stores"]), (&json!("off"), &json!([])));
+    assert_eq!(raw.result("memory.add", &json!({ "target": "user", "content": "x" })).get("shared"), None);
+    assert_eq!(raw.result("memory.list", &json!({}))["user"].get("stale_s"), None);
+}
+
+#[test]
+fn a_password_comes_from_a_file_and_is_shown_nowhere() {
+    let Some(server) = server() else { return };
+    server.sql("postgres", "ALTER ROLE agents PASSWORD 'hunter2secret'");
+    let folder = tempfile_folder();
+    let secret = folder.path().join("password");
+    std::fs::write(&secret, "hunter2secret\n").unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let host = Host::joined(&server, "a", &format!("password_file = \"{}\"\n", secret.display()));
+    host.add("likes tea");
+    let shown = Cli::new(&host.home).run(&["config", "show"]);
+    let status = Cli::new(&host.home).run(&["shared", "status"]);
+    let log = std::fs::read_to_string(host.home.path().join("herma/hermad.log")).unwrap_or_default();
+    for text in [&shown.out, &status.out, &log] {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    assert!(status.code == 0 && status.out.contains("up, since"), "{status:?}");
+}
+
+#[test]
+fn a_certificate_is_checked_by_the_configured_one() {
+    let Some(server) = server() else { return };
+    let ca = server.speak_tls();
+    let config = |more: &str| {
+        let url = format!("postgres://agents@localhost:{}/herma?sslmode=require", server.port);
+        Home::configured(&format!("[shared]\nurl = \"{url}\"\nhost = \"a\"\nspace = \"team\"\n{more}"))
+    };
+    let trusting = config(&format!("ca_file = \"{}\"\n", ca.display()));
+    let daemon = Daemon::start(&trusting);
+    daemon.raw().result("shared.join", &json!({}));
+    let encrypted =
+        "SELECT count(*) > 0 FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE ssl AND usename = 'agents'";
+    assert_eq!(server.sql("herma", encrypted), "t");
+    let other = config("");
+    let daemon = Daemon::start(&other);
+    let answer = daemon.raw().call("shared.join", &json!({}));
+    let words = answer["error"]["message"].as_str().unwrap();
+    assert!(words.contains("certificate"), "{words}");
+}
+
+#[test]
+fn what_can_t_be_used_is_said_in_every_write() {
+    let config = "[shared]\nurl = \"postgres://a@127.0.0.1:1/x\"\nhost = \"a\"\npassword_file = \"/nowhere/at/all\"\n";
+    let home = Home::configured(config);
+    let daemon = Daemon::start(&home);
+    let answer = daemon.raw().call("memory.add", &json!({ "target": "user", "content": "x" }));
+    let words = answer["error"]["message"].as_str().unwrap();
+    assert!(words.contains("/nowhere/at/all") && words.contains("shared.password_file"), "{words}");
+    let status = daemon.raw().result("shared.status", &json!({}));
+    assert_eq!(status["state"], "down");
+    // A profile that is not shared is none of the database's business.
+    let own = json!({ "target": "user", "content": "x", "profile": "work" });
+    daemon.raw().result("profile.create", &json!({ "name": "work" }));
+    assert_eq!(daemon.raw().result("memory.add", &own)["success"], true);
+}
+
+fn tempfile_folder() -> Home {
+    Home::new()
+}

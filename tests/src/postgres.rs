@@ -1,0 +1,275 @@
+//! A real PostgreSQL of a test's own, and a line to it that can be cut.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::needs::Need;
+use crate::wait::eventually;
+
+/// Who owns the tables.
+pub const OWNER: &str = "owner";
+
+/// A server on a free port of loopback. It is ended with this value.
+#[derive(Debug)]
+pub struct Postgres {
+    folder: TempDir,
+    /// Its port.
+    pub port: u16,
+}
+
+impl Postgres {
+    /// Starts one with a database `herma` and a role `agents` that may do nothing yet; `None` where there is none
+    /// on this machine, and then the test is on the list of those that were skipped.
+    ///
+    /// # Panics
+    /// It doesn't start.
+    #[must_use]
+    #[track_caller]
+    pub fn start() -> Option<Self> {
+        if !Need::Postgres.is_met() {
+            return None;
+        }
+        let folder = tempfile::Builder::new().prefix("p").tempdir_in("/tmp").unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = Self { folder, port };
+        if rustix::process::geteuid().is_root() {
+            let owned = Command::new("chown").arg("postgres").arg(server.folder.path()).status().unwrap();
+            assert!(owned.success());
+        }
+        let data = server.data();
+        server.run("initdb", &["-D", &data, "-U", OWNER, "-A", "trust", "--no-sync", "--no-instructions"]);
+        server.go_on();
+        server.sql("postgres", "CREATE DATABASE herma");
+        server.sql("postgres", "CREATE ROLE agents LOGIN");
+        Some(server)
+    }
+
+    /// Starts it where it was ended.
+    pub fn go_on(&self) {
+        let options = format!("-p {} -k {} -c listen_addresses=127.0.0.1", self.port, self.folder.path().display());
+        let log = format!("{}/log", self.folder.path().display());
+        self.run("pg_ctl", &["-D", &self.data(), "-o", &options, "-l", &log, "-w", "start"]);
+    }
+
+    /// Has it speak TLS with a certificate for `localhost` that it signed itself, and gives where that is.
+    ///
+    /// # Panics
+    /// There is no openssl.
+    #[must_use]
+    pub fn speak_tls(&self) -> PathBuf {
+        let (key, certificate) = (format!("{}/server.key", self.data()), format!("{}/server.crt", self.data()));
+        let arguments = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"];
+        let names = [
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-keyout",
+            &key,
+            "-out",
+            &certificate,
+        ];
+        let made = Command::new("openssl").args(arguments).args(names).stderr(Stdio::null()).status().unwrap();
+        assert!(made.success());
+        if rustix::process::geteuid().is_root() {
+            let owned = Command::new("chown").args(["postgres", &key, &certificate]).status().unwrap();
+            assert!(owned.success());
+        }
+        self.sql("postgres", "ALTER SYSTEM SET ssl = on");
+        self.crash();
+        self.go_on();
+        let ca = self.folder.path().join("ca.pem");
+        std::fs::copy(certificate, &ca).unwrap();
+        ca
+    }
+
+    /// Ends it as a crash does.
+    pub fn crash(&self) {
+        self.run("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
+    }
+
+    /// Stops all its processes where they are, or lets them go on.
+    pub fn freeze(&self, is_frozen: bool) {
+        let first: i32 = std::fs::read_to_string(format!("{}/postmaster.pid", self.data()))
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let children = Command::new("ps").args(["-o", "pid=", "--ppid", &first.to_string()]).output().unwrap();
+        let children = String::from_utf8(children.stdout).unwrap();
+        let signal = if is_frozen { Signal::STOP } else { Signal::CONT };
+        for pid in std::iter::once(first).chain(children.split_whitespace().map(|pid| pid.parse().unwrap())) {
+            // One that has ended needs no signal.
+            let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
+        }
+    }
+
+    /// What a statement gives, a line for each row.
+    ///
+    /// # Panics
+    /// It fails.
+    pub fn sql(&self, database: &str, statement: &str) -> String {
+        self.sql_as(OWNER, database, statement).unwrap()
+    }
+
+    /// The same as another role; or what the server says.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn sql_as(&self, role: &str, database: &str, statement: &str) -> Result<String, String> {
+        let port = self.port.to_string();
+        let arguments = ["-h", "127.0.0.1", "-p", &port, "-U", role, "-v", "ON_ERROR_STOP=1", "-AtX", "-c", statement];
+        let output = Command::new(program("psql")).args(arguments).arg(database).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Puts a dump back.
+    ///
+    /// # Panics
+    /// It can't be put back.
+    pub fn restore(&self, database: &str, dump: &[u8]) {
+        let mut psql = self.tool("psql");
+        psql.args(["-v", "ON_ERROR_STOP=1", "-qX", database]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut running = psql.spawn().unwrap();
+        running.stdin.take().unwrap().write_all(dump).unwrap();
+        assert!(running.wait().unwrap().success());
+    }
+
+    /// A program of PostgreSQL with what it needs to find this server.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(program(name));
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", OWNER]);
+        command
+    }
+
+    fn data(&self) -> String {
+        self.folder.path().join("data").display().to_string()
+    }
+
+    fn run(&self, name: &str, arguments: &[&str]) -> Output {
+        let mut command = match rustix::process::geteuid().is_root() {
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program(name));
+                command
+            }
+            false => Command::new(program(name)),
+        };
+        // What it starts stays open behind it, and nobody waits for its output.
+        let log = std::fs::File::create(self.folder.path().join(format!("{name}.log"))).unwrap();
+        let status =
+            command.args(arguments).current_dir("/tmp").stdout(log.try_clone().unwrap()).stderr(log).status().unwrap();
+        let said = std::fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap();
+        assert!(status.success(), "{name} {arguments:?}: {said}");
+        Output { status, stdout: said.into_bytes(), stderr: Vec::new() }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if Path::new(&self.data()).join("postmaster.pid").exists() {
+            self.freeze(false);
+            self.crash();
+        }
+    }
+}
+
+/// Where a program of PostgreSQL is: Debian keeps those of the server apart.
+fn program(name: &str) -> PathBuf {
+    let found = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = found.map(|version| version.path().join("bin").join(name)).collect();
+    found.retain(|path| path.exists());
+    found.sort();
+    found.pop().unwrap_or_else(|| name.into())
+}
+
+/// All is well.
+const OPEN: u8 = 0;
+/// Nothing gets through, and nobody is told.
+const SILENT: u8 = 1;
+/// Connections break, and none is taken.
+const BROKEN: u8 = 2;
+
+/// A line to a port of loopback.
+#[derive(Debug)]
+pub struct Line {
+    /// Where to connect instead.
+    pub port: u16,
+    state: Arc<AtomicU8>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Line {
+    /// One that is open.
+    ///
+    /// # Panics
+    /// No port is free.
+    #[must_use]
+    pub fn to(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (state, open) = (Arc::new(AtomicU8::new(OPEN)), Arc::new(Mutex::new(Vec::new())));
+        let line = Self { port: listener.local_addr().unwrap().port(), state, open };
+        let (state, open) = (Arc::clone(&line.state), Arc::clone(&line.open));
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                if state.load(Ordering::Acquire) == BROKEN {
+                    continue;
+                }
+                let Ok(far) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+                for (from, to) in [(&near, &far), (&far, &near)] {
+                    let (from, to, state) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&state));
+                    open.lock().unwrap().push(from.try_clone().unwrap());
+                    thread::spawn(move || pass(from, to, &state));
+                }
+            }
+        });
+        line
+    }
+
+    /// Nothing gets through from now on, and nobody is told.
+    pub fn silence(&self) {
+        self.state.store(SILENT, Ordering::Release);
+    }
+
+    /// Connections break, and none is taken.
+    pub fn cut(&self) {
+        self.state.store(BROKEN, Ordering::Release);
+        for stream in self.open.lock().unwrap().drain(..) {
+            drop(stream.shutdown(Shutdown::Both));
+        }
+    }
+
+    /// All is well again.
+    pub fn mend(&self) {
+        self.state.store(OPEN, Ordering::Release);
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, state: &AtomicU8) {
+    let mut bytes = [0; 16 << 10];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if state.load(Ordering::Acquire) == SILENT {
+            eventually_open(state);
+        }
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    drop(to.shutdown(Shutdown::Both));
+}
+
+fn eventually_open(state: &AtomicU8) {
+    eventually("a silent line speaks again", || (state.load(Ordering::Acquire) != SILENT).then_some(()));
+}
