@@ -80,6 +80,9 @@ pub struct Store {
     pub edited: bool,
     /// Writes that wait for the database.
     pub queued: u64,
+    /// Why it can't be written here whatever becomes of the database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Params of `shared.init`.

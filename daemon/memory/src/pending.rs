@@ -56,7 +56,7 @@ pub struct PendingWrite {
     #[serde(default)]
     pub agent: Option<String>,
     /// The write itself: the arguments of the memory tool, `allow_empty`,
-    /// `allow_drift` and `expected_revision`.
+    /// `allow_drift`, `exact` and `expected_revision`.
     pub payload: Map<String, Value>,
 }
 
@@ -75,13 +75,13 @@ impl PendingWrite {
         let mut arguments = self.payload.clone();
         let expected_revision = arguments.remove("expected_revision").and_then(|value| value.as_u64());
         let mut allowed = |name| arguments.remove(name).and_then(|value| value.as_bool()).unwrap_or(false);
-        let (empty, drift) = (allowed("allow_empty"), allowed("allow_drift"));
+        let (empty, drift, is_exact) = (allowed("allow_empty"), allowed("allow_drift"), allowed("exact"));
         let mut call = tool::read(&Value::Object(arguments).to_string())?;
         if let Changes::Batch { emptying, .. } = &mut call.changes {
             *emptying = if empty { Emptying::Allowed } else { Emptying::Refused };
         }
         let drift = if drift { Drift::Allowed } else { Drift::Refused };
-        Ok(StagedCall { call, drift, expected_revision })
+        Ok(StagedCall { call, drift, expected_revision, is_exact })
     }
 }
 
@@ -94,6 +94,8 @@ pub struct StagedCall {
     pub drift: Drift,
     /// The revision that their author saw.
     pub expected_revision: Option<u64>,
+    /// `old_text` is a whole entry each time, and nothing else is meant.
+    pub is_exact: bool,
 }
 
 /// The writes of a profile that wait.
@@ -180,7 +182,12 @@ impl Pending {
             id: String::new(),
             subsystem: "memory".into(),
             action: payload.get("action").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            summary: summary(&call.call),
+            summary: match call.is_exact {
+                true => {
+                    format!("{} (kept while the shared database was away; the store has changed)", summary(&call.call))
+                }
+                false => summary(&call.call),
+            },
             origin: foreground(),
             created_at: since.as_secs_f64(),
             session: author.session.clone(),
@@ -241,7 +248,7 @@ fn is_id(name: &str) -> bool {
 }
 
 fn payload(staged: &StagedCall) -> Map<String, Value> {
-    let StagedCall { call, drift, expected_revision } = staged;
+    let StagedCall { call, drift, expected_revision, is_exact } = staged;
     let fields = |change: &Change| match change {
         Change::Add { content } => json!({ "action": "add", "content": content }),
         Change::Replace { old_text, content } => {
@@ -260,6 +267,9 @@ fn payload(staged: &StagedCall) -> Map<String, Value> {
     payload["target"] = call.target.name().into();
     if *drift == Drift::Allowed {
         payload["allow_drift"] = true.into();
+    }
+    if *is_exact {
+        payload["exact"] = true.into();
     }
     if let Some(revision) = expected_revision {
         payload["expected_revision"] = (*revision).into();
@@ -299,7 +309,12 @@ mod tests {
 
     fn call(content: &str) -> StagedCall {
         let changes = Changes::Single(Change::Add { content: content.into() });
-        StagedCall { call: Call { target: Target::User, changes }, drift: Drift::Refused, expected_revision: None }
+        StagedCall {
+            call: Call { target: Target::User, changes },
+            drift: Drift::Refused,
+            expected_revision: None,
+            is_exact: false,
+        }
     }
 
     fn now() -> SystemTime {
@@ -325,7 +340,12 @@ mod tests {
         let singles = changes.iter().cloned().map(|change| (Target::Memory, Changes::Single(change)));
         let batch = Changes::Batch { changes: changes.clone(), emptying: Emptying::Allowed };
         for (target, changes) in singles.chain([(Target::User, batch)]) {
-            let call = StagedCall { call: Call { target, changes }, drift: Drift::Allowed, expected_revision: Some(7) };
+            let call = StagedCall {
+                call: Call { target, changes },
+                drift: Drift::Allowed,
+                expected_revision: Some(7),
+                is_exact: true,
+            };
             let id = pending.stage(&call, &Author::default(), now()).unwrap();
             let mut again = Pending::new(folder.clone());
             let write = again.list(now()).unwrap().iter().find(|write| write.id == id).cloned().unwrap();
@@ -369,7 +389,10 @@ mod tests {
         assert_eq!(writes.len(), 1);
         let changes = Changes::Single(Change::Add { content: "tea".into() });
         let call = Call { target: Target::Memory, changes };
-        assert_eq!(writes[0].call(), Ok(StagedCall { call, drift: Drift::Refused, expected_revision: None }));
+        assert_eq!(
+            writes[0].call(),
+            Ok(StagedCall { call, drift: Drift::Refused, expected_revision: None, is_exact: false })
+        );
         assert!(!pending.discard("../../x").unwrap());
     }
 

@@ -38,8 +38,16 @@ pub enum SharedError {
         /// What is known.
         known: i32,
     },
+    /// It lets nobody in by that role and password.
+    #[error(
+        "the shared database does not let this host in ({0}): look at the role in `shared.url`, at `shared.password_env` and \
+         `shared.password_file`, which are read when the daemon starts, and at pg_hba.conf"
+    )]
+    Rejected(String),
     /// The role may not do it.
-    #[error("the role may not do that in the shared database ({0}); see docs/sharing.md for what it needs")]
+    #[error(
+        "the role may not do that in the shared database ({0}); see docs/sharing.md for what it needs, and whether it is a member of the space"
+    )]
     Forbidden(String),
     /// The space has no such store.
     #[error("{profile}'s {target} is not shared in the space {space:?}; `herma shared join` brings it there")]
@@ -66,7 +74,10 @@ impl SharedError {
     /// Of a connection that could not be made, or a question that changes nothing.
     pub(crate) fn of_question(error: &tokio_postgres::Error) -> Self {
         match Said::of(error) {
-            Said::Nothing => Self::Unreachable(words(error)),
+            Said::Nothing => match words(error) {
+                words if words.contains("password missing") => Self::Rejected(words),
+                words => Self::Unreachable(words),
+            },
             Said::GoesAway(words) => Self::Unreachable(words),
             Said::Refuses(error) => error,
         }
@@ -103,7 +114,9 @@ impl Said {
             _ if *code == SqlState::UNDEFINED_TABLE || *code == SqlState::INVALID_SCHEMA_NAME => {
                 Self::Refuses(SharedError::NoTables)
             }
-            Some("28") => Self::Refuses(SharedError::Forbidden(words)),
+            Some("28") => Self::Refuses(SharedError::Rejected(words)),
+            // The server is read-only: it failed over, or its disk is full.
+            _ if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Self::GoesAway(words),
             _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => Self::Refuses(SharedError::Forbidden(words)),
             _ => Self::Refuses(SharedError::Refused(words)),
         }

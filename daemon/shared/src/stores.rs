@@ -77,6 +77,8 @@ pub struct Held<'a> {
     key: StoreKey,
     /// Its revision.
     pub revision: u64,
+    /// Tells it from another store that took its place.
+    pub born: String,
     /// What is new in it.
     pub rows: Vec<Row>,
     /// Those of the writes that were asked for which were done before: their ids, with the revision.
@@ -88,9 +90,14 @@ impl Database {
     ///
     /// # Errors
     /// What the database says, or that it is unknown whether it was done.
-    pub async fn commit(&self, key: &StoreKey, base: u64, wanted: &[Wanted]) -> Result<Given, SharedError> {
+    pub async fn commit(
+        &self,
+        key: &StoreKey,
+        (base, born): (u64, &str),
+        wanted: &[Wanted],
+    ) -> Result<Given, SharedError> {
         let taken = self.take().await?;
-        let given = self.in_time(self.give(&taken, key, base, wanted), SharedError::Unsettled).await?;
+        let given = self.in_time(self.give(&taken, key, (base, born), wanted), SharedError::Unsettled).await?;
         taken.give_back();
         Ok(given)
     }
@@ -99,16 +106,17 @@ impl Database {
         &self,
         taken: &Taken<'_>,
         key: &StoreKey,
-        base: u64,
+        (base, born): (u64, &str),
         wanted: &[Wanted],
     ) -> Result<Given, SharedError> {
-        let Some(newest) = wanted.last() else { return Ok(Given::At(0.0)) };
-        let (entries, rows) = (texts(&newest.row.after), rows(wanted));
+        let (Some(oldest), Some(newest)) = (wanted.first(), wanted.last()) else { return Ok(Given::At(0.0)) };
+        let (before, entries, rows) = (texts(&oldest.row.before), texts(&newest.row.after), rows(wanted));
         let (space, host) = (&self.space.name, &self.space.host);
         let (base, after) = (signed(base), signed(newest.row.revision));
         let connection = taken.connection();
         let (statement, client) = (&connection.commit, &connection.client);
-        let said: [&(dyn ToSql + Sync); 8] = [space, &key.profile, &key.target, &base, &after, &entries, host, &rows];
+        let said: [&(dyn ToSql + Sync); 10] =
+            [space, &key.profile, &key.target, &base, &after, &entries, host, &rows, &before, &born];
         match client.query_opt(statement, &said).await {
             Ok(Some(row)) => Ok(Given::At(row.get(0))),
             Ok(None) => Ok(Given::Late),
@@ -142,7 +150,8 @@ impl Database {
             }
             let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
             let held = connection.client.query_opt(&connection.contend, &names).await.map_err(refused)?;
-            let revision = held.ok_or_else(|| self.no_store(key))?.get::<_, i64>(0);
+            let held = held.ok_or_else(|| self.no_store(key))?;
+            let (revision, born): (i64, String) = (held.get(0), held.get(1));
             let rows = since(self, connection, key, known, most).await?;
             let written = match writes.is_empty() {
                 true => Vec::new(),
@@ -152,10 +161,10 @@ impl Database {
                     found.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect()
                 }
             };
-            Ok((unsigned(revision), rows, written))
+            Ok((unsigned(revision), born, rows, written))
         };
-        let (revision, rows, written) = self.in_time(work, SharedError::Unreachable).await?;
-        Ok(Held { taken, key: key.clone(), revision, rows, written })
+        let (revision, born, rows, written) = self.in_time(work, SharedError::Unreachable).await?;
+        Ok(Held { taken, key: key.clone(), revision, born, rows, written })
     }
 
     /// What is new in a store behind a revision, oldest first, at most `most` of the newest.
@@ -242,7 +251,7 @@ impl Held<'_> {
         let work = async {
             let given = match wanted.is_empty() {
                 true => Given::At(0.0),
-                false => database.give(&self.taken, &self.key, self.revision, wanted).await?,
+                false => database.give(&self.taken, &self.key, (self.revision, &self.born), wanted).await?,
             };
             let ends = if matches!(given, Given::At(_)) && !wanted.is_empty() { "COMMIT" } else { "ROLLBACK" };
             let client = &self.taken.connection().client;

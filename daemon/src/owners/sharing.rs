@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herma_disk::file;
-use herma_memory::Target;
+use herma_memory::{Author, Entry, Row, Target};
 use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{mpsc, oneshot};
@@ -25,7 +25,7 @@ use writer::{Asked, WriterJob};
 use crate::data::config::{Config, SharedConfig};
 use crate::data::error::{Error, Outcome};
 use crate::owners::joined::Joined;
-use crate::owners::store::{Write, Written};
+use crate::owners::store::{Proposed, StoreHandle, Write, Written};
 use crate::owners::stores::Stores;
 
 /// Largest file with a password or certificates, in bytes.
@@ -86,7 +86,7 @@ impl Sharing {
 
     /// Whether a profile's stores are to be written through the database, or were, and nobody decided otherwise.
     pub(crate) fn covers(&self, profile: &str) -> bool {
-        self.shares(profile) || self.joined.has(profile)
+        self.shares(profile) || self.joined.has(profile) || self.joined.unknown.is_some()
     }
 
     /// Whether a profile was brought to the database.
@@ -100,7 +100,7 @@ impl Sharing {
             Some(Ok(database)) => Ok(database),
             Some(Err(words)) => Err(Error::Unavailable(format!("the shared database can't be used: {words}"))),
             None => Err(Error::Unavailable(
-                "nothing is shared here: the configuration has no [shared] (see docs/sharing.md)".to_owned(),
+                "nothing is shared here: the daemon has read no [shared] in its configuration (see docs/sharing.md); it reads it when it starts".to_owned(),
             )),
         }
     }
@@ -108,6 +108,11 @@ impl Sharing {
     /// How the database is.
     pub(crate) fn link(&self) -> LinkState {
         self.link.state()
+    }
+
+    /// Why a store can't be written whatever becomes of the database.
+    pub(crate) fn trouble(&self, profile: &str, target: Target) -> Option<SharedError> {
+        self.link.own_trouble(profile, target.name())
     }
 
     /// How a store is in the database, as it was seen last.
@@ -140,9 +145,35 @@ impl Sharing {
     pub(crate) async fn catch_up(&self, profile: &str, target: Target) -> Outcome<()> {
         self.check_ready(profile, target)?;
         let store = self.stores.get(profile, target)?;
-        let known = store.view().await?.revision;
-        let rows = self.database()?.since(&key(profile, target), known, self.revisions).await;
-        store.adopt(rows.map_err(Error::Shared)?).await
+        let rows = self.pull(self.database()?, &store, &key(profile, target)).await?;
+        store.adopt(rows).await
+    }
+
+    /// What is new in a store. One whose history does not go on where this host's ends is another one.
+    async fn pull(&self, database: &Database, store: &StoreHandle, key: &StoreKey) -> Outcome<Vec<Row>> {
+        if let Some(error) = self.link.trouble(&key.profile, key.target).filter(|error| !error.is_passing()) {
+            return Err(Error::Shared(error));
+        }
+        let here = Author { host: Some(self.config.host.clone()), ..Author::default() };
+        let Proposed { known, entries, .. } = store.propose(Vec::new(), Vec::new(), here).await?;
+        let rows = database.since(key, known.saturating_sub(1), self.revisions).await;
+        if let Err(error) = rows.as_ref()
+            && error.is_passing()
+        {
+            self.link.failed(error);
+        }
+        let mut rows = rows.map_err(Error::Shared)?;
+        match goes_on(known, &entries, &mut rows) {
+            true => Ok(rows),
+            false => Err(Error::Shared(self.is_another(key))),
+        }
+    }
+
+    /// Remembers that a store is not the one that this host joined, until it joins again.
+    fn is_another(&self, key: &StoreKey) -> SharedError {
+        let error = another(key, "its history is not the one that this host knows");
+        self.link.troubled(&key.profile, key.target, Some(error.clone()), true);
+        error
     }
 
     /// Has a write get a revision. `id` names it where it may have been done before.
@@ -193,7 +224,7 @@ impl Sharing {
 
     fn writer(self: &Arc<Self>, profile: &str, target: Target) -> Outcome<mpsc::Sender<WriterJob>> {
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(writer) = writers.get(&(profile.to_owned(), target)) {
+        if let Some(writer) = writers.get(&(profile.to_owned(), target)).filter(|writer| !writer.is_closed()) {
             return Ok(writer.clone());
         }
         let store = self.stores.get(profile, target)?;
@@ -241,6 +272,16 @@ fn secret(path: &Path, key: &str) -> Result<String, String> {
         Ok(None) => Err(format!("{} (`{key}`) is not there", path.display())),
         Err(error) => Err(format!("`{key}`: {error}")),
     }
+}
+
+/// Whether what is new in a store goes on where this host's knowledge of it ends. Takes the revision away that is
+/// known; where that is not kept there any more nobody can say.
+fn goes_on(known: u64, entries: &[Entry], rows: &mut Vec<Row>) -> bool {
+    let before = rows.iter().position(|row| row.revision > known).unwrap_or(rows.len());
+    let known_rows: Vec<Row> = rows.drain(..before).collect();
+    let is_same = known_rows.last().is_none_or(|row| row.revision != known || *row.after == *entries);
+    let follows = rows.first().is_none_or(|row| row.revision != known + 1 || *row.before == *entries);
+    is_same && follows
 }
 
 /// What is said of a store that is not the one that this host joined.

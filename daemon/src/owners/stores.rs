@@ -87,7 +87,7 @@ impl Stores {
             policy: Arc::clone(&self.policy),
             events: self.events.clone(),
             watch: Arc::clone(&self.watch),
-            is_shared: self.joined.has(profile),
+            is_shared: self.joined.has(profile) || self.joined.unknown.is_some(),
         };
         let handle = StoreHandle::start(context).map_err(|error| {
             tracing::error!("no thread for a store: {error}");

@@ -87,7 +87,7 @@ fn output(error: &SpillError) -> (ErrorKind, Value) {
 
 fn shared(error: &SharedError) -> ErrorKind {
     match error {
-        SharedError::Forbidden(_) => ErrorKind::PermissionDenied,
+        SharedError::Forbidden(_) | SharedError::Rejected(_) => ErrorKind::PermissionDenied,
         SharedError::Refused(_) => ErrorKind::StorageFailed,
         _ => ErrorKind::Unavailable,
     }

@@ -103,25 +103,32 @@ fn what_is_kept_meanwhile_is_judged_when_the_database_is_back() {
     let replace = |old: &str, new: &str| json!({ "target": "user", "old_text": old, "content": new });
     assert_eq!(one.ask("memory.replace", &replace("tea", "likes coffee"))["shared"], false);
     assert_eq!(one.ask("memory.replace", &replace("cat", "owns two cats"))["shared"], false);
+    // One that extends what another host changes meanwhile, too.
+    assert_eq!(one.ask("memory.replace", &replace("reads at night", "reads at night, in bed"))["shared"], false);
     // What this host would refuse by what it knows is refused at once.
     assert_eq!(one.ask("memory.replace", &replace("nowhere", "x"))["success"], false);
     // Undo is for what all have.
     assert_eq!(one.refused("memory.undo", &json!({ "target": "user" })), "unavailable");
-    assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 3);
+    assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 4);
     assert_eq!(one.entries(), ["likes tea", "owns a cat", "reads at night"]);
     other.ask("memory.replace", &replace("likes tea", "likes green tea"));
+    other.ask("memory.replace", &replace("reads at night", "reads at night, rarely"));
     one.restart();
-    assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 3);
+    assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 4);
     one.line.mend();
     eventually("the queue is empty", || {
         one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().is_empty().then_some(())
     });
     let entries = converged(&[&one, &other]);
-    let expected = ["likes green tea", "owns two cats", "plays chess", "reads at night"].map(str::to_owned);
+    let expected = ["likes green tea", "owns two cats", "plays chess", "reads at night, rarely"].map(str::to_owned);
     assert_eq!(entries, expected.into());
     let pending = one.ask("memory.pending", &json!({}))["pending"].clone();
-    assert_eq!(pending.as_array().unwrap().len(), 1, "{pending}");
+    assert_eq!(pending.as_array().unwrap().len(), 2, "{pending}");
     assert_eq!(pending[0]["payload"]["content"], "likes coffee");
+    // Nor does an approval hit another entry.
+    let approved = one.ask("memory.approve", &json!({ "all": true }));
+    assert_eq!(approved["failed"].as_array().unwrap().len(), 2, "{approved}");
+    assert_eq!(converged(&[&one, &other]).len(), 4);
     // A later write is shared at once again.
     assert_eq!(one.add("last")["shared"], true);
 }

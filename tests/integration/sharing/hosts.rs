@@ -99,6 +99,9 @@ fn what_a_person_or_hermes_writes_into_the_file_goes_to_all() {
     let entries = converged(&[&one, &other]);
     assert!(entries.contains("while it slept") && entries.len() == 4, "{entries:?}");
     one.home.write_store(Target::User, b"");
+    eventually("an emptied file is put back", || (one.home.entries(Target::User).len() == 4).then_some(()));
+    std::fs::remove_file(one.home.store(Target::User)).unwrap();
+    eventually("a file that is gone is put back", || (one.home.entries(Target::User).len() == 4).then_some(()));
     one.add("and then");
     assert_eq!(converged(&[&one, &other]).len(), 5);
 }

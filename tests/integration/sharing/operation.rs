@@ -82,6 +82,34 @@ fn a_backup_comes_back_and_an_older_one_is_noticed() {
 }
 
 #[test]
+fn an_older_backup_is_noticed_also_once_its_revisions_caught_up() {
+    let Some(server) = server() else { return };
+    let (mut one, mut other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+    one.add("likes tea");
+    other.holds(&["likes tea"]);
+    let dump = server.tool("pg_dump").args(["--clean", "--if-exists", "--schema=herma", "herma"]).output().unwrap();
+    one.kill();
+    ["only b 1", "only b 2"].iter().for_each(|text| drop(other.add(text)));
+    other.holds(&["likes tea", "only b 1", "only b 2"]);
+    other.kill();
+    server.restore("herma", &dump.stdout);
+    one.restart();
+    one.is("up");
+    ["new a 1", "new a 2"].iter().for_each(|text| drop(one.add(text)));
+    other.restart();
+    let words = eventually("another history is noticed", || {
+        let stores = other.ask("shared.status", &json!({}))["stores"].clone();
+        stores[1]["error"].as_str().map(str::to_owned)
+    });
+    assert!(words.contains("its history is not the one"), "{words}");
+    assert_eq!(other.refused("memory.add", &json!({ "target": "user", "content": "x" })), "storage_failed");
+    assert_eq!(other.entries(), ["likes tea", "only b 1", "only b 2"]);
+    let joined = other.ask("shared.join", &json!({}));
+    assert_eq!(joined["stores"][1]["brought"], json!(["only b 1", "only b 2"]));
+    assert_eq!(converged(&[&one, &other]).len(), 5);
+}
+
+#[test]
 fn who_leaves_keeps_all_and_writes_alone() {
     let Some(server) = server() else { return };
     let (mut one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));

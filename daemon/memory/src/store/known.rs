@@ -43,12 +43,20 @@ pub(super) struct Known {
     pub(super) unwritten: Vec<Row>,
     /// Of a shared store: what another program made of its entries, which has no revision yet.
     pub(super) held: Option<Arc<[Entry]>>,
+    /// Of a shared store: what the file held when all in it had a revision, where that is not `entries`: an edit
+    /// got its revision, and the disk has not followed yet.
+    pub(super) accounted: Option<Arc<[Entry]>>,
 }
 
 impl Known {
     /// What the file is to hold.
     pub(super) fn wanted(&self) -> &Arc<[Entry]> {
-        self.held.as_ref().unwrap_or(&self.entries)
+        self.held.as_ref().unwrap_or(self.base())
+    }
+
+    /// What an edit of the file is an edit of.
+    pub(super) fn base(&self) -> &Arc<[Entry]> {
+        self.accounted.as_ref().unwrap_or(&self.entries)
     }
 
     /// The file holds the newest revision, and the journal has it.
@@ -149,6 +157,7 @@ impl Store {
             behind: None,
             unwritten: Vec::new(),
             held: None,
+            accounted: None,
         };
         match journal.newest() {
             None if self.is_shared => known.hold(found),

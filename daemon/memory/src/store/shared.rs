@@ -29,7 +29,7 @@ impl Known {
     pub(super) fn on_top_of(&self, now: &Arc<[Entry]>) -> Arc<[Entry]> {
         match &self.held {
             None => Arc::clone(now),
-            Some(held) => put_on(now, &self.entries, held).into(),
+            Some(held) => put_on(now, self.base(), held).into(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Known {
         };
         // What is shared is kept in a database, and those know no NUL.
         let edited: Vec<Entry> = edited.into_iter().map(without_nul).collect();
-        self.held = (*edited != *self.entries).then(|| edited.as_slice().into());
+        self.held = (*edited != **self.base()).then(|| edited.as_slice().into());
         self.behind = (edited != found).then(|| found.into());
         self.durable = false;
     }
@@ -127,22 +127,33 @@ impl Store {
     /// # Errors
     /// A file that can't be read.
     pub fn propose(&mut self, given: &[Row], host: &Author) -> Result<Proposal<'_>, StoreError> {
-        self.refresh()?;
+        // What was given is taken first: an edit that is held may be among it.
+        self.adopt(given)?;
         let mut draft = Draft::on(self);
-        let newest = self.newest_given();
-        let given = given.iter().filter(|row| row.revision > newest);
-        draft.rows = self.ahead.iter().chain(given).cloned().collect();
+        draft.rows = self.ahead.clone();
         if let Some(newest) = draft.rows.last() {
             (draft.entries, draft.revision) = (Arc::clone(&newest.after), newest.revision);
         }
         let given = draft.rows.len();
-        if let Some(Known { entries: base, held: Some(held), .. }) = &self.known {
-            let merged = put_on(&draft.entries, base, held);
+        if let Some(known) = &self.known
+            && let Some(held) = &known.held
+        {
+            let merged = put_on(&draft.entries, known.base(), held);
             if *merged != *draft.entries {
                 draft.add(Action::External, host.clone(), merged.into());
             }
         }
         Ok(Proposal { store: self, draft, given })
+    }
+
+    /// The newest revision that is known, and the entries at it, without what is held.
+    #[must_use]
+    pub fn newest(&self) -> (u64, Arc<[Entry]>) {
+        match (self.ahead.last(), &self.known) {
+            (Some(row), _) => (row.revision, Arc::clone(&row.after)),
+            (None, Some(known)) => (known.revision, Arc::clone(&known.entries)),
+            (None, None) => (0, Arc::default()),
+        }
     }
 
     /// The newest revision that was given, as far as it is known.
@@ -160,16 +171,25 @@ impl Store {
         let newest = self.newest_given();
         let new = given.iter().filter(|row| row.revision > newest);
         for row in new {
+            // An edit that was held here got its revision: what comes behind it is no more below it.
+            if let Some(known) = self.known.as_mut().filter(|_| row.action == Action::External)
+                && let Some(held) = known.held.take_if(|held| {
+                    *put_on(&row.before, known.accounted.as_ref().unwrap_or(&known.entries), held) == *row.after
+                })
+            {
+                known.accounted = Some(held);
+            }
             self.events.push(Event::of(row));
             self.ahead.push(row.clone());
         }
         Ok(())
     }
 
-    /// Whether revisions were taken that are not on the disk yet.
+    /// Whether the disk lacks something: revisions that were taken, or a file that has to be put back.
     #[must_use]
-    pub const fn is_ahead(&self) -> bool {
-        !self.ahead.is_empty()
+    pub fn is_ahead(&self) -> bool {
+        let is_behind = self.known.as_ref().is_some_and(|known| known.behind.is_some());
+        !self.ahead.is_empty() || self.is_shared && is_behind
     }
 
     /// Puts the revisions that were taken on the disk. What another program wrote meanwhile stays on top of them.
@@ -178,7 +198,7 @@ impl Store {
     /// # Errors
     /// A file that can't be read or written; the store is read again then before anything else.
     pub fn settle(&mut self) -> Result<bool, StoreError> {
-        if self.ahead.is_empty() {
+        if !self.is_ahead() {
             return Ok(true);
         }
         let Some(lock) = self.locked()? else { return Ok(false) };
@@ -209,7 +229,7 @@ impl Store {
                 let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
                 rows.iter_mut().for_each(|row| row.replaced = replaced);
                 let text = join(&newest.after);
-                let staged = match known.entries == newest.after {
+                let staged = match *known.wanted() == newest.after {
                     true => None,
                     false => Some(file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?),
                 };
@@ -219,7 +239,7 @@ impl Store {
                 // The file first: beside a journal that has the new revisions, the edit alone would look as if
                 // it had taken out what they brought. No row may claim the file either.
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
-                let merged = put_on(&newest.after, &known.entries, &held);
+                let merged = put_on(&newest.after, known.base(), &held);
                 let placed = match *merged == *held {
                     true => None,
                     false => {
@@ -241,6 +261,7 @@ impl Store {
             self.replaced.extend(known.placed.replace(placed));
         }
         (known.entries, known.revision, known.durable) = (Arc::clone(&newest.after), newest.revision, true);
+        known.accounted = None;
         self.known = Some(known);
         Ok(())
     }

@@ -116,6 +116,7 @@ impl<'a> Transaction<'a> {
             behind: None,
             unwritten: Vec::new(),
             held: None,
+            accounted: None,
         });
         self.store.events.extend(events);
         Ok(())

@@ -1,12 +1,13 @@
 //! What is asked of the tables of stores.
 
-/// Gives revisions in one statement, if the store is still at the one that they begin with, and tells the
-/// other hosts. Parameters: space, profile, target, the revision before, the one after, the entries after,
-/// the host, and the rows as JSON.
+/// Gives revisions in one statement, if the store is still what they begin with, by revision, entries and birth, and
+/// tells the other hosts. Parameters: space, profile, target, the revision before, the one after, the entries after,
+/// the host, the rows as JSON, the entries before, and what tells the store from another one.
 pub(crate) const COMMIT: &str = "
 WITH moved AS (
     UPDATE herma.store SET revision = $5, entries = $6::text::jsonb, changed_at = clock_timestamp()
-    WHERE space = $1 AND profile = $2 AND target = $3 AND revision = $4
+    WHERE space = $1 AND profile = $2 AND target = $3 AND revision = $4 AND entries = $9::text::jsonb
+        AND born::text = $10
     RETURNING changed_at
 ), kept AS (
     INSERT INTO herma.journal
@@ -22,7 +23,7 @@ FROM moved";
 
 /// Holds a store for whoever changes it next, and says at which revision it is.
 pub(crate) const CONTEND: &str = "
-SELECT revision FROM herma.store WHERE space = $1 AND profile = $2 AND target = $3 FOR UPDATE";
+SELECT revision, born::text FROM herma.store WHERE space = $1 AND profile = $2 AND target = $3 FOR UPDATE";
 
 /// The revisions of a store behind one, oldest first, at most so many of the newest.
 pub(crate) const SINCE: &str = "

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use herma_memory::entries::chars;
 use herma_memory::{Action, Author, Entry, Replaced, Row, Target};
-use herma_shared::SharedError;
-use herma_shared::stores::{Given, Wanted};
+use herma_shared::stores::{Given, StoreKey, Wanted};
 
 use super::{Sharing, address, key};
 use crate::data::error::{Error, Outcome};
@@ -82,15 +81,29 @@ impl Sharing {
         self.joined.join(profile, born)?;
         self.link.answered();
         for target in Target::ALL {
-            self.link.troubled(profile, target.name(), None);
+            self.link.joined(profile, target.name());
             self.sync(profile, target, None);
         }
         Ok(brought)
     }
 
+    /// Whether the store of the database is the one that this host joined.
+    async fn is_mine(&self, key: &StoreKey) -> Outcome<bool> {
+        let born = self.joined.born(&key.profile, key.target);
+        let standings = self.database()?.standings().await.map_err(Error::Shared)?;
+        let own = standings.iter().find(|one| one.profile == key.profile && one.target == key.target);
+        Ok(own.is_some_and(|own| Some(&own.born) == born.as_ref()))
+    }
+
     async fn bring(&self, profile: &str, target: Target) -> Outcome<JoinedStore> {
         let (database, store, key) = (self.database()?, self.stores.get(profile, target)?, key(profile, target));
         let limit = self.stores.limit(profile, target);
+        // Who shares it already takes what is new, and brings nothing.
+        if self.joined.has(profile) && self.is_mine(&key).await? && self.catch_up(profile, target).await.is_ok() {
+            let view = store.view().await?;
+            let (revision, found) = (view.revision, view.entries.len());
+            return Ok(JoinedStore { target, revision, found, brought: Vec::new(), left_out: Vec::new() });
+        }
         for _ in 0..ATTEMPTS {
             let view = store.view().await?;
             let held = database.hold(&key, 0, self.revisions, &[], true).await.map_err(Error::Shared)?;
@@ -152,13 +165,8 @@ impl Sharing {
         }
         // What others wrote until now comes along, if it can.
         for target in Target::ALL {
-            let store = self.stores.get(profile, target)?;
-            if let (Ok(database), Ok(view)) = (self.database(), store.view().await) {
-                let rows: Result<Vec<Row>, SharedError> =
-                    database.since(&key(profile, target), view.revision, self.revisions).await;
-                if let Ok(rows) = rows {
-                    store.adopt(rows).await?;
-                }
+            if let Err(error) = self.catch_up(profile, target).await {
+                tracing::debug!("{profile}'s {target} is left as it is here: {error}");
             }
         }
         self.joined.leave(profile)?;

@@ -44,6 +44,8 @@ struct Seen {
     same_at: Option<Instant>,
     /// Why it can't be written, whatever becomes of the database.
     trouble: Option<SharedError>,
+    /// It stays so until the profile joins again.
+    stays: bool,
 }
 
 impl Default for Link {
@@ -90,13 +92,27 @@ impl Link {
         let state = self.state();
         match state.is_up {
             Some(false) => state.error,
-            _ => self.seen(profile, target, |seen| seen.trouble.clone()),
+            _ => self.own_trouble(profile, target),
         }
     }
 
-    /// A store can't be written, or can again.
-    pub(super) fn troubled(&self, profile: &str, target: &str, trouble: Option<SharedError>) {
+    /// Why a store can't be written whatever becomes of the database.
+    pub(super) fn own_trouble(&self, profile: &str, target: &str) -> Option<SharedError> {
+        self.seen(profile, target, |seen| seen.trouble.clone())
+    }
+
+    /// The profile joined anew: what was wrong with its store is over.
+    pub(super) fn joined(&self, profile: &str, target: &str) {
+        self.seen(profile, target, |seen| *seen = Seen::default());
+    }
+
+    /// A store can't be written, or can again; one that `stays` so can't until the profile joins again.
+    pub(super) fn troubled(&self, profile: &str, target: &str, trouble: Option<SharedError>, stays: bool) {
         self.seen(profile, target, |seen| {
+            if seen.stays {
+                return;
+            }
+            seen.stays = stays;
             if let Some(error) = trouble.as_ref().filter(|error| seen.trouble.as_ref() != Some(error)) {
                 tracing::error!("{error}");
             }
@@ -151,8 +167,11 @@ mod tests {
         assert_eq!(link.trouble("p", "user"), Some(SharedError::Unreachable("gone".into())));
         link.answered();
         assert_eq!(*returns.borrow(), 1);
-        link.troubled("p", "user", Some(SharedError::Refused("another".into())));
+        link.troubled("p", "user", Some(SharedError::Refused("another".into())), true);
+        link.troubled("p", "user", None, false);
         assert!(link.trouble("p", "user").is_some() && link.trouble("p", "memory").is_none());
+        link.joined("p", "user");
+        assert!(link.trouble("p", "user").is_none());
         link.is_same("p", "user", 3);
         assert!(link.stale_s("p", "user").is_some_and(|age| age < 5.0));
     }

@@ -15,8 +15,11 @@ impl Sharing {
     pub(crate) async fn poll(self: Arc<Self>) {
         let Some(Ok(database)) = self.database.clone() else { return };
         let mut hints: Option<Hints> = None;
+        let mut comes_back = true;
         loop {
-            match self.look(&database).await {
+            let looked = self.look(&database, comes_back).await;
+            comes_back = looked.is_err();
+            match looked {
                 Ok(()) => {
                     self.link.answered();
                     if hints.is_none() {
@@ -54,7 +57,7 @@ impl Sharing {
         }
     }
 
-    async fn look(self: &Arc<Self>, database: &Database) -> Result<(), SharedError> {
+    async fn look(self: &Arc<Self>, database: &Database, comes_back: bool) -> Result<(), SharedError> {
         let profiles = self.joined.profiles();
         let mut known = Vec::new();
         for (profile, target) in profiles.iter().flat_map(|profile| Target::ALL.map(|target| (profile, target))) {
@@ -75,10 +78,15 @@ impl Sharing {
                 Some(found) if found.revision < revision => Some("it is at an earlier revision than it was"),
                 Some(_) => None,
             };
-            self.link.troubled(profile, target.name(), trouble.map(|words| another(&key(profile, target), words)));
-            let (Some(found), None) = (found, trouble) else { continue };
+            // A number that caught up would hide it.
+            let stays = found.is_some_and(|found| Some(&found.born) == born.as_ref());
+            let trouble = trouble.map(|words| another(&key(profile, target), words));
+            let is_troubled = trouble.is_some();
+            self.link.troubled(profile, target.name(), trouble, stays && is_troubled);
+            let Some(found) = found.filter(|_| !is_troubled) else { continue };
             let holds = store.holds_an_edit().await.unwrap_or(false);
-            let is_same = found.revision == revision && !holds;
+            // Who comes back looks whether it is still the same history.
+            let is_same = found.revision == revision && !holds && !comes_back;
             let standing = Standing { revision: found.revision, born: found.born.clone() };
             self.link.stands(profile, target.name(), standing, is_same);
             if !is_same {

@@ -2,7 +2,7 @@
 //! takes the store for what this host knows of it; who was late, or doesn't know whether it was done, holds the
 //! store, reads what is new and tries on top of that.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use herma_shared::stores::{Given, StoreKey, Wanted};
 use herma_shared::{Database, SharedError};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Sharing, another};
+use super::{Sharing, goes_on};
 use crate::data::config::SharedConfig;
 use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
@@ -85,9 +85,15 @@ pub(super) async fn serve(
             }
             next = (asked.len() < GROUP).then(|| jobs.try_recv().ok()).flatten();
         }
+        // What may have been done before is asked by itself.
+        let (again, asked): (Vec<Asked>, Vec<Asked>) = asked.into_iter().partition(|one| one.is_again);
+        let writes = !asked.is_empty() || !again.is_empty();
+        for one in again {
+            writer.write(vec![one]).await;
+        }
         if !asked.is_empty() {
             writer.write(asked).await;
-        } else if syncs {
+        } else if syncs && !writes {
             writer.sync().await;
         }
     }
@@ -156,10 +162,7 @@ impl Writer {
         let holds = self.store.holds_an_edit().await.unwrap_or(false);
         let synced = match holds {
             true => self.settle(Vec::new(), &[], false).await.map(|settled| settled.rows),
-            false => match self.store.view().await {
-                Ok(view) => self.since(view.revision).await.map_err(Error::Shared),
-                Err(error) => Err(error),
-            },
+            false => self.sharing.pull(&self.database, &self.store, &self.key).await,
         };
         match synced {
             Ok(rows) if rows.is_empty() => {
@@ -178,8 +181,9 @@ impl Writer {
         }
     }
 
-    async fn since(&self, revision: u64) -> Result<Vec<Row>, SharedError> {
-        self.heard(self.database.since(&self.key, revision, self.sharing.revisions).await)
+    /// What tells the store that this host joined from another one.
+    fn born(&self) -> String {
+        self.sharing.joined.born(&self.key.profile, self.key.target).unwrap_or_default()
     }
 
     fn adopted(&mut self, adopted: Outcome<()>, revision: u64) {
@@ -204,12 +208,16 @@ impl Writer {
             let wanted = wanted(&proposed, ids);
             let given = match wanted.is_empty() {
                 // Nothing to give, but is it still true?
-                true => match self.since(proposed.base).await {
+                true => match self.sharing.pull(&self.database, &self.store, &self.key).await {
                     Ok(rows) if rows.is_empty() => return Ok(Settled { proposed, rows }),
                     Ok(_) => Ok(Given::Late),
-                    Err(error) => Err(error),
+                    Err(Error::Shared(error)) => Err(error),
+                    Err(error) => return Err(error),
                 },
-                false => self.heard(self.database.commit(&self.key, proposed.base, &wanted).await),
+                false => {
+                    let born = self.born();
+                    self.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
+                }
             };
             match given {
                 Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
@@ -238,18 +246,19 @@ impl Writer {
     /// Holds the store and tries on top of what is new.
     async fn try_held(&self, last: Proposed, ids: &[String], doubtful: bool, here: &Author) -> Outcome<Tried> {
         let asks = if doubtful { ids } else { &[] };
-        let held = self.database.hold(&self.key, last.known, self.sharing.revisions, asks, false).await;
-        let held = match self.heard(held) {
+        // With the newest one that is known, which has to be the same there.
+        let behind = last.known.saturating_sub(1);
+        let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
+        let mut held = match self.heard(held) {
             Ok(held) => held,
             Err(error) if error.is_passing() => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
             }
             Err(error) => return Err(Error::Shared(error)),
         };
-        if held.revision < last.known {
-            let error = another(&self.key, "it is at an earlier revision than it was");
-            self.sharing.link.troubled(&self.key.profile, self.key.target, Some(error.clone()));
-            return Err(Error::Shared(error));
+        let is_mine = held.born == self.born() && held.revision >= last.known;
+        if !is_mine || !goes_on(last.known, &last.entries, &mut held.rows) {
+            return Err(Error::Shared(self.sharing.is_another(&self.key)));
         }
         if !held.written.is_empty() {
             // What is given together is given as a whole.
@@ -322,7 +331,8 @@ fn wanted(proposed: &Proposed, ids: &[String]) -> Vec<Wanted> {
     let edit = proposed.edit.clone().map(|row| {
         // What another program wrote has a name by what it is: twice the same on top of the same is one.
         let host = row.author.host.clone().unwrap_or_default();
-        (format!("{host}-edit-{}-{:016x}", row.revision, RandomState::new().hash_one(&row.after)), row)
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&row.before, &row.after));
+        (format!("{host}-edit-{}-{hash:016x}", row.revision), row)
     });
     edit.into_iter().chain(named).map(|(write_id, row)| Wanted::new(write_id, row)).collect()
 }

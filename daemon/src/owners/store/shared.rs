@@ -1,9 +1,10 @@
 //! What a store is asked whose revisions are given by a database: what the changes would make of it, and to
 //! take the revisions that were given. Neither waits for the database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use herma_memory::{Author, Row};
+use herma_memory::{Author, Entry, Row};
 use tokio::sync::oneshot;
 
 use super::worker::{PAUSE, StoreWorker, done};
@@ -48,6 +49,8 @@ pub(super) struct Wish {
 pub(crate) struct Proposed {
     /// The newest revision that is known here.
     pub known: u64,
+    /// The entries at that one.
+    pub entries: Arc<[Entry]>,
     /// The revision that they begin with.
     pub base: u64,
     /// What another program wrote, as a revision of its own in front.
@@ -179,7 +182,12 @@ impl StoreWorker {
     /// Puts on the disk what was given elsewhere; where that can't be done now it is tried again.
     pub(super) fn settle(&mut self) {
         self.settle_at = match self.store.settle() {
-            Ok(true) => None,
+            Ok(true) => {
+                if let Err(error) = self.store.maintain() {
+                    tracing::warn!(target = %self.context.target, "the journal stays long: {error}");
+                }
+                None
+            }
             Ok(false) => Some(sync::now() + SETTLED),
             Err(error) => {
                 let (profile, target) = (&self.context.profile, self.context.target);
@@ -191,7 +199,8 @@ impl StoreWorker {
 
     fn propose(&mut self, wish: Wish) -> Outcome<Proposed> {
         let Wish { given, writes, here } = wish;
-        let known = self.store.view().map_err(Error::from)?.revision;
+        self.store.view().map_err(Error::from)?;
+        let (known, entries) = self.store.newest();
         let newest = given.last().map_or(known, |row| row.revision.max(known));
         let mut proposal = self.store.propose(&given, &here).map_err(Error::from)?;
         let edit = proposal.rows().last().cloned();
@@ -210,7 +219,7 @@ impl StoreWorker {
             let row = proposal.rows().get(before).cloned();
             results.push((write, written, row));
         }
-        Ok(Proposed { known, base: newest, edit, writes: results })
+        Ok(Proposed { known, entries, base: newest, edit, writes: results })
     }
 
     /// Tries something until no other program holds the lock. Readers are answered meanwhile.

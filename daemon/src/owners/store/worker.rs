@@ -206,6 +206,9 @@ impl StoreWorker {
         if let Err(error) = self.store.look() {
             tracing::debug!(target = %self.context.target, "{error}");
         }
+        if self.store.is_ahead() {
+            self.settle_at.get_or_insert_with(sync::now);
+        }
         if self.is_writing {
             self.is_writing = false;
             self.context.watch.resume(self.context.paths.folder());

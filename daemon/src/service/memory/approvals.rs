@@ -9,6 +9,7 @@ use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::tool::Call;
 use herma_memory::{Author, Edit, Refusal, Target, View};
 
+use super::queue::{Judged, judge};
 use super::staged::lock;
 use super::{MemoryService, WriteOutcome, WriteRequest};
 use crate::data::error::{Error, Outcome};
@@ -57,7 +58,7 @@ impl MemoryService {
         if !caller.token.take() {
             return Err(Error::Cancelled("nobody waits for the write any more"));
         }
-        let call = StagedCall { call: Call { target, changes }, drift, expected_revision };
+        let call = StagedCall { call: Call { target, changes }, drift, expected_revision, is_exact: false };
         let staged =
             blocking("staging a write", move || match lock(&waiting).stage(&call, &author, SystemTime::now()) {
                 Ok(id) => Ok(Ok(id)),
@@ -137,7 +138,16 @@ impl MemoryService {
 
     async fn replay(&self, caller: &Caller, staged: &PendingWrite) -> Outcome<WriteOutcome> {
         match staged.call() {
-            Ok(StagedCall { call: Call { target, changes }, drift, expected_revision }) => {
+            Ok(call)
+                if call.is_exact
+                    && judge(&call, &self.view(caller.profile(), staged.target()).await?.entries)
+                        == Judged::Changed =>
+            {
+                let words =
+                    "what it was meant to change is not there any more; reject it, or write what you want instead";
+                Ok(WriteOutcome::refused(Refusal::NotStaged(words.to_owned()), None))
+            }
+            Ok(StagedCall { call: Call { target, changes }, drift, expected_revision, .. }) => {
                 let (session, agent) = (staged.session.clone(), staged.agent.clone());
                 let author = Author { session, agent, host: None };
                 self.write(caller, target, Edit::Change { changes, drift }, expected_revision, author).await

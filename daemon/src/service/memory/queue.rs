@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 use herma_memory::change::{self, Change, Changes, Rules};
 use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::{Author, Edit, Entry, Refusal, Target, View};
-use herma_shared::SharedError;
 use tokio::sync::Notify;
 
 use super::staged::lock;
@@ -52,7 +51,7 @@ impl Queues {
 
 /// Whether what a write meant is still there.
 #[derive(Debug, PartialEq, Eq)]
-enum Judged {
+pub(super) enum Judged {
     /// It can be tried.
     Same,
     /// What it would change has changed.
@@ -67,7 +66,7 @@ impl MemoryService {
         caller: &Caller,
         call: StagedCall,
         author: Author,
-        why: &SharedError,
+        why: String,
     ) -> Outcome<WriteOutcome> {
         let (profile, target) = (caller.profile(), call.call.target);
         let view = self.view(profile, target).await?;
@@ -77,6 +76,9 @@ impl MemoryService {
             Ok(applied) => applied,
             Err(refusal) => return Ok(WriteOutcome::refused(refusal, Some(view))),
         };
+        if !caller.token.take() {
+            return Err(Error::Cancelled("nobody waits for the write any more"));
+        }
         let call = exact(call, &view);
         let queue = self.queues.of_profile(profile);
         let staged = blocking("keeping a write", move || match lock(&queue).stage(&call, &author, SystemTime::now()) {
@@ -89,7 +91,7 @@ impl MemoryService {
         Ok(match staged.await? {
             Ok(id) => {
                 self.queues.kept.notify_one();
-                WriteOutcome::Queued { id, target, findings: applied.warnings, why: why.to_string() }
+                WriteOutcome::Queued { id, target, findings: applied.warnings, why }
             }
             Err(refusal) => WriteOutcome::refused(refusal, None),
         })
@@ -162,26 +164,35 @@ impl MemoryService {
         let id = format!("{}-queued-{}-{:x}", self.sharing.config().host, queued.id, queued.created_at.to_bits());
         let Ok(call) = queued.call() else { return self.to_person(profile, queued).await };
         let target = call.call.target;
-        // What others did meanwhile has to be known before it is asked whether it changed anything.
-        self.sharing.catch_up(profile, target).await?;
-        let view = self.view(profile, target).await?;
-        let is_done = self.sharing.was_written(profile, target, &id).await?;
-        if !is_done && judge(&call, &view.entries) == Judged::Changed {
-            return self.to_person(profile, queued).await;
-        }
         let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
-        let write = Write {
-            edit: Edit::Change { changes: call.call.changes.clone(), drift: call.drift },
-            author,
-            expected_revision: call.expected_revision,
-            token: CommitToken::default(),
-        };
-        let is_applied = is_done
-            || match self.sharing.write(profile, target, write, Some(id)).await {
-                Ok(written) => written.outcome.is_ok(),
-                Err(Error::StaleRevision { .. }) => false,
+        let mut is_applied = None;
+        while is_applied.is_none() {
+            // What others did meanwhile has to be known before it is asked whether it changed anything.
+            self.sharing.catch_up(profile, target).await?;
+            let view = self.view(profile, target).await?;
+            if self.sharing.was_written(profile, target, &id).await? {
+                is_applied = Some(true);
+                break;
+            }
+            let is_stale = call.expected_revision.is_some_and(|expected| expected != view.revision);
+            if is_stale || judge(&call, &view.entries) == Judged::Changed {
+                is_applied = Some(false);
+                break;
+            }
+            let write = Write {
+                edit: Edit::Change { changes: call.call.changes.clone(), drift: call.drift },
+                author: author.clone(),
+                // It was judged by this one.
+                expected_revision: Some(view.revision),
+                token: CommitToken::default(),
+            };
+            is_applied = match self.sharing.write(profile, target, write, Some(id.clone())).await {
+                Ok(written) => Some(written.outcome.is_ok()),
+                Err(Error::StaleRevision { .. }) => None,
                 Err(error) => return Err(error),
             };
+        }
+        let is_applied = is_applied.unwrap_or(false);
         match is_applied {
             true => {
                 tracing::info!(profile, id = queued.id, "a write that waited for the shared database is done");
@@ -196,7 +207,7 @@ impl MemoryService {
         let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
         match queued.call() {
             Ok(call) => {
-                let call = StagedCall { expected_revision: None, ..call };
+                let call = StagedCall { expected_revision: None, is_exact: true, ..call };
                 let id = self.stage_call(profile, call, author).await?;
                 tracing::warn!(profile, id, "a write that waited for the shared database waits for a person now");
             }
@@ -237,27 +248,24 @@ fn exact(call: StagedCall, view: &View) -> StagedCall {
     call
 }
 
-/// Whether the entries that a call would change are still there as they were. An entry that the call itself
-/// brings counts as there.
-fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
+/// Whether the entries that a call would change are still there as they were. What an operation of a batch brings
+/// counts as there for those behind it.
+pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
     let changes = match &call.call.changes {
         Changes::Single(change) => std::slice::from_ref(change),
         Changes::Batch { changes, .. } => changes,
     };
-    let own: Vec<&str> = changes
-        .iter()
-        .filter_map(|change| match change {
-            Change::Add { content } | Change::Replace { content, .. } => Some(content.as_str()),
-            Change::Remove { .. } => None,
-        })
-        .collect();
-    let is_there = |old_text: &str| {
-        entries.iter().any(|entry| **entry == *old_text) || own.iter().any(|text| text.contains(old_text))
-    };
-    let all_there = changes.iter().all(|change| match change {
-        Change::Replace { old_text, .. } | Change::Remove { old_text } => is_there(old_text),
-        Change::Add { .. } => true,
-    });
+    let mut brought: Vec<&str> = Vec::new();
+    let mut all_there = true;
+    for change in changes {
+        if let Change::Replace { old_text, .. } | Change::Remove { old_text } = change {
+            all_there &= entries.iter().any(|entry| **entry == *old_text)
+                || brought.iter().any(|text| text.contains(old_text.as_str()));
+        }
+        if let Change::Add { content } | Change::Replace { content, .. } = change {
+            brought.push(content);
+        }
+    }
     if all_there { Judged::Same } else { Judged::Changed }
 }
 
@@ -270,7 +278,7 @@ mod tests {
 
     fn call(changes: Changes) -> StagedCall {
         let call = Call { target: Target::User, changes };
-        StagedCall { call, drift: Drift::Refused, expected_revision: None }
+        StagedCall { call, drift: Drift::Refused, expected_revision: None, is_exact: false }
     }
 
     fn entries(texts: &[&str]) -> Arc<[Entry]> {
@@ -293,9 +301,16 @@ mod tests {
             (&["owns a cat", "likes tea"][..], Judged::Same),
             (&["likes tea a lot"], Judged::Changed),
             (&[], Judged::Changed),
+            (&["see: likes tea, elsewhere"], Judged::Changed),
         ] {
             assert_eq!(judge(&meant, &entries(now)), judged, "{now:?}");
         }
+        // One that extends the entry brings its text, too.
+        let extends = call(Changes::Single(Change::Replace {
+            old_text: "likes tea".into(),
+            content: "likes tea and cake".into(),
+        }));
+        assert_eq!(judge(&extends, &entries(&["likes tea a lot"])), Judged::Changed);
         let add = call(Changes::Single(Change::Add { content: "x".into() }));
         assert_eq!(judge(&add, &entries(&[])), Judged::Same);
     }

@@ -52,6 +52,8 @@ pub(crate) struct SharedStore {
     pub holds_an_edit: bool,
     /// Writes of it that wait for the database.
     pub queued: usize,
+    /// Why it can't be written whatever becomes of the database.
+    pub trouble: Option<SharedError>,
 }
 
 /// What became of a profile's store that was brought to the database.
@@ -73,6 +75,7 @@ impl MemoryService {
                 call: Call { target, changes: changes.clone() },
                 drift: *drift,
                 expected_revision: write.expected_revision,
+                is_exact: false,
             }),
             _ => None,
         };
@@ -83,16 +86,20 @@ impl MemoryService {
             None => false,
         };
         let error = match waits {
-            true => SharedError::Unreachable("earlier writes wait for it".to_owned()),
+            true => None,
             false => match self.sharing.write(profile, target, write, None).await {
                 Ok(written) => return Ok(WriteOutcome::of(written, Some(true))),
-                Err(Error::Shared(error @ SharedError::Unreachable(_))) => error,
+                Err(Error::Shared(error @ SharedError::Unreachable(_))) => Some(error),
                 Err(error) => return Err(error),
             },
         };
-        match kept.filter(|_| self.sharing.has_joined(profile)) {
-            Some(call) => self.queue(caller, call, author, &error).await,
-            None => Err(Error::Shared(error)),
+        match (kept.filter(|_| self.sharing.has_joined(profile)), error) {
+            (Some(call), error) => {
+                let earlier = || "earlier writes of this store wait for the shared database".to_owned();
+                self.queue(caller, call, author, error.map_or_else(earlier, |error| error.to_string())).await
+            }
+            (None, Some(error)) => Err(Error::Shared(error)),
+            (None, None) => Err(Error::overloaded("the shared store")),
         }
     }
 
@@ -127,6 +134,7 @@ impl MemoryService {
                 stale_s: self.sharing.stale_s(profile, target),
                 holds_an_edit: store.holds_an_edit().await?,
                 queued: self.queued_count(profile, target).await?,
+                trouble: self.sharing.trouble(profile, target),
             });
         }
         Ok(SharedView { config, database, is_open, link: self.sharing.link(), stores })
@@ -151,7 +159,7 @@ impl MemoryService {
             for left_out in &store.left_out {
                 let changes = Changes::Single(Change::Add { content: left_out.entry.to_string() });
                 let call = Call { target: store.target, changes };
-                let call = StagedCall { call, drift: Drift::Refused, expected_revision: None };
+                let call = StagedCall { call, drift: Drift::Refused, expected_revision: None, is_exact: false };
                 let staged = self.stage_call(profile, call, Author::default()).await;
                 waiting.push(staged.map_err(|error| error.to_string()));
             }

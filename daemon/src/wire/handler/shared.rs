@@ -101,6 +101,7 @@ fn store(store: SharedStore) -> Store {
         stale_s: store.stale_s,
         edited: store.holds_an_edit,
         queued: wide(store.queued),
+        error: store.trouble.map(|error| masked(&error.to_string())),
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn status() -> (Request, Reply) {
         stale_s: Some(61.5),
         edited: true,
         queued: 2,
+        error: Some("it is another store".into()),
     };
     let result = StatusResult {
         configured: true,

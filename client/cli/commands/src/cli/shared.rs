@@ -94,7 +94,7 @@ fn password() -> Result<String, Failure> {
 
 fn status(common: &Common, result: &StatusResult) -> String {
     if !result.configured {
-        return "nothing is shared here: the configuration has no [shared] (docs/sharing.md)".into();
+        return "nothing is shared here: the daemon has read no [shared] in its configuration (docs/sharing.md); it reads it when it starts".into();
     }
     let name = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
     let since = result.since.map(|since| format!(", since {}", out::local_time(since))).unwrap_or_default();
@@ -145,6 +145,7 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
         troubles
             .push("what is sent to the database can be read on the way: use sslmode=require in `shared.url`".into());
     }
+    troubles.extend(result.stores.iter().filter_map(|store| store.error.clone()));
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
     missing.dedup();
@@ -232,6 +233,7 @@ mod tests {
                 stale_s: Some(61.4),
                 edited: false,
                 queued: 2,
+                error: None,
             }],
         }
     }

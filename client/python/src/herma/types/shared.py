@@ -115,3 +115,5 @@ class SharedStore(TypedDict):
     """Whether another program wrote something into the file here that the others don't have yet."""
     queued: int
     """Writes that wait for the database."""
+    error: NotRequired[str]
+    """Why it can't be written here whatever becomes of the database."""

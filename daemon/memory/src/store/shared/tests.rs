@@ -136,6 +136,47 @@ fn an_edit_by_hand_is_seen_here_at_once_and_elsewhere_once_it_got_a_revision() {
 }
 
 #[test]
+fn what_is_done_behind_an_edit_by_hand_stays_done() {
+    for is_lazy in [false, true] {
+        let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+        one.is_lazy = is_lazy;
+        let remove = |text: &str| Some(Change::Remove { old_text: text.into() });
+        one.by_hand(|entries| entries.push("x".into()));
+        one.write(&mut central, remove("x"));
+        one.sync(&mut central);
+        assert_eq!(central.rows.last().unwrap().after.len(), 0, "taken out right behind it");
+        // The same elsewhere, while the disk here has not followed.
+        one.by_hand(|entries| entries.push("y".into()));
+        one.sync(&mut central);
+        other.write(&mut central, remove("y"));
+        one.sync(&mut central);
+        assert_eq!(central.rows.last().unwrap().after.len(), 0, "taken out by another host");
+        // An edit of the edit.
+        one.by_hand(|entries| *entries = vec!["z".into()]);
+        one.sync(&mut central);
+        one.by_hand(|entries| *entries = vec!["z2".into()]);
+        one.sync(&mut central);
+        assert_eq!(join(&central.rows.last().unwrap().after), "z2");
+        // What it took out may come again.
+        one.by_hand(|entries| *entries = vec!["w".into()]);
+        one.add(&mut central, "z2");
+        one.sync(&mut central);
+        assert_eq!(join(&central.rows.last().unwrap().after), "w\n§\nz2");
+        // The edit got its revision, and nobody here heard of it.
+        one.by_hand(|entries| entries.push("v".into()));
+        let mut proposal = one.store.propose(&[], &Author::default()).unwrap();
+        let edit =
+            Edit::Change { changes: Changes::Single(Change::Add { content: "u".into() }), drift: Drift::Refused };
+        proposal.apply(&edit, &Author::default()).unwrap();
+        central.rows.extend(proposal.into_rows());
+        other.write(&mut central, remove("v"));
+        one.reopen();
+        one.sync(&mut central);
+        assert_eq!(join(&central.rows.last().unwrap().after), "w\n§\nz2\n§\nu");
+    }
+}
+
+#[test]
 fn another_order_is_an_edit_too_unless_others_wrote_meanwhile() {
     let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
     ["a", "b"].iter().for_each(|text| one.add(&mut central, text));
@@ -179,7 +220,7 @@ fn a_file_that_is_gone_or_empty_takes_nothing_from_the_others() {
             }
             one.sync(&mut central);
             assert_eq!((central.newest(), one.store.view().unwrap().entries.len()), (1, 1));
-            one.store.tidy().unwrap();
+            assert!(one.store.settle().unwrap() && !one.store.is_ahead());
             assert_eq!(one.file(), ["a"]);
         }
     }
