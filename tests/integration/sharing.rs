@@ -91,9 +91,10 @@ impl Host {
 }
 
 fn config(port: u16, name: &str, more: &str) -> String {
+    let timeout = if more.contains("timeout") { "" } else { "timeout = \"2s\"\n" };
     format!(
         "[shared]\nurl = \"postgres://agents@127.0.0.1:{port}/herma\"\nhost = \"{name}\"\nspace = \"team\"\n\
-         poll = \"200ms\"\ntimeout = \"2s\"\n{more}"
+         poll = \"200ms\"\n{timeout}{more}"
     )
 }
 

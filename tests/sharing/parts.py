@@ -33,7 +33,8 @@ class Server:
 
     def run(self, name, *arguments):
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
-        subprocess.run([*user, str(self.bin / name), *arguments], check=True, cwd="/tmp", stdout=subprocess.DEVNULL)
+        subprocess.run([*user, str(self.bin / name), *arguments], check=True, cwd="/tmp", stdout=subprocess.DEVNULL,
+                       env={**os.environ, "PGCTLTIMEOUT": "300"})
 
     def sql(self, database, statement):
         command = [str(self.bin / "psql"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "owner", "-AtXq"]
@@ -54,7 +55,8 @@ class Server:
 
     def stop(self):
         """Ends it, and removes what it wrote."""
-        self.crash()
+        if Path(f"{self.folder}/data/postmaster.pid").exists():
+            self.crash()
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
 

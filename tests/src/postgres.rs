@@ -169,8 +169,14 @@ impl Postgres {
         };
         // What it starts stays open behind it, and nobody waits for its output.
         let log = std::fs::File::create(self.folder.path().join(format!("{name}.log"))).unwrap();
-        let status =
-            command.args(arguments).current_dir("/tmp").stdout(log.try_clone().unwrap()).stderr(log).status().unwrap();
+        let status = command
+            .args(arguments)
+            .current_dir("/tmp")
+            .env("PGCTLTIMEOUT", "300")
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .status()
+            .unwrap();
         let said = std::fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap();
         assert!(status.success(), "{name} {arguments:?}: {said}");
         Output { status, stdout: said.into_bytes(), stderr: Vec::new() }
