@@ -46,6 +46,9 @@ pub(super) struct Known {
     /// Of a shared store: what the file held when all in it had a revision, where that is not `entries`: an edit
     /// got its revision, and the disk has not followed yet.
     pub(super) accounted: Option<Arc<[Entry]>>,
+    /// Of a shared store: what was held when a revision was wanted for it. The file may hold something else by
+    /// the time that it has one.
+    pub(super) proposed: Option<Arc<[Entry]>>,
 }
 
 impl Known {
@@ -158,6 +161,7 @@ impl Store {
             unwritten: Vec::new(),
             held: None,
             accounted: None,
+            proposed: None,
         };
         match journal.newest() {
             None if self.is_shared => known.hold(found),

@@ -33,6 +33,16 @@ impl Known {
         }
     }
 
+    /// A revision was given. If it is that of an edit of this file, what the file holds beyond that is all that is
+    /// held from now on.
+    fn account(&mut self, row: &Row) {
+        let is_of = |edited: &&Arc<[Entry]>| *put_on(&row.before, self.base(), edited) == *row.after;
+        let Some(edited) = self.proposed.as_ref().into_iter().chain(&self.held).find(is_of).cloned() else { return };
+        let held = Arc::clone(self.wanted());
+        self.held = (*held != *edited).then_some(held);
+        (self.accounted, self.proposed) = (Some(edited), None);
+    }
+
     /// Takes what the file holds. That it is gone, or empty, is nobody's wish for all hosts: then it is put
     /// back.
     pub(super) fn hold(&mut self, found: Vec<Entry>) {
@@ -135,9 +145,10 @@ impl Store {
             (draft.entries, draft.revision) = (Arc::clone(&newest.after), newest.revision);
         }
         let given = draft.rows.len();
-        if let Some(known) = &self.known
+        if let Some(known) = &mut self.known
             && let Some(held) = &known.held
         {
+            known.proposed = Some(Arc::clone(held));
             let merged = put_on(&draft.entries, known.base(), held);
             if *merged != *draft.entries {
                 draft.add(Action::External, host.clone(), merged.into());
@@ -171,13 +182,8 @@ impl Store {
         let newest = self.newest_given();
         let new = given.iter().filter(|row| row.revision > newest);
         for row in new {
-            // An edit that was held here got its revision: what comes behind it is no more below it.
-            if let Some(known) = self.known.as_mut().filter(|_| row.action == Action::External)
-                && let Some(held) = known.held.take_if(|held| {
-                    *put_on(&row.before, known.accounted.as_ref().unwrap_or(&known.entries), held) == *row.after
-                })
-            {
-                known.accounted = Some(held);
+            if let Some(known) = self.known.as_mut().filter(|_| row.action == Action::External) {
+                known.account(row);
             }
             self.events.push(Event::of(row));
             self.ahead.push(row.clone());
@@ -223,6 +229,7 @@ impl Store {
             return Ok(());
         };
         known.make_durable(&self.paths.file)?;
+        known.proposed = known.proposed.as_ref().map(|edited| put_on(&newest.after, known.base(), edited).into());
         let mut rows = rows;
         let placed = match known.held.take() {
             None => {

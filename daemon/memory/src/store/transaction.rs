@@ -117,6 +117,7 @@ impl<'a> Transaction<'a> {
             unwritten: Vec::new(),
             held: None,
             accounted: None,
+            proposed: None,
         });
         self.store.events.extend(events);
         Ok(())

@@ -177,6 +177,30 @@ fn what_is_done_behind_an_edit_by_hand_stays_done() {
 }
 
 #[test]
+fn an_edit_of_what_is_just_getting_its_revision_counts_too() {
+    for settles in [false, true] {
+        let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+        other.add(&mut central, "a");
+        one.store.adopt(&central.rows).unwrap();
+        one.by_hand(|entries| entries.push("x".into()));
+        let new = one.store.propose(&[], &Author::default()).unwrap().into_rows();
+        assert_eq!(new.len(), 1);
+        central.rows.extend(new.iter().cloned());
+        if settles {
+            assert!(one.store.settle().unwrap());
+        }
+        // Before the answer comes the other program thinks better of it.
+        one.by_hand(|entries| *entries = entries.iter().filter(|entry| *entry != "x").cloned().collect());
+        one.by_hand(|entries| entries.push("y".into()));
+        one.store.adopt(&new).unwrap();
+        one.sync(&mut central);
+        assert_eq!(join(&central.rows.last().unwrap().after), "a\n§\ny", "{settles}");
+        other.sync(&mut central);
+        assert_eq!(one.file(), other.file());
+    }
+}
+
+#[test]
 fn another_order_is_an_edit_too_unless_others_wrote_meanwhile() {
     let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
     ["a", "b"].iter().for_each(|text| one.add(&mut central, text));
