@@ -157,16 +157,24 @@ impl Sharing {
         let here = Author { host: Some(self.config.host.clone()), ..Author::default() };
         let Proposed { known, entries, .. } = store.propose(Vec::new(), Vec::new(), here).await?;
         let rows = database.since(key, known.saturating_sub(1), self.revisions).await;
-        if let Err(error) = rows.as_ref()
-            && error.is_passing()
-        {
-            self.link.failed(error);
-        }
-        let mut rows = rows.map_err(Error::Shared)?;
+        let mut rows = self.heard(rows).map_err(Error::Shared)?;
         match goes_on(known, &entries, &mut rows) {
             true => Ok(rows),
             false => Err(Error::Shared(self.is_another(key))),
         }
+    }
+
+    /// Notes whether the database answered. Where it went away the connections to it are as good as gone.
+    fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
+        match &said {
+            Ok(_) => self.link.answered(),
+            Err(error) if error.is_passing() => {
+                self.link.failed(error);
+                self.database().iter().for_each(|database| database.rest());
+            }
+            Err(_) => {}
+        }
+        said
     }
 
     /// Remembers that a store is not the one that this host joined, until it joins again.

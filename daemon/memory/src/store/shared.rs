@@ -167,19 +167,13 @@ impl Store {
         }
     }
 
-    /// The newest revision that was given, as far as it is known.
-    fn newest_given(&self) -> u64 {
-        let known = self.known.as_ref().map_or(0, |known| known.revision);
-        self.ahead.last().map_or(known, |row| row.revision)
-    }
-
     /// Takes revisions as they were given, oldest first; those that are known already are passed over.
     ///
     /// # Errors
     /// A file that can't be read.
     pub fn adopt(&mut self, given: &[Row]) -> Result<(), StoreError> {
         self.refresh()?;
-        let newest = self.newest_given();
+        let (newest, _) = self.newest();
         let new = given.iter().filter(|row| row.revision > newest);
         for row in new {
             if let Some(known) = self.known.as_mut().filter(|_| row.action == Action::External) {

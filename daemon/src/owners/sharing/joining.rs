@@ -124,7 +124,7 @@ impl Sharing {
             let mut rows = held.rows.clone();
             // No revision is given twice, neither here nor there.
             let is_behind = view.revision > held.revision && !view.entries.is_empty();
-            let revision = match brought_anything(&merged, &found) || is_behind {
+            let revision = match *merged != *found || is_behind {
                 false => {
                     let revision = held.revision;
                     held.keep().await.map_err(Error::Shared)?;
@@ -175,8 +175,4 @@ impl Sharing {
         }
         Ok(())
     }
-}
-
-fn brought_anything(merged: &[Entry], found: &[Entry]) -> bool {
-    merged != found
 }

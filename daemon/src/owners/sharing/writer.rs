@@ -140,7 +140,7 @@ impl Writer {
             Ok(Settled { proposed, rows }) => {
                 // Whoever asks the store from now on is behind this.
                 let revision = rows.last().map(|row| row.revision);
-                let adopting = (!rows.is_empty()).then(|| self.store.post_adopt(rows));
+                let adopting = (!rows.is_empty()).then(|| self.store.adopt(rows));
                 for ((_, written, _), answer) in proposed.writes.into_iter().zip(waiting.answers) {
                     drop(answer.send(written));
                 }
@@ -172,7 +172,7 @@ impl Writer {
             }
             Ok(rows) => {
                 let revision = rows.last().map_or(0, |row| row.revision);
-                let adopted = self.store.post_adopt(rows).await;
+                let adopted = self.store.adopt(rows).await;
                 self.adopted(adopted, revision);
             }
             Err(error) => {
@@ -216,7 +216,7 @@ impl Writer {
                 },
                 false => {
                     let born = self.born();
-                    self.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
+                    self.sharing.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
                 }
             };
             match given {
@@ -249,7 +249,7 @@ impl Writer {
         // With the newest one that is known, which has to be the same there.
         let behind = last.known.saturating_sub(1);
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
-        let mut held = match self.heard(held) {
+        let mut held = match self.sharing.heard(held) {
             Ok(held) => held,
             Err(error) if error.is_passing() => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
@@ -264,7 +264,7 @@ impl Writer {
             // What is given together is given as a whole.
             let rows = held.rows;
             let proposed = match last.writes.iter().any(|(_, _, row)| row.is_some()) {
-                true => Proposed { writes: last.writes, ..last },
+                true => last,
                 false => Proposed { writes: last.writes.into_iter().map(done_before).collect(), ..last },
             };
             return Ok(Tried::Settled(Box::new(Settled { proposed, rows })));
@@ -273,7 +273,7 @@ impl Writer {
         let writes = last.writes.into_iter().map(|(write, _, _)| write).collect();
         let proposed = self.store.propose(given.clone(), writes, here.clone()).await?;
         let wanted = wanted(&proposed, ids);
-        match self.heard(held.commit(&wanted).await) {
+        match self.sharing.heard(held.commit(&wanted).await) {
             Ok(Given::At(time)) => {
                 let rows = given.into_iter().chain(timed(wanted, time)).collect();
                 Ok(Tried::Settled(Box::new(Settled { proposed, rows })))
@@ -285,16 +285,6 @@ impl Writer {
             Err(error) if error.is_passing() => Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: true }),
             Err(error) => Err(Error::Shared(error)),
         }
-    }
-
-    /// Notes whether the database answered.
-    fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
-        match &said {
-            Ok(_) => self.sharing.link.answered(),
-            Err(error) if error.is_passing() => self.sharing.link.failed(error),
-            Err(_) => {}
-        }
-        said
     }
 
     /// Shortens the history now and then.

@@ -82,13 +82,9 @@ impl StoreHandle {
         }
     }
 
-    /// Takes revisions as they were given, oldest first.
-    pub(crate) async fn adopt(&self, rows: Vec<Row>) -> Outcome<()> {
-        self.ask(|answer| Job::Shared(SharedJob::Adopt(rows, answer))).await
-    }
-
-    /// The same, done or asked before this returns: who asks the store from now on is behind it.
-    pub(crate) fn post_adopt(&self, rows: Vec<Row>) -> impl Future<Output = Outcome<()>> + use<> {
+    /// Takes revisions as they were given, oldest first. Done or asked before this returns: who asks the store from now
+    /// on is behind it.
+    pub(crate) fn adopt(&self, rows: Vec<Row>) -> impl Future<Output = Outcome<()>> + use<> {
         let (answer, answered) = oneshot::channel();
         let adopt = |worker: &mut StoreWorker, rows: Vec<Row>| {
             let was_settled = worker.settle_at.is_none();
@@ -144,9 +140,7 @@ impl StoreWorker {
         let mut later = Vec::new();
         match job {
             SharedJob::Propose(wish, answer) => drop(answer.send(self.propose(*wish))),
-            SharedJob::Adopt(rows, answer) => {
-                drop(answer.send(self.adopt(&rows)));
-            }
+            SharedJob::Adopt(rows, answer) => drop(answer.send(self.adopt(&rows))),
             SharedJob::Begin(seen, rows, answer) => {
                 let begun = self.store.begin_shared(seen, &rows).map_err(Error::from);
                 self.context.is_shared |= matches!(begun, Ok(true));

@@ -161,44 +161,44 @@ impl MemoryService {
     }
 
     async fn work_off_one(&self, profile: &str, queued: &QueuedWrite) -> Outcome<()> {
+        let is_done = match queued.call() {
+            Ok(call) => self.does_as_meant(profile, queued, call).await?,
+            Err(_) => false,
+        };
+        if !is_done {
+            return self.to_person(profile, queued).await;
+        }
+        tracing::info!(profile, id = queued.id, "a write that waited for the shared database is done");
+        self.drop_queued(profile, &queued.id).await
+    }
+
+    /// Does a write that waited, unless what it meant is not there any more; false then.
+    async fn does_as_meant(&self, profile: &str, queued: &QueuedWrite, call: StagedCall) -> Outcome<bool> {
         let id = format!("{}-queued-{}-{:x}", self.sharing.config().host, queued.id, queued.created_at.to_bits());
-        let Ok(call) = queued.call() else { return self.to_person(profile, queued).await };
         let target = call.call.target;
-        let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
-        let mut is_applied = None;
-        while is_applied.is_none() {
+        loop {
             // What others did meanwhile has to be known before it is asked whether it changed anything.
             self.sharing.catch_up(profile, target).await?;
             let view = self.view(profile, target).await?;
             if self.sharing.was_written(profile, target, &id).await? {
-                is_applied = Some(true);
-                break;
+                return Ok(true);
             }
             let is_stale = call.expected_revision.is_some_and(|expected| expected != view.revision);
             if is_stale || judge(&call, &view.entries) == Judged::Changed {
-                is_applied = Some(false);
-                break;
+                return Ok(false);
             }
             let write = Write {
                 edit: Edit::Change { changes: call.call.changes.clone(), drift: call.drift },
-                author: author.clone(),
+                author: Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None },
                 // It was judged by this one.
                 expected_revision: Some(view.revision),
                 token: CommitToken::default(),
             };
-            is_applied = match self.sharing.write(profile, target, write, Some(id.clone())).await {
-                Ok(written) => Some(written.outcome.is_ok()),
-                Err(Error::StaleRevision { .. }) => None,
+            match self.sharing.write(profile, target, write, Some(id.clone())).await {
+                Ok(written) => return Ok(written.outcome.is_ok()),
+                Err(Error::StaleRevision { .. }) => {}
                 Err(error) => return Err(error),
-            };
-        }
-        let is_applied = is_applied.unwrap_or(false);
-        match is_applied {
-            true => {
-                tracing::info!(profile, id = queued.id, "a write that waited for the shared database is done");
-                self.drop_queued(profile, &queued.id).await
             }
-            false => self.to_person(profile, queued).await,
         }
     }
 
