@@ -21,6 +21,20 @@ pub struct SearchParams {
     pub until: Option<f64>,
     /// Hits at most; 20 when absent, up to 100.
     pub limit: Option<u64>,
+    /// Whether messages of other hosts are looked through too, where they are shared; only this one's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+}
+
+/// Where is looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallScope"))]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// On this host.
+    Here,
+    /// On all hosts that share.
+    Everywhere,
 }
 
 /// What a hit is in.
@@ -80,6 +94,9 @@ pub struct Hit {
     /// Of a message that left the list of a session whose engine is `lossless`: the node that stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    /// Of a message that was said on another host: that host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// Params of `recall.expand`.

@@ -41,6 +41,20 @@ pub struct StatusResult {
     pub offline: String,
     /// The stores that are shared, or are to be.
     pub stores: Vec<Store>,
+    /// How far messages are brought to the database; null where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
+}
+
+/// How far messages are brought to the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedMessages"))]
+pub struct Messages {
+    /// Messages of profiles that share which are still to be brought.
+    pub waiting: u64,
+    /// Why they are not brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// How the database is.

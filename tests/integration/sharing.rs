@@ -3,6 +3,7 @@
 
 mod away;
 mod hosts;
+mod messages;
 mod operation;
 mod troubles;
 
@@ -105,7 +106,7 @@ fn server() -> Option<Postgres> {
     let host = Host::new(&server, "admin", "");
     let url = format!("postgres://owner@127.0.0.1:{}/herma", server.port);
     let made = host.ask("shared.init", &json!({ "url": url, "role": "agents" }));
-    assert_eq!((&made["found"], &made["version"]), (&json!(0), &json!(1)));
+    assert_eq!((&made["found"], &made["version"]), (&json!(0), &json!(2)));
     Some(server)
 }
 

@@ -24,16 +24,23 @@ pub enum Source {
         /// Its id.
         id: u64,
     },
+    /// A message of another archive.
+    Elsewhere {
+        /// Its place among those that the search was given.
+        at: usize,
+    },
 }
 
 impl Source {
-    /// Its name: `msg_<id>`, `mem_<id>`, or the output's own handle.
+    /// Its name: `msg_<id>`, `mem_<id>`, or the output's own handle; of a message of another archive nothing, for
+    /// whoever gave it names it.
     #[must_use]
     pub fn handle(&self) -> String {
         match self {
             Self::Message { id } => Handle::Message(*id).to_string(),
             Self::Memory { id } => Handle::Memory(*id).to_string(),
             Self::Output { handle, .. } => handle.clone(),
+            Self::Elsewhere { .. } => String::new(),
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod node;
 pub mod normal;
 mod open;
 pub mod original;
+pub mod outbox;
 mod packed;
 pub mod pin;
 mod query;

@@ -25,6 +25,7 @@ const STEPS: &[&str] = &[
     tables::EPISODES,
     tables::REWRITTEN,
     tables::MAPPED,
+    tables::SHIPPED,
 ];
 
 /// The newest version.

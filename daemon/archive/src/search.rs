@@ -4,6 +4,7 @@
 //! ranked by what each of them, and the messages around it, have of the whole query.
 
 mod candidates;
+pub mod elsewhere;
 mod filter;
 mod hit;
 mod near;
@@ -17,6 +18,7 @@ use std::collections::HashSet;
 use rusqlite::Connection;
 
 use self::candidates::Shelf;
+use self::elsewhere::Elsewhere;
 use self::filter::Filter;
 pub(crate) use self::hit::of as hit_of;
 use self::pending::Pending;
@@ -62,6 +64,8 @@ pub struct Search<'a> {
     pub of_one_output: usize,
     /// What an embedder made of the query: documents whose vectors are like it are found too.
     pub vector: Option<&'a [f32]>,
+    /// What other archives have of it.
+    pub elsewhere: Option<&'a Elsewhere>,
 }
 
 /// Hits in one output where nobody said how many.
@@ -71,8 +75,18 @@ impl<'a> Search<'a> {
     /// Looks for the best everywhere, in every kind of text.
     #[must_use]
     pub const fn everywhere(query: &'a str, limit: usize) -> Self {
-        let (session, profile, kinds, since, until) = (None, None, Kinds::ALL, None, None);
-        Self { query, session, profile, kinds, since, until, limit, of_one_output: OF_ONE_OUTPUT, vector: None }
+        Self {
+            query,
+            session: None,
+            profile: None,
+            kinds: Kinds::ALL,
+            since: None,
+            until: None,
+            limit,
+            of_one_output: OF_ONE_OUTPUT,
+            vector: None,
+            elsewhere: None,
+        }
     }
 }
 
@@ -116,7 +130,7 @@ pub struct Hit {
     pub source: Source,
     /// The session, if there is one.
     pub session: Option<String>,
-    /// The profile.
+    /// The profile; empty where it is for another archive to say.
     pub profile: String,
     /// Which agent the session was opened with.
     pub agent: Option<String>,
@@ -148,21 +162,26 @@ impl Reader {
         let view = self.connection.unchecked_transaction()?;
         let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
         let pending = Pending::of(&view, search, sessions.as_deref(), &query)?;
-        let Some(filter) = Filter::of(&view, search, sessions.as_deref())? else {
+        let filter = Filter::of(&view, search, sessions.as_deref())?;
+        if filter.is_none() && search.elsewhere.is_none() {
             return Ok(Found::default());
-        };
+        }
         let least = CANDIDATES.max(2 * search.limit);
-        let required = required(&view, &filter, &query)?;
+        let required = filter.as_ref().map(|filter| required(&view, filter, &query, search.elsewhere));
+        let required = required.transpose()?.flatten();
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
-        let documents = usize::try_from(all).unwrap_or(0);
-        let index = Index { connection: &view, documents, pending: &pending.words, languages: &query.languages };
+        let elsewhere = search.elsewhere;
+        let documents = usize::try_from(all).unwrap_or(0) + elsewhere.map_or(0, |elsewhere| elsewhere.documents);
+        let (pending_words, languages) = (&pending.words, &query.languages[..]);
+        let index = Index { connection: &view, documents, pending: pending_words, languages, elsewhere };
         let resolved = Resolved::of(&index, &query, search.limit)?;
         let is_quoted = required.is_some();
-        let found = match required {
-            Some(quoted) => filter.best(&view, &quoted, least)?,
-            None => first_rank(&view, &filter, &resolved.parts, least)?,
+        let found = match (&filter, required) {
+            (None, _) => Vec::new(),
+            (Some(filter), Some(quoted)) => filter.best(&view, &quoted, least)?,
+            (Some(filter), None) => first_rank(&view, filter, &resolved.parts, least)?,
         };
-        let ranked = rank(&view, (&query, &resolved), &found, pending)?;
+        let ranked = rank(&view, (&query, &resolved), &found, (pending, elsewhere))?;
         let mut ranked: Vec<(i64, f64)> = ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
         // What is quoted must occur.
         if let Some(vector) = search.vector.filter(|_| !is_quoted) {
@@ -174,7 +193,16 @@ impl Reader {
 }
 
 /// What was quoted and occurs somewhere, as one expression; none where nothing has all of it.
-fn required(connection: &Connection, filter: &Filter<'_>, query: &Query) -> Result<Option<String>, ArchiveError> {
+fn required(
+    connection: &Connection,
+    filter: &Filter<'_>,
+    query: &Query,
+    elsewhere: Option<&Elsewhere>,
+) -> Result<Option<String>, ArchiveError> {
+    if elsewhere.is_some_and(|elsewhere| elsewhere.is_quoted) {
+        let all: Vec<String> = query.quoted.iter().map(|tokens| sequence(tokens)).collect();
+        return Ok(Some(all.join(" AND ")));
+    }
     let mut parts = Vec::new();
     for tokens in &query.quoted {
         if filter.has_any(connection, &sequence(tokens))? {
@@ -234,7 +262,7 @@ fn rank(
     connection: &Connection,
     (query, resolved): (&Query, &Resolved),
     found: &[(i64, f64)],
-    pending: Pending,
+    (pending, elsewhere): (Pending, Option<&Elsewhere>),
 ) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
     let mut shelf = Shelf::new(connection);
     let mut candidates = shelf.candidates(found)?;
@@ -242,14 +270,13 @@ fn rank(
         shelf.put(session, &candidate);
         candidates.push(candidate);
     }
+    let best = found.iter().map(|(_, first)| *first).fold(0.0, f64::max);
+    // Their first rank is another one: the best of both are alike.
+    let best = if best > 0.0 { best } else { 1.0 };
+    candidates.extend(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.candidates(best)));
     let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
     let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
-    let ranking = Ranking {
-        wanted: &resolved.wanted,
-        asks_when: query.asks_when,
-        words: words / count,
-        best: found.iter().map(|(_, first)| *first).fold(0.0, f64::max),
-    };
+    let ranking = Ranking { wanted: &resolved.wanted, asks_when: query.asks_when, words: words / count, best };
     let mut ranked: Vec<(Candidate, f64)> = candidates
         .into_iter()
         .map(|candidate| {
@@ -272,7 +299,10 @@ fn rank(
 fn best(connection: &Connection, search: &Search<'_>, ranked: &[(i64, f64)]) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
     for (id, score) in ranked {
-        let hit = Hit { score: *score, ..hit_of(connection, *id)? };
+        let hit = match elsewhere::place_of(*id) {
+            Some(at) => Hit { score: *score, ..elsewhere::hit(at) },
+            None => Hit { score: *score, ..hit_of(connection, *id)? },
+        };
         if let Source::Output { handle, start, chars, .. } = &hit.source {
             let of_it = hits.iter().filter_map(|hit| match &hit.source {
                 Source::Output { handle: other, start, chars, .. } if other == handle => Some((*start, *chars)),

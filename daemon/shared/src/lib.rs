@@ -4,6 +4,7 @@
 //! * [`Database`]: the connections to it, with limits on how long anything takes.
 //! * [`schema`]: the tables, made and brought up to date by versions; forward only.
 //! * [`stores`]: the text of a store, its revision and its history; the one place where a revision is given.
+//! * [`messages`]: what was said on any host, and finding it.
 //! * [`watch`]: what other hosts did.
 //!
 //! Nothing here knows the rules of a store: revisions come in as they are wanted, and are given or not.
@@ -12,6 +13,7 @@ pub mod address;
 mod connection;
 mod database;
 mod error;
+pub mod messages;
 pub mod schema;
 pub mod stores;
 pub mod watch;

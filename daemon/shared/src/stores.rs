@@ -341,10 +341,10 @@ fn texts(entries: &[Entry]) -> String {
     serde_json::to_string(&entries.iter().map(|entry| &**entry).collect::<Vec<&str>>()).unwrap_or_default()
 }
 
-fn signed(revision: u64) -> i64 {
+pub(crate) fn signed(revision: u64) -> i64 {
     i64::try_from(revision).unwrap_or(i64::MAX)
 }
 
-fn unsigned(revision: i64) -> u64 {
+pub(crate) fn unsigned(revision: i64) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }

@@ -14,6 +14,7 @@ mod intake;
 mod locks;
 pub(crate) mod nodes;
 mod opened;
+mod outbox;
 mod pins;
 mod reading;
 mod recall;

@@ -1,9 +1,12 @@
 //! The stores that several hosts share in a database: who writes to them, what comes from other hosts, and
 //! whether the database is there. [`link`] knows that, [`writer`] gives writes their revisions, one store
-//! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back.
+//! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back, [`outbox`] brings
+//! messages, and [`finding`] finds those of other hosts.
 
+mod finding;
 mod joining;
 mod link;
+mod outbox;
 mod poll;
 mod writer;
 
@@ -17,9 +20,11 @@ use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use finding::FoundElsewhere;
 pub(crate) use joining::JoinedStore;
 use link::Link;
 pub(crate) use link::{LinkState, Standing};
+use outbox::Brought;
 use writer::{Asked, WriterJob};
 
 use crate::data::config::{Config, SharedConfig};
@@ -47,6 +52,7 @@ pub(crate) struct Sharing {
     stores: Arc<Stores>,
     joined: Arc<Joined>,
     link: Link,
+    brought: Brought,
     writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
 }
 
@@ -65,6 +71,7 @@ impl Sharing {
             stores,
             joined,
             link: Link::default(),
+            brought: Brought::default(),
             writers: Mutex::default(),
         })
     }
@@ -123,6 +130,11 @@ impl Sharing {
     /// Seconds since a store was known to be as the database has it; `None` where it never was since the start.
     pub(crate) fn stale_s(&self, profile: &str, target: Target) -> Option<f64> {
         self.link.stale_s(profile, target.name())
+    }
+
+    /// Why messages can't be brought to the database.
+    pub(crate) fn outbox_trouble(&self) -> Option<SharedError> {
+        self.brought.trouble()
     }
 
     /// Tells when the database is there again: how often it came.

@@ -1,6 +1,7 @@
 //! Recall: getting back what left a context.
 
 mod ask;
+mod elsewhere;
 mod expand;
 mod state;
 
@@ -28,6 +29,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::{ArchiveHandle, RecallQuery};
 use crate::owners::blocking::blocking;
+use crate::owners::sharing::{FoundElsewhere, Sharing};
 use crate::owners::summarizer::Summarizers;
 
 /// What a model sees of a change that it must not see.
@@ -49,6 +51,8 @@ pub(crate) struct RecallService {
     pub summarizers: Arc<Summarizers>,
     /// Whether secrets are masked before a summarizer sees them.
     pub redact: bool,
+    /// What other hosts said.
+    pub sharing: Arc<Sharing>,
     /// How long a search waits for the vector of its query.
     pub wait: Duration,
 }
@@ -77,6 +81,8 @@ pub(crate) struct Place {
     pub snippet: Snippet,
     /// Of a message: the leaf that stands for it, if one does.
     pub node: Option<String>,
+    /// Of a message of another host: that host.
+    pub host: Option<String>,
 }
 
 /// What a place is in.
@@ -102,19 +108,32 @@ pub(crate) struct Described {
 }
 
 impl RecallService {
-    /// The best places.
-    pub(crate) async fn search(&self, mut query: RecallQuery) -> Outcome<Places> {
+    /// The best places, also of other hosts if it is for everywhere.
+    pub(crate) async fn search(&self, mut query: RecallQuery, is_everywhere: bool) -> Outcome<Places> {
         let (vector, notice) = self.vector(&query.words).await;
         query.vector = vector;
         let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
-        let notice = notice.into_iter().chain(missing(late)).reduce(|all, more| format!("{all}; {more}"));
-        let words = query.words.clone();
-        let Found { hits, more, instead } = self.archive.search(query).await?;
+        let mut notices: Vec<String> = notice.into_iter().chain(missing(late)).collect();
+        let FoundElsewhere { elsewhere, keys } = match is_everywhere && query.kinds.messages {
+            true => self.elsewhere(&query, &mut notices).await,
+            false => FoundElsewhere::default(),
+        };
+        query.elsewhere = (!keys.is_empty()).then_some(elsewhere);
+        let (words, profile) = (query.words.clone(), query.profile.clone());
+        let Found { mut hits, more, instead } = self.archive.search(query).await?;
+        let mut hosts = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         let mut found = blocking("recall.search", move || {
-            let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit));
-            Ok(Places { places: places.collect(), more, notice })
+            let place = |hit: Hit| {
+                let named = match hit.source {
+                    Source::Elsewhere { at } => hosts.remove(&at),
+                    _ => None,
+                };
+                place(&outputs, &policy, (&words, &instead), hit, named)
+            };
+            let places = hits.into_iter().filter_map(place).collect();
+            Ok(Places { places, more, notice: notices.into_iter().reduce(|all, more| format!("{all}; {more}")) })
         })
         .await?;
         self.name_leaves(&mut found.places).await?;
@@ -125,7 +144,7 @@ impl RecallService {
     async fn name_leaves(&self, places: &mut [Place]) -> Outcome<()> {
         let of = |place: &Place| match place.hit.source {
             Source::Message { id } => Some(id),
-            Source::Output { .. } | Source::Memory { .. } => None,
+            Source::Output { .. } | Source::Memory { .. } | Source::Elsewhere { .. } => None,
         };
         let messages: Vec<u64> = places.iter().filter_map(of).collect();
         let mut leaves = self.archive.leaves_of(messages).await?.into_iter();
@@ -164,8 +183,14 @@ fn missing(outputs: usize) -> Option<String> {
 }
 
 /// What stands at a hit of a query, with the words that were looked for instead of its own; `None`
-/// where an output was removed by hand.
-fn place(outputs: &Outputs, policy: &Policy, (words, instead): (&str, &[String]), mut hit: Hit) -> Option<Place> {
+/// where an output was removed by hand, or a message on another host, of which `named` is the handle and the host.
+fn place(
+    outputs: &Outputs,
+    policy: &Policy,
+    (words, instead): (&str, &[String]),
+    mut hit: Hit,
+    named: Option<(String, String)>,
+) -> Option<Place> {
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
         (Source::Output { handle, start, chars, .. }, None) => {
@@ -179,15 +204,21 @@ fn place(outputs: &Outputs, policy: &Policy, (words, instead): (&str, &[String])
         _ => text,
     };
     let snippet = snippet(&text, words, instead);
+    let (mut host, mut handle_there) = (None, None);
+    if let Source::Elsewhere { .. } = hit.source {
+        (handle_there, host) = named.unzip();
+        handle_there.as_ref()?;
+    }
     let (kind, handle) = match &hit.source {
         Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
         Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),
+        Source::Elsewhere { .. } => (PlaceKind::Message, handle_there.unwrap_or_default()),
         Source::Output { handle, line, .. } => {
             let above = text.chars().take(snippet.before).filter(|char| *char == '\n').count();
             (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))
         }
     };
-    Some(Place { handle, kind, hit, snippet, node: None })
+    Some(Place { handle, kind, hit, snippet, node: None, host })
 }
 
 /// A change of a store as a model may see it by the rules that hold now.

@@ -132,6 +132,7 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             services.connections.idempotency.keep_tidy(),
             memory::keep_small(&services),
             Arc::clone(&services.sharing).poll(),
+            Arc::clone(&services.sharing).bring_messages(Arc::clone(&services.archive)),
             services.memory.work_off(),
         );
     };

@@ -170,6 +170,7 @@ impl Services {
                 indexer: Arc::clone(&indexer),
                 policy: Arc::clone(&policy),
                 summarizers: Arc::clone(&summarizers),
+                sharing: Arc::clone(&sharing),
                 redact: config.guard.redact,
                 wait: config.recall.wait,
             },

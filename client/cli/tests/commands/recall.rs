@@ -1,7 +1,7 @@
 //! `herma recall`.
 
 use herma_client::protocol::Request;
-use herma_client::protocol::recall::Kind;
+use herma_client::protocol::recall::{Kind, Scope};
 
 use super::fake::Fake;
 use super::parts;
@@ -16,6 +16,15 @@ fn hits_are_told_with_their_marks() {
     let Some(Request::RecallSearch(params)) = fake.state().last.take() else { panic!("nothing was asked") };
     assert_eq!((params.query.as_str(), params.kinds), ("the heron", Some(vec![Kind::Message])));
     assert_eq!((params.since, params.until, params.limit), (Some(1_790_000_000.0), None, Some(1)));
+}
+
+#[test]
+fn everywhere_is_asked_for_and_a_hit_of_another_host_names_it() {
+    let fake = Fake::with_history(&[]);
+    let (code, out, _) = parts(&fake.herma(&["recall", "elsewhere", "--everywhere"]));
+    assert!(code == 0 && out.lines().next().is_some_and(|line| line.ends_with("  on cellar")), "{out}");
+    let Some(Request::RecallSearch(params)) = fake.state().last.take() else { panic!("nothing was asked") };
+    assert_eq!(params.scope, Some(Scope::Everywhere));
 }
 
 #[test]

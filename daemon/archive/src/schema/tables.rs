@@ -319,3 +319,21 @@ pub(super) const MAPPED: &str = "
     CREATE INDEX node_mapped ON node (session, made_by, id, children, replaces);
     DELETE FROM engine WHERE session NOT IN (SELECT id FROM session);
     DELETE FROM usage WHERE session NOT IN (SELECT id FROM session);";
+
+/// From version 16 to 17: what is brought to a database that hosts share. `shares` is 1 once anything may be
+/// there, `shipped` the newest message that is; `identity` tells this file's messages there from those of one that took its place. Sessions that are `local` stay here.
+/// A session that was removed is remembered, with the first message id that is none of its own, until it is removed there
+/// too. `shipped_profile` has those whose messages are up to `shipped`.
+pub(super) const SHIPPED: &str = "
+    INSERT INTO meta VALUES ('shares', 0), ('shipped', 0), ('identity', random() & 0xffffffff);
+    CREATE TABLE shipped_profile (profile TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    ALTER TABLE session ADD COLUMN local INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE session_gone (
+        session TEXT NOT NULL,
+        below INTEGER NOT NULL,
+        PRIMARY KEY (session, below)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER session_goes AFTER DELETE ON session
+    WHEN (SELECT value FROM meta WHERE name = 'shares') = 1 BEGIN
+        INSERT OR IGNORE INTO session_gone SELECT OLD.id, value FROM meta WHERE name = 'next_id';
+    END;";

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::elsewhere::place_of;
 use super::rank::{AFTER, BEFORE, Candidate};
 use crate::ArchiveError;
 use crate::browse::narrow;
@@ -39,8 +40,11 @@ impl<'a> Shelf<'a> {
         self.known.insert(candidate.id, Some((Some(session), Rc::new(candidate.terms.clone()))));
     }
 
-    /// Adds what stands around a candidate in its session.
+    /// Adds what stands around a candidate in its session. One of another archive has it already.
     pub(super) fn look_around(&mut self, candidate: &mut Candidate) -> Result<(), ArchiveError> {
+        if place_of(candidate.id).is_some() {
+            return Ok(());
+        }
         let Some((Some(session), _)) = self.get(candidate.id)? else { return Ok(()) };
         let before = "SELECT id FROM message_row WHERE session = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
         candidate.before = self.neighbours(before, session, candidate.id, BEFORE.len())?;

@@ -6,7 +6,7 @@
 //! its beginning. The weights were chosen on the questions of `benches/relevance`, where little
 //! changes when they are half or twice as large.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::terms::DocumentTerms;
 
@@ -35,7 +35,7 @@ const ASKS: f64 = 0.1;
 const DATED: f64 = 0.15;
 
 /// What the first rank gains, which knows the exact forms of words.
-const EXACT: f64 = 0.05;
+pub(super) const EXACT: f64 = 0.05;
 
 /// What words that follow each other as they do in the query are worth, beside what they are worth
 /// alone.
@@ -49,6 +49,8 @@ pub(super) struct Wanted {
     pub(super) having: Having,
     /// Messages around may have it too, and not having it is a gap.
     pub(super) is_term: bool,
+    /// Documents of other archives that have it, or a longer word, whatever their terms say: what that counts.
+    pub(super) elsewhere: HashMap<i64, f64>,
 }
 
 /// How it is known which documents have it.
@@ -63,15 +65,17 @@ pub(super) enum Having {
 impl Wanted {
     /// How often a document has it.
     fn count(&self, id: i64, terms: &DocumentTerms) -> f64 {
-        match &self.having {
+        let own: f64 = match &self.having {
             Having::Terms(hashes) => hashes.iter().map(|(hash, weight)| terms.count(*hash) * weight).sum(),
             Having::Documents(all) => f64::from(u8::from(all.contains(&id))),
-        }
+        };
+        self.elsewhere.get(&id).map_or(own, |counts| own.max(*counts))
     }
 }
 
 /// What it says about a document that it has what `with` of `all` have.
-pub(super) fn rarity(all: usize, with: usize) -> f64 {
+#[must_use]
+pub fn rarity(all: usize, with: usize) -> f64 {
     let [all, with] = [all.max(with), with].map(|count| f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
@@ -148,7 +152,12 @@ mod tests {
     }
 
     fn wanted(words: &[&str]) -> Vec<Wanted> {
-        let one = |word: &&str| Wanted { worth: 1.0, having: Having::Terms(vec![(hash(word), 1.0)]), is_term: true };
+        let one = |word: &&str| Wanted {
+            worth: 1.0,
+            having: Having::Terms(vec![(hash(word), 1.0)]),
+            is_term: true,
+            elsewhere: HashMap::new(),
+        };
         words.iter().map(one).collect()
     }
 

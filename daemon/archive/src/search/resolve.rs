@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
+use super::elsewhere::Elsewhere;
 use super::rank::{Having, SEQUENCE, Wanted, rarity};
 use super::vocabulary;
 use crate::ArchiveError;
@@ -36,6 +37,20 @@ pub(super) struct Index<'a> {
     pub(super) pending: &'a HashMap<usize, usize>,
     /// What its words of Latin letters may be in.
     pub(super) languages: &'a [Language],
+    /// What other archives have of the query.
+    pub(super) elsewhere: Option<&'a Elsewhere>,
+}
+
+impl Index<'_> {
+    /// How many documents of other archives have a part of the query.
+    fn elsewhere(&self, part: usize) -> usize {
+        self.elsewhere.and_then(|elsewhere| elsewhere.counts.get(part)).copied().unwrap_or(0)
+    }
+
+    /// What those have of a part that are candidates.
+    fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
+        self.elsewhere.map(|elsewhere| elsewhere.having(part, counts)).unwrap_or_default()
+    }
 }
 
 /// A query as the index can answer it.
@@ -54,37 +69,42 @@ impl Resolved {
     /// Asks the index for every word of a query; `enough` are so many documents that longer words
     /// need not be looked for.
     pub(super) fn of(index: &Index<'_>, query: &Query, enough: usize) -> Result<Self, ArchiveError> {
-        let (connection, all) = (index.connection, index.documents);
         let mut resolved = Self::default();
-        for (at, word) in query.words.iter().enumerate() {
-            resolved.word(index, (at, word), enough)?;
+        for (part, word) in query.words.iter().enumerate() {
+            resolved.word(index, (part, word), enough)?;
         }
-        for beginning in &query.chars {
-            let expression = format!("words : \"{beginning}\" *");
-            let documents = documents(connection, &expression)?;
-            let worth = rarity(all, documents.len());
-            resolved.parts.push((expression, documents.len()));
-            resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: true });
-        }
-        for tokens in &query.quoted {
-            let documents = documents(connection, &sequence(tokens))?;
-            let worth = rarity(all, documents.len());
-            resolved.parts.push((sequence(tokens), documents.len()));
-            resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: true });
-        }
-        for tokens in &query.sequences {
-            let documents = documents(connection, &sequence(tokens))?;
-            if !documents.is_empty() {
-                let worth = SEQUENCE * rarity(all, documents.len());
-                resolved.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term: false });
-            }
+        let beginnings = query.chars.iter().map(|beginning| (format!("words : \"{beginning}\" *"), true));
+        let quoted = query.quoted.iter().map(|tokens| (sequence(tokens), true));
+        let sequences = query.sequences.iter().map(|tokens| (sequence(tokens), false));
+        for (part, (expression, is_term)) in (query.words.len()..).zip(beginnings.chain(quoted).chain(sequences)) {
+            resolved.exact(index, part, (expression, is_term))?;
         }
         Ok(resolved)
     }
 
+    /// What stands in a text or doesn't, whatever its terms are. A part that is no term finds nothing by itself.
+    fn exact(
+        &mut self,
+        index: &Index<'_>,
+        part: usize,
+        (expression, is_term): (String, bool),
+    ) -> Result<(), ArchiveError> {
+        let documents = documents(index.connection, &expression)?;
+        let (here, elsewhere) = (documents.len(), index.having(part, 1.0));
+        let worth = rarity(index.documents, here + index.elsewhere(part));
+        if is_term {
+            self.parts.push((expression, here));
+        } else if documents.is_empty() && elsewhere.is_empty() {
+            return Ok(());
+        }
+        let worth = if is_term { worth } else { SEQUENCE * worth };
+        self.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term, elsewhere });
+        Ok(())
+    }
+
     fn word(&mut self, index: &Index<'_>, (at, word): (usize, &Word), enough: usize) -> Result<(), ArchiveError> {
         let connection = index.connection;
-        let pending = index.pending.get(&at).copied().unwrap_or(0);
+        let pending = index.pending.get(&at).copied().unwrap_or(0) + index.elsewhere(at);
         let mut forms: Vec<String> = word.forms().map(str::to_owned).collect();
         let mut hashes: Vec<(u32, f64)> = word.stems.iter().map(|stem| (hash(stem), 1.0)).collect();
         let mut count = count(connection, &any(&forms))?;
@@ -111,7 +131,8 @@ impl Resolved {
         }
         self.parts.push((any(&forms), count));
         let having = Having::Terms(hashes);
-        self.wanted.push(Wanted { worth: rarity(index.documents, count + pending), having, is_term: true });
+        let (worth, elsewhere) = (rarity(index.documents, count + pending), index.having(at, LONGER));
+        self.wanted.push(Wanted { worth, having, is_term: true, elsewhere });
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use herma_shared::address;
 use toml::Value;
 
-use super::format::{Format, time, word};
+use super::format::{Format, switch, time, word};
 use super::key::{Mistake, section};
 use super::summarizer::variable;
 use crate::data::profiles::{DEFAULT_PROFILE, is_name};
@@ -31,6 +31,10 @@ section! {
         pub ca_file: Option<PathBuf> = None, path().optional();
         /// What becomes of a write while the database can't be reached: refused, or kept to be judged later.
         pub offline: Offline = Offline::Refuse, word(&Offline::NAMES);
+        /// Whether messages of these profiles are brought there, to be found on all hosts.
+        pub messages: bool = true, switch();
+        /// Whether secrets are masked in them on the way.
+        pub redact: bool = false, switch();
         /// How long one thing that is asked of the database may take.
         pub timeout: Duration = Duration::from_secs(5), time(Duration::from_millis(100)..=Duration::from_secs(60));
         /// How often the database is asked what is new, beside what it tells by itself.

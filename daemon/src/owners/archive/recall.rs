@@ -7,6 +7,7 @@ use herma_archive::Reader;
 use herma_archive::browse::{ArchivedMemory, ArchivedMessage, Spoken};
 use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
+use herma_archive::search::elsewhere::Elsewhere;
 use herma_archive::search::{Found, Kinds, Search};
 use herma_archive::vector::{KeptVectors, Packed, Waiting};
 use herma_memory::{Row, Target};
@@ -42,6 +43,8 @@ pub(crate) struct RecallQuery {
     pub of_one_output: usize,
     /// What an embedder made of the words.
     pub vector: Option<Vec<f32>>,
+    /// What other archives have of them.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl ArchiveHandle {
@@ -58,6 +61,7 @@ impl ArchiveHandle {
                 limit: query.limit,
                 of_one_output: query.of_one_output,
                 vector: query.vector.as_deref(),
+                elsewhere: query.elsewhere.as_ref(),
             })
         })
         .await

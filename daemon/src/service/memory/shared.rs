@@ -168,6 +168,12 @@ impl MemoryService {
         Ok(brought)
     }
 
+    /// Why messages can't be brought to the database; `None` where they are not to be.
+    pub(crate) fn outbox_trouble(&self) -> Option<Option<SharedError>> {
+        let is_on = self.sharing.is_configured() && self.sharing.config().messages;
+        is_on.then(|| self.sharing.outbox_trouble())
+    }
+
     /// Takes a profile's stores back. What waited for the database waits for a person.
     pub(crate) async fn leave(&self, caller: &Caller) -> Outcome<usize> {
         let profile = caller.profile();

@@ -101,8 +101,9 @@ impl RecallService {
             limit: PLACES,
             of_one_output: 1,
             vector: None,
+            elsewhere: None,
         };
-        let mut places = self.search(query).await?.places;
+        let mut places = self.search(query, false).await?.places;
         if let Some(leaves) = &leaves {
             places.retain(|place| place.node.as_ref().is_some_and(|leaf| leaves.contains(leaf)));
         }

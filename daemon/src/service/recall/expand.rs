@@ -9,9 +9,11 @@ use herma_archive::node::{KeptNode, NodeRow, Stands};
 use herma_archive::text_of;
 use herma_context::engine::SectionKind;
 use herma_context::tokens::estimate_text;
+use herma_shared::messages::MessageKey;
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
+use super::elsewhere::{handle_of, key_of};
 use super::{RecallService, shown};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -86,6 +88,8 @@ pub(crate) struct Item {
 enum Target<'a> {
     Message(u64),
     Memory(u64),
+    /// A message of another host.
+    Elsewhere(MessageKey),
     Output {
         handle: &'a str,
         line: Option<u64>,
@@ -117,6 +121,7 @@ impl<'a> Target<'a> {
             None => (handle, None),
         };
         match (name.split_once('_')?, part) {
+            (("msg", id), None) if id.contains('@') => key_of(id).map(Self::Elsewhere),
             (("msg", id), None) => id.parse().ok().map(Self::Message),
             (("mem", id), None) => id.parse().ok().map(Self::Memory),
             (("out", _), line) => Some(Self::Output { handle: name, line: line.map(|line| line.max(1)) }),
@@ -139,6 +144,9 @@ impl RecallService {
         let after = around.after.unwrap_or(DEFAULT_AROUND);
         let found = match Target::parse(handle) {
             Some(Target::Message(id)) => self.message(id, before, after).await?,
+            Some(Target::Elsewhere(key)) => {
+                self.around_elsewhere(&key, caller.profile.as_deref(), (before, after)).await?
+            }
             Some(Target::Memory(id)) => self.memory(id).await?,
             Some(Target::Output { handle, line }) => self.lines(handle.to_owned(), line, before, after).await?,
             Some(Target::Rest { handle, line }) => self.lines(handle.to_owned(), Some(line), 0, before + after).await?,
@@ -175,6 +183,28 @@ impl RecallService {
             if at >= around.len() - 1 - at { drop(around.remove(0)) } else { drop(around.pop()) }
         }
         Ok(messages(around))
+    }
+
+    /// A message of another host with what stands around it there.
+    async fn around_elsewhere(
+        &self,
+        key: &MessageKey,
+        profile: Option<&str>,
+        (before, after): (u64, u64),
+    ) -> Outcome<Expanded> {
+        if !self.sharing.is_configured() {
+            let words =
+                format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(key), key.host);
+            return Err(Error::NotFound(words));
+        }
+        let found = self.sharing.around(key, profile, (narrow(before), narrow(after))).await?;
+        let items = found.into_iter().map(|message| Item {
+            handle: handle_of(&message.key),
+            role: Some(message.role).filter(|role| !role.is_empty()),
+            text: text_of(&message.body),
+            message: Some(message.body),
+        });
+        Ok(Expanded { items: items.collect(), next: None, profile: None })
     }
 
     async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
@@ -306,6 +336,8 @@ mod tests {
             ("nod_x_2", Some(Target::Node { handle: "nod_x_2", from: 0 })),
             ("nod_x_2:50", Some(Target::Node { handle: "nod_x_2", from: 50 })),
             ("msg_x", None),
+            ("msg_x@y", None),
+            ("msg_0000000a-3@b", Some(Target::Elsewhere(MessageKey { host: "b".into(), archive: 10, number: 3 }))),
             ("msg_1:2", None),
             ("out_ab:x", None),
             ("", None),

@@ -7,7 +7,7 @@ use herma_archive::search::Kinds;
 use herma_protocol::Json;
 use herma_protocol::recall::{
     AskParams, AskResult, Attribute, Compression, DescribeParams, DescribeResult, Entity, Evidence, ExpandParams,
-    ExpandResult, Hit, Item, Kind, Node, SearchParams, SearchResult, StateParams, StateResult,
+    ExpandResult, Hit, Item, Kind, Node, Scope, SearchParams, SearchResult, StateParams, StateResult,
 };
 
 pub(super) use schema::schema;
@@ -66,8 +66,10 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         limit: narrow(limit),
         of_one_output: OF_ONE_OUTPUT,
         vector: None,
+        elsewhere: None,
     };
-    let Places { places, more, notice } = services.recall.search(query).await?;
+    let is_everywhere = params.scope == Some(Scope::Everywhere);
+    let Places { places, more, notice } = services.recall.search(query, is_everywhere).await?;
     Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, notice, recalled: true })
 }
 
@@ -77,7 +79,7 @@ fn kinds(wanted: Option<&[Kind]>) -> Kinds {
 }
 
 fn hit(place: Place) -> Hit {
-    let Place { handle, kind, hit, snippet, node } = place;
+    let Place { handle, kind, hit, snippet, node, host } = place;
     Hit {
         handle,
         kind: match kind {
@@ -95,6 +97,7 @@ fn hit(place: Place) -> Hit {
         end: wide(snippet.end),
         score: hit.score,
         node,
+        host,
     }
 }
 

@@ -3,7 +3,7 @@
 use herma_guard::{RedactOptions, redact};
 use herma_memory::render::shown;
 use herma_protocol::shared::{
-    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, State, StatusResult, Store,
+    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, State, StatusResult, Store,
 };
 use herma_shared::schema;
 
@@ -42,7 +42,20 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         error: unusable.or(link.error.map(|error| error.to_string())).map(|words| masked(&words)),
         offline: offline.name().to_owned(),
         stores: stores.into_iter().map(store).collect(),
+        messages: messages(services).await?,
     })
+}
+
+/// How far messages are brought; what an archive that can't be read has waiting is not known.
+async fn messages(services: &Services) -> Outcome<Option<Messages>> {
+    let Some(trouble) = services.memory.outbox_trouble() else { return Ok(None) };
+    let profiles = services.sharing.joined_profiles();
+    let (waiting, unread) = match services.archive.unshipped(profiles).await {
+        Ok(waiting) => (waiting, None),
+        Err(error) => (0, Some(error.to_string())),
+    };
+    let error = unread.or(trouble.map(|error| error.to_string())).map(|words| masked(&words));
+    Ok(Some(Messages { waiting, error }))
 }
 
 pub(super) async fn init(services: &Services, params: InitParams) -> Outcome<InitResult> {

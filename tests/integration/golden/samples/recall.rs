@@ -12,9 +12,10 @@ pub(super) fn search() -> (Request, Reply) {
         since: Some(1_780_000_000.5),
         until: Some(1_790_000_000.25),
         limit: Some(20),
+        scope: Some(recall::Scope::Everywhere),
     };
     let hit = recall::Hit {
-        handle: "msg_0123456789ab_300".into(),
+        handle: "msg_0123abcd-300@cellar".into(),
         kind: recall::Kind::Message,
         session: Some("s-1".into()),
         agent: Some("claude-code".into()),
@@ -26,6 +27,7 @@ pub(super) fn search() -> (Request, Reply) {
         end: 16,
         score: 7.25,
         node: None,
+        host: Some("cellar".into()),
     };
     (
         Request::RecallSearch(params),

@@ -2,7 +2,7 @@
 
 use herma_protocol::memory::{PendingResult, QueuedParams, QueuedResult, Target};
 use herma_protocol::shared::{
-    InitParams, InitResult, JoinParams, JoinResult, JoinedStore, LeaveParams, LeaveResult, LeftOut, State,
+    InitParams, InitResult, JoinParams, JoinResult, JoinedStore, LeaveParams, LeaveResult, LeftOut, Messages, State,
     StatusParams, StatusResult, Store,
 };
 use herma_protocol::{Reply, Request};
@@ -32,6 +32,7 @@ pub(super) fn status() -> (Request, Reply) {
         error: Some("the shared database can't be reached: connection refused".into()),
         offline: "queue".into(),
         stores: vec![store],
+        messages: Some(Messages { waiting: 1_200, error: Some("the shared database can't be reached".into()) }),
     };
     (Request::SharedStatus(StatusParams {}), Reply::SharedStatus(result))
 }

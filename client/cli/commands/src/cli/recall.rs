@@ -42,7 +42,7 @@ impl From<Looked> for Kind {
 /// Finds again what left a conversation, was spilled, or was remembered.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -70,6 +70,9 @@ pub(super) struct Arguments {
     /// Only of this session
     #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "state", "schema"])]
     session: Option<String>,
+    /// Look through the messages of all hosts that share, too
+    #[arg(long, conflicts_with_all = ["expand", "describe", "state", "schema", "ask"])]
+    everywhere: bool,
     /// Only of this kind; may be given again
     #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     kind: Vec<Looked>,
@@ -135,6 +138,7 @@ mod tests {
         assert_eq!(parsed("--expand out_1:120 -B 0 -A 5").unwrap().after, Some(5));
         for line in [
             "heron --since 7d --until 1h --limit 100 --session s",
+            "heron --everywhere",
             "--describe s",
             "--state s",
             "--state s UM3OG5 --limit 5",

@@ -113,6 +113,13 @@ fn status(common: &Common, result: &StatusResult) -> String {
     ];
     let rows: Vec<[String; 6]> = result.stores.iter().map(row).collect();
     lines.push(out::table(["profile", "store", "revision", "shared", "same", "queued"], &rows));
+    if let Some(messages) = &result.messages {
+        let waiting = match messages.waiting {
+            0 => "all are there".into(),
+            waiting => format!("{} wait to be brought", out::thousands(waiting)),
+        };
+        lines.push(format!("messages  {waiting}"));
+    }
     lines.extend(troubles(result));
     if result.stores.iter().any(|store| store.queued > 0) {
         lines.push(format!("what waits for the database: {}", common.command("memory queued")));
@@ -146,6 +153,12 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
             .push("what is sent to the database can be read on the way: use sslmode=require in `shared.url`".into());
     }
     troubles.extend(result.stores.iter().filter_map(|store| store.error.clone()));
+    let unbrought = result.messages.as_ref().and_then(|messages| messages.error.as_ref());
+    troubles.extend(
+        unbrought
+            .filter(|error| result.error.as_ref() != Some(*error))
+            .map(|error| format!("messages are not brought to the database: {error}")),
+    );
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
     missing.dedup();
@@ -211,6 +224,8 @@ fn left(common: &Common, result: &LeaveResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use herma_client::protocol::shared::Messages;
+
     use super::*;
 
     fn result() -> StatusResult {
@@ -235,22 +250,30 @@ mod tests {
                 queued: 2,
                 error: None,
             }],
+            messages: Some(Messages { waiting: 1_200, error: None }),
         }
     }
 
     #[test]
     fn a_status_says_what_is_where_and_what_to_do() {
         let text = status(&Common::default(), &result());
-        for words in ["database  a@db:5432/x: up", "work     user   1,234     1,235   61 s ago", "herma memory queued"]
-        {
+        for words in [
+            "database  a@db:5432/x: up",
+            "work     user   1,234     1,235   61 s ago",
+            "herma memory queued",
+            "1,200 wait",
+        ] {
             assert!(text.contains(words), "{text}");
         }
         assert!(troubles(&result()).is_empty());
         let mut other = result();
         other.stores[0].joined = false;
         (other.error, other.open) = (Some("gone".into()), Some(true));
+        other.messages = Some(Messages { waiting: 1, error: Some("no right".into()) });
         let found = troubles(&other).join("\n");
-        for words in ["gone", "sslmode=require", "herma --profile work shared join"] {
+        for words in
+            ["gone", "not brought to the database: no right", "sslmode=require", "herma --profile work shared join"]
+        {
             assert!(found.contains(words), "{found}");
         }
     }

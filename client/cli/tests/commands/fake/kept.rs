@@ -23,7 +23,8 @@ use herma_client::protocol::session::lock::{LockHolderResult, LockResult};
 use herma_client::protocol::session::transcript::{AppendResult, RemoveResult};
 use herma_client::protocol::session::usage::{Totals, UsageResult, UsageRow};
 use herma_client::protocol::shared::{
-    InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, State as SharedState, StatusResult,
+    InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages as SharedMessages, State as SharedState,
+    StatusResult,
 };
 use herma_client::protocol::{ErrorKind, Json, Reply, Request, RpcError};
 use serde_json::json;
@@ -295,6 +296,7 @@ fn recalled(query: &str) -> recall::SearchResult {
         end: 9,
         score: 1.5,
         node: None,
+        host: (query == "elsewhere").then(|| "cellar".into()),
     };
     let hits = if query == "nowhere" { vec![] } else { vec![hit] };
     recall::SearchResult { more: !hits.is_empty(), hits, notice: None, recalled: true }
@@ -312,6 +314,7 @@ fn shared() -> StatusResult {
         error: Some("the shared database can't be reached".into()),
         offline: "queue".into(),
         stores: Vec::new(),
+        messages: Some(SharedMessages { waiting: 1_234, error: Some("a refusal".into()) }),
     }
 }
 

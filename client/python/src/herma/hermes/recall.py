@@ -9,7 +9,7 @@ from typing import Any, Callable
 from ..errors import HermaError
 
 METHODS = {
-    "recall_search": ("recall.search", ("query", "session", "kinds", "limit")),
+    "recall_search": ("recall.search", ("query", "session", "kinds", "limit", "scope")),
     "recall_expand": ("recall.expand", ("handle", "before", "after")),
     "recall_describe": ("recall.describe", ("session",)),
     "recall_state": ("recall.state", ("session", "entity", "limit")),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 RecallKind = Literal["message", "output", "memory"]
 """What a hit is in."""
 
+RecallScope = Literal["here", "everywhere"]
+"""Where is looked."""
+
 
 class Attribute(TypedDict):
     """One thing that is known of an entity."""
@@ -181,6 +184,8 @@ class RecallHit(TypedDict):
     """Of a message that left the list of a session whose engine is `lossless`: the node that stands
     for it.
     """
+    host: NotRequired[str]
+    """Of a message that was said on another host: that host."""
 
 
 class RecallItem(TypedDict):

@@ -71,6 +71,15 @@ class SharedLeftOut(TypedDict):
     """What `memory.approve` calls it, once there is room."""
 
 
+class SharedMessages(TypedDict):
+    """How far messages are brought to the database."""
+
+    waiting: int
+    """Messages of profiles that share which are still to be brought."""
+    error: NotRequired[str]
+    """Why they are not brought."""
+
+
 class SharedStatus(TypedDict):
     """Result of `shared.status`."""
 
@@ -94,6 +103,8 @@ class SharedStatus(TypedDict):
     """What becomes of a write while it is down: `refuse` or `queue`."""
     stores: list[SharedStore]
     """The stores that are shared, or are to be."""
+    messages: NotRequired[SharedMessages]
+    """How far messages are brought to the database; null where they are not."""
 
 
 class SharedStore(TypedDict):

@@ -9,19 +9,19 @@ use crate::data::error::{Error, Outcome};
 use crate::wire::services::Services;
 
 pub(in crate::wire::handler) fn schema(services: &Services) -> Outcome<SchemaResult> {
-    offered(services.recall.can_answer())
+    offered(services.recall.can_answer(), services.sharing.is_configured())
 }
 
-/// A model is offered to ask where somebody is there to answer.
-fn offered(answers: bool) -> Outcome<SchemaResult> {
-    let mut tools = vec![search(), expand(), describe(), state()];
+/// A model is offered to ask where somebody is there to answer, and to look everywhere where there is more than here.
+fn offered(answers: bool, shares: bool) -> Outcome<SchemaResult> {
+    let mut tools = vec![search(shares), expand(), describe(), state()];
     tools.extend(answers.then(ask));
     let tools: Result<Vec<Json>, _> = tools.iter().map(Json::from_value).collect();
     Ok(SchemaResult { tools: tools.map_err(|_| Error::internal("recall.schema"))? })
 }
 
-fn search() -> Value {
-    json!({
+fn search(shares: bool) -> Value {
+    let mut tool = json!({
         "name": RECALL_SEARCH,
         "description": "Find text that is not in your context any more: messages that a compression took out, tool \
             outputs that were too long, and earlier versions of your memories. Use it before you say that you don't \
@@ -42,7 +42,17 @@ fn search() -> Value {
             },
             "required": ["query"]
         }
-    })
+    });
+    let properties = tool.pointer_mut("/parameters/properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties.filter(|_| shares) {
+        let scope = json!({
+            "type": "string",
+            "enum": ["here", "everywhere"],
+            "description": "Look also through what was said on the other machines that share this memory: everywhere; on this one when left out."
+        });
+        properties.insert("scope".to_owned(), scope);
+    }
+    tool
 }
 
 fn expand() -> Value {
@@ -122,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_required_param_is_described() {
-        for tool in offered(true).unwrap().tools {
+        for tool in offered(true, true).unwrap().tools {
             let tool: Value = serde_json::from_str(tool.get()).unwrap();
             let parameters = &tool["parameters"];
             for name in parameters["required"].as_array().unwrap() {

@@ -1,6 +1,6 @@
 //! `herma recall QUERY`.
 
-use herma_client::protocol::recall::{Hit, Kind, SearchParams};
+use herma_client::protocol::recall::{Hit, Kind, Scope, SearchParams};
 
 use super::{Arguments, LIMIT, MOST};
 use crate::cli::exit::Failure;
@@ -17,6 +17,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         since: arguments.since,
         until: arguments.until,
         limit: Some(limit),
+        scope: arguments.everywhere.then_some(Scope::Everywhere),
     };
     let result = session.connect()?.recall_search(params)?;
     if let Some(notice) = result.notice.as_ref().filter(|_| !session.common.json) {
@@ -47,7 +48,8 @@ fn told(hits: &[Hit], mark: Mark) -> Marked {
         };
         let session = hit.session.as_deref().unwrap_or("-");
         let role = hit.role.as_deref().unwrap_or("-");
-        text.push(&format!("{}  {kind}  {session}  {role}  {}\n    ", hit.handle, out::local_time(hit.time)));
+        let host = hit.host.as_ref().map(|host| format!("  on {host}")).unwrap_or_default();
+        text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n    ", hit.handle, out::local_time(hit.time)));
         // Char for char, so that the hit stays where it is.
         text.push_found(&hit.snippet.replace(['\n', '\r', '\t'], " "), hit.start, hit.end);
         text.push("\n");
@@ -74,6 +76,7 @@ mod tests {
             end: 15,
             score: 1.0,
             node: None,
+            host: None,
         };
         let then = out::local_time(0.0);
         assert_eq!(

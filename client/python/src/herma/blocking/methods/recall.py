@@ -33,6 +33,7 @@ class Recall:
         since: float | None = None,
         until: float | None = None,
         limit: int | None = None,
+        scope: t.RecallScope | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallSearch:
         """Finds what was said, seen or noted, best first.
@@ -46,6 +47,7 @@ class Recall:
             "since": since,
             "until": until,
             "limit": limit,
+            "scope": scope,
         }
         result: t.RecallSearch = self._call("recall.search", params, options)
         return result

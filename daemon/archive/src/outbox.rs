@@ -1,0 +1,240 @@
+//! What is brought to a database that several hosts share: messages by their ids, in order, and sessions that
+//! were removed. What was brought is a number, so that nothing is kept a second time for it; who is
+//! killed between bringing and noting brings the same again.
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use crate::browse::narrow;
+use crate::message::searched;
+use crate::terms::DocumentTerms;
+use crate::token::{self, Tokens};
+use crate::{Archive, ArchiveError, Reader};
+
+/// A message on its way there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutboxMessage {
+    /// Its id.
+    pub id: u64,
+    /// The session.
+    pub session: String,
+    /// The session's profile.
+    pub profile: String,
+    /// Which agent the session was opened with.
+    pub agent: Option<String>,
+    /// Its role; empty when it has none.
+    pub role: String,
+    /// When it came to the archive, in Unix seconds.
+    pub time: f64,
+    /// The JSON text.
+    pub body: String,
+    /// Whether a search finds it.
+    pub is_found: bool,
+}
+
+/// Some messages, and how far they go.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outbox {
+    /// In the order of their ids.
+    pub messages: Vec<OutboxMessage>,
+    /// All messages up to this id are among these, were brought before, or stay here.
+    pub through: u64,
+    /// There is nothing behind it.
+    pub is_all: bool,
+}
+
+/// How much of an archive was brought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shipped {
+    /// Tells the messages of this archive from those of another one of the same host.
+    pub identity: u32,
+    /// The newest message that was brought.
+    pub through: u64,
+    /// The id that the next message will have.
+    pub next: u64,
+}
+
+/// The words of a message, as they are found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// Its words in their order, each between spaces.
+    pub words: String,
+    /// Stems and parts of them, each between spaces.
+    pub others: String,
+    /// How many words.
+    pub count: u32,
+    /// What the text is besides its words, as bits.
+    pub marks: u8,
+    /// Its terms, as a ranking reads them.
+    pub terms: Vec<u8>,
+}
+
+/// The words of a message; `None` where it has none.
+#[must_use]
+pub fn words_of(body: &str) -> Option<Words> {
+    let Tokens { words, stems, pieces, counting, marks } = token::tokens(&searched(body));
+    if words.is_empty() {
+        return None;
+    }
+    let DocumentTerms { words: count, marks, encoded } = DocumentTerms::of(counting, marks);
+    Some(Words { words, others: format!("{stems} {pieces}"), count, marks: marks.encode(), terms: encoded })
+}
+
+impl Reader {
+    /// What of these profiles is to be brought behind an id, oldest first: so many messages at most, and so many
+    /// bytes of them and of the last one.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn outbox(&self, behind: u64, profiles: &[String], most: usize, bytes: usize) -> Result<Outbox, ArchiveError> {
+        // One view of the file: an id that is given later is larger than all that are seen here.
+        let view = self.connection.unchecked_transaction()?;
+        let next = shipped(&view)?.next;
+        let mut last = behind;
+        let mut query = view.prepare_cached(
+            "SELECT message.id, session.id, session.profile, session.agent, role, message.time, body,
+                    recalled = 0 AND role <> 'system', session.local
+             FROM message JOIN session_key ON session_key.key = message.session
+             JOIN session ON session.id = session_key.id
+             WHERE message.id > ?1 ORDER BY message.id LIMIT ?2",
+        )?;
+        let (mut messages, mut seen, mut left) = (Vec::new(), 0, bytes);
+        let mut rows = query.query(params![last, narrow(most)])?;
+        while left > 0
+            && let Some(row) = rows.next()?
+        {
+            last = row.get(0)?;
+            seen += 1;
+            let profile = row.get_ref(2)?.as_str()?;
+            if row.get(8)? || !profiles.iter().any(|one| one == profile) {
+                continue;
+            }
+            let body: String = row.get(6)?;
+            left = left.saturating_sub(body.len());
+            messages.push(OutboxMessage {
+                id: last,
+                session: row.get(1)?,
+                profile: profile.to_owned(),
+                agent: row.get(3)?,
+                role: row.get(4)?,
+                time: row.get(5)?,
+                body,
+                is_found: row.get(7)?,
+            });
+        }
+        let is_all = seen < most && left > 0;
+        Ok(Outbox { messages, through: if is_all { last.max(next.saturating_sub(1)) } else { last }, is_all })
+    }
+
+    /// How much was brought.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn shipped(&self) -> Result<Shipped, ArchiveError> {
+        shipped(&self.connection)
+    }
+
+    /// How many messages of these profiles are still to be brought.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn unshipped(&self, profiles: &[String]) -> Result<u64, ArchiveError> {
+        let marks = vec!["?"; profiles.len()].join(",");
+        let query = format!(
+            "SELECT count(*) FROM message_row AS message JOIN session_key ON session_key.key = message.session
+             JOIN session ON session.id = session_key.id
+             WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT session.local
+               AND session.profile IN ({marks})"
+        );
+        let mut query = self.connection.prepare_cached(&query)?;
+        Ok(query.query_row(rusqlite::params_from_iter(profiles), |row| row.get(0))?)
+    }
+
+    /// Sessions that were removed here and not yet there, each with the first id that is none of its messages'.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn gone_sessions(&self, most: usize) -> Result<Vec<(String, u64)>, ArchiveError> {
+        let mut query = self.connection.prepare_cached("SELECT session, below FROM session_gone LIMIT ?1")?;
+        let rows = query.query_map([narrow(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Archive {
+    /// Messages of these profiles are about to be brought: all of them, if one is new among them. Sessions that
+    /// are removed are remembered from now on.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn begin_shipping(&mut self, profiles: &[String]) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute("UPDATE meta SET value = 1 WHERE name = 'shares'", [])?;
+        let known: Vec<String> = {
+            let mut query = transaction.prepare_cached("SELECT profile FROM shipped_profile")?;
+            let rows = query.query_map([], |row| row.get(0))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for profile in profiles.iter().filter(|profile| !known.contains(profile)) {
+            transaction.execute("INSERT INTO shipped_profile VALUES (?1)", [profile])?;
+            transaction.execute("UPDATE meta SET value = 0 WHERE name = 'shipped'", [])?;
+        }
+        for profile in known.iter().filter(|profile| !profiles.contains(profile)) {
+            transaction.execute("DELETE FROM shipped_profile WHERE profile = ?1", [profile])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Notes that all messages up to an id were brought. One that was noted before stays.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn note_shipped(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
+        let query = "UPDATE meta SET value = max(value, ?2) WHERE name = 'shipped'
+                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
+        self.connection().prepare_cached(query)?.execute(params![identity, through])?;
+        Ok(())
+    }
+
+    /// All messages are to be brought again, as those of another archive: this one is older than what was brought,
+    /// so that its ids will be given to other messages.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn ship_as_another(&self) -> Result<(), ArchiveError> {
+        self.connection().execute_batch(
+            "BEGIN IMMEDIATE;
+             UPDATE meta SET value = random() & 0xffffffff WHERE name = 'identity';
+             UPDATE meta SET value = 0 WHERE name = 'shipped';
+             COMMIT;",
+        )?;
+        Ok(())
+    }
+
+    /// Forgets sessions that were removed there too.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn forget_gone(&self, gone: &[(String, u64)]) -> Result<(), ArchiveError> {
+        let transaction = self.connection().unchecked_transaction()?;
+        for (session, below) in gone {
+            transaction
+                .prepare_cached("DELETE FROM session_gone WHERE session = ?1 AND below = ?2")?
+                .execute(params![session, below])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+fn shipped(connection: &Connection) -> Result<Shipped, ArchiveError> {
+    let query = "SELECT (SELECT value FROM meta WHERE name = 'identity'),
+                        (SELECT value FROM meta WHERE name = 'shipped'),
+                        (SELECT value FROM meta WHERE name = 'next_id')";
+    let shipped =
+        |row: &rusqlite::Row<'_>| Ok(Shipped { identity: row.get(0)?, through: row.get(1)?, next: row.get(2)? });
+    Ok(connection.prepare_cached(query)?.query_row([], shipped)?)
+}
+
+#[cfg(test)]
+mod tests;

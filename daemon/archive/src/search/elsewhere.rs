@@ -1,0 +1,160 @@
+//! What other archives have of a query: it is asked elsewhere, part by part ([`Lookup`]), and what is
+//! found there is ranked beside the own documents, by one measure ([`Elsewhere`]).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub use super::rank::rarity;
+use super::rank::{AFTER, BEFORE, Candidate};
+use super::{CANDIDATES, Hit};
+use crate::handle::Source;
+use crate::query::Query;
+use crate::terms::{DocumentTerms, Marks};
+
+/// Messages before one that say what it is about, and those behind it.
+pub const AROUND: (usize, usize) = (BEFORE.len(), AFTER.len());
+
+/// How many documents of other archives are ranked.
+pub const RANKED: usize = CANDIDATES;
+
+/// A query, for whoever has documents with the same tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lookup {
+    /// What a document may have; the more, and the rarer, the better.
+    pub parts: Vec<Part>,
+}
+
+/// Something that a document may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Any of these tokens; where hardly a document has one, also one that begins with `longer`.
+    Word {
+        /// The word and its stems.
+        forms: Vec<String>,
+        /// The beginning of longer words.
+        longer: Option<String>,
+    },
+    /// A token that begins with this.
+    Beginning(String),
+    /// Tokens that follow each other.
+    Sequence {
+        /// The tokens.
+        tokens: Vec<String>,
+        /// It was quoted: what has it not is no hit, where anything has it.
+        is_quoted: bool,
+    },
+}
+
+impl Lookup {
+    /// The parts of a query; none where it has neither letters nor digits.
+    #[must_use]
+    pub fn of(query: &str) -> Self {
+        let query = Query::of(query);
+        let words = query.words.iter().map(|word| Part::Word {
+            forms: word.forms().map(str::to_owned).collect(),
+            longer: word.open.then(|| word.token.clone()),
+        });
+        let beginnings = query.chars.iter().cloned().map(Part::Beginning);
+        let sequence = |tokens: &Vec<String>, is_quoted| Part::Sequence { tokens: tokens.clone(), is_quoted };
+        let quoted = query.quoted.iter().map(|tokens| sequence(tokens, true));
+        let sequences = query.sequences.iter().map(|tokens| sequence(tokens, false));
+        Self { parts: words.chain(beginnings).chain(quoted).chain(sequences).collect() }
+    }
+}
+
+/// What other archives have of a query.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Elsewhere {
+    /// How many documents there are, more or less.
+    pub documents: usize,
+    /// In how many each part of the [`Lookup`] is, more or less.
+    pub counts: Vec<usize>,
+    /// Some have all that was quoted, and only these were found.
+    pub is_quoted: bool,
+    /// The best by what they have of the parts, at most [`RANKED`].
+    pub found: Vec<Document>,
+}
+
+/// A document of another archive.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// How well it fits by the first look; higher is better.
+    pub first: f64,
+    /// For each part whether it has it, or a longer word.
+    pub has: Vec<bool>,
+    /// Its terms.
+    pub terms: Terms,
+    /// Those of the messages before it, the nearest first.
+    pub before: Vec<Terms>,
+    /// Those behind it.
+    pub after: Vec<Terms>,
+}
+
+/// The terms of a document, as [`crate::outbox::Words`] has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// How many words.
+    pub count: u32,
+    /// What the text is besides its words, as bits.
+    pub marks: u8,
+    /// How often each term occurs.
+    pub terms: Vec<u8>,
+}
+
+impl Elsewhere {
+    /// What those that have a part count for it.
+    pub(super) fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
+        let has = |(_, document): &(usize, &Document)| document.has.get(part).copied().unwrap_or(false);
+        self.found.iter().enumerate().filter(has).map(|(at, _)| (id_of(at), counts)).collect()
+    }
+
+    /// The documents for the ranking; the best first look is as good as `best`.
+    pub(super) fn candidates(&self, best: f64) -> impl Iterator<Item = Candidate> {
+        let own_best = self.found.iter().map(|document| document.first).fold(f64::MIN_POSITIVE, f64::max);
+        let near = |terms: &[Terms]| terms.iter().map(|terms| (NOBODY, Rc::new(terms.decode()))).collect();
+        self.found.iter().enumerate().map(move |(at, document)| Candidate {
+            id: id_of(at),
+            terms: document.terms.decode(),
+            first: document.first / own_best * best,
+            before: near(&document.before),
+            after: near(&document.after),
+        })
+    }
+}
+
+impl Terms {
+    fn decode(&self) -> DocumentTerms {
+        DocumentTerms { words: self.count, marks: Marks::decode(self.marks), encoded: self.terms.clone() }
+    }
+}
+
+/// The id of no document.
+const NOBODY: i64 = 0;
+
+/// Documents of other archives have ids below those of all others.
+fn id_of(at: usize) -> i64 {
+    i64::try_from(at).map_or(i64::MIN, |at| -1 - at)
+}
+
+/// The place of a document of another archive among what was found; `None` of an own one.
+pub(super) fn place_of(id: i64) -> Option<usize> {
+    (id < 0).then(|| usize::try_from(-1 - id).ok()).flatten()
+}
+
+/// A hit whose text is elsewhere.
+pub(super) fn hit(at: usize) -> Hit {
+    Hit {
+        source: Source::Elsewhere { at },
+        session: None,
+        profile: String::new(),
+        agent: None,
+        origin: None,
+        role: None,
+        time: 0.0,
+        score: 0.0,
+        text: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! What was said on any host: brought by the host that has it, found by all of the space.
+
+mod find;
+mod statements;
+mod tokens;
+
+use tokio_postgres::types::ToSql;
+
+pub use self::find::{Around, Asked, Document, Found, Part, Terms, Within};
+pub use self::tokens::Tokens;
+use crate::database::Database;
+use crate::error::SharedError;
+use crate::stores::{signed, unsigned};
+
+/// A message on its way to the database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMessage {
+    /// Its id in the archive that it comes from.
+    pub number: u64,
+    /// The profile.
+    pub profile: String,
+    /// The session.
+    pub session: String,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// Its role; empty when it has none.
+    pub role: String,
+    /// When it came to that archive, in Unix seconds.
+    pub at: f64,
+    /// The JSON text.
+    pub body: String,
+    /// By what it is found; `None` where no search finds it.
+    pub words: Option<NewWords>,
+}
+
+/// By what a message is found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewWords {
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How many words.
+    pub count: u32,
+    /// What the text is besides its words, as bits.
+    pub marks: u8,
+    /// How often each term occurs, as whoever ranks reads it.
+    pub terms: Vec<u8>,
+}
+
+/// Names a message.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MessageKey {
+    /// The host that it was said on.
+    pub host: String,
+    /// The archive of that host.
+    pub archive: u32,
+    /// Its id there.
+    pub number: u64,
+}
+
+/// A message as it was brought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Names it.
+    pub key: MessageKey,
+    /// The profile.
+    pub profile: String,
+    /// The session.
+    pub session: String,
+    /// Which agent.
+    pub agent: Option<String>,
+    /// Its role; empty when it has none.
+    pub role: String,
+    /// When it came to that archive, in Unix seconds.
+    pub at: f64,
+    /// The JSON text.
+    pub body: String,
+}
+
+impl Database {
+    /// Keeps messages of an archive of this host; what is there already stays as it is.
+    ///
+    /// # Errors
+    /// What the database says. It may have been done then, and can be done again.
+    pub async fn keep_messages(&self, archive: u32, messages: &[NewMessage]) -> Result<(), SharedError> {
+        let taken = self.take().await?;
+        let rows = Columns::of(messages);
+        let (space, host, archive) = (&self.space.name, &self.space.host, i64::from(archive));
+        let said: [&(dyn ToSql + Sync); 14] = [
+            space,
+            host,
+            &archive,
+            &rows.numbers,
+            &rows.profiles,
+            &rows.sessions,
+            &rows.agents,
+            &rows.roles,
+            &rows.at,
+            &rows.bodies,
+            &rows.tokens,
+            &rows.words,
+            &rows.marks,
+            &rows.terms,
+        ];
+        let work = async {
+            let client = &taken.connection().client;
+            client.execute(statements::KEEP, &said).await.map_err(|error| SharedError::of_change(&error))
+        };
+        self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(())
+    }
+
+    /// The newest message of an archive of this host; 0 where there is none.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn newest_message(&self, archive: u32) -> Result<u64, SharedError> {
+        let archive = i64::from(archive);
+        let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &archive];
+        let rows = self.ask(statements::NEWEST, &said).await?;
+        Ok(rows.first().map_or(0, |row| unsigned(row.get(0))))
+    }
+
+    /// Removes what an archive of this host has of a session, below an id.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn remove_messages(&self, archive: u32, session: &str, below: u64) -> Result<(), SharedError> {
+        let (archive, below) = (i64::from(archive), signed(below));
+        self.change(statements::REMOVE, &[&self.space.name, &self.space.host, &archive, &session, &below]).await
+    }
+
+    /// Removes all messages of an archive of this host below an id.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn remove_archive(&self, archive: u32, below: u64) -> Result<(), SharedError> {
+        let (archive, below) = (i64::from(archive), signed(below));
+        self.change(statements::REMOVE_ALL, &[&self.space.name, &self.space.host, &archive, &below]).await
+    }
+
+    async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<(), SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let client = &taken.connection().client;
+            client.execute(statement, said).await.map_err(|error| SharedError::of_change(&error))
+        };
+        self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(())
+    }
+
+    /// What the database says to one question.
+    async fn ask(
+        &self,
+        statement: &str,
+        said: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<tokio_postgres::Row>, SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let client = &taken.connection().client;
+            client.query(statement, said).await.map_err(|error| SharedError::of_question(&error))
+        };
+        let rows = self.in_time(work, SharedError::Unreachable).await?;
+        taken.give_back();
+        Ok(rows)
+    }
+}
+
+/// Messages, column by column.
+struct Columns<'a> {
+    numbers: Vec<i64>,
+    profiles: Vec<&'a str>,
+    sessions: Vec<&'a str>,
+    agents: Vec<Option<&'a str>>,
+    roles: Vec<&'a str>,
+    at: Vec<f64>,
+    bodies: Vec<&'a str>,
+    tokens: Vec<Option<&'a Tokens>>,
+    words: Vec<i32>,
+    marks: Vec<i16>,
+    terms: Vec<Option<&'a [u8]>>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(messages: &'a [NewMessage]) -> Self {
+        let words = || messages.iter().map(|message| message.words.as_ref());
+        Self {
+            numbers: messages.iter().map(|message| signed(message.number)).collect(),
+            profiles: messages.iter().map(|message| message.profile.as_str()).collect(),
+            sessions: messages.iter().map(|message| message.session.as_str()).collect(),
+            agents: messages.iter().map(|message| message.agent.as_deref()).collect(),
+            roles: messages.iter().map(|message| message.role.as_str()).collect(),
+            at: messages.iter().map(|message| message.at).collect(),
+            bodies: messages.iter().map(|message| message.body.as_str()).collect(),
+            tokens: words().map(|words| words.map(|words| &words.tokens)).collect(),
+            words: words()
+                .map(|words| words.map_or(0, |words| i32::try_from(words.count).unwrap_or(i32::MAX)))
+                .collect(),
+            marks: words().map(|words| words.map_or(0, |words| i16::from(words.marks))).collect(),
+            terms: words().map(|words| words.map(|words| words.terms.as_slice())).collect(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What is asked of the table of messages.
+
+/// Keeps messages. Parameters: space, host, archive, then a list for each column.
+pub(super) const KEEP: &str = "
+INSERT INTO herma.message
+    (space, host, archive, number, profile, session, agent, role, at, body, tokens, words, marks, terms)
+SELECT $1, $2, $3, * FROM unnest($4::int8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::float8[],
+    $10::text[], $11::tsvector[], $12::int4[], $13::int2[], $14::bytea[])
+ON CONFLICT DO NOTHING";
+
+/// The newest message of an archive.
+pub(super) const NEWEST: &str = "
+SELECT coalesce(max(number), 0)::int8 FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3";
+
+/// Removes a session's messages of an archive, below a number.
+pub(super) const REMOVE: &str = "
+DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4 AND number < $5";
+
+/// Removes an archive's messages below a number.
+pub(super) const REMOVE_ALL: &str = "
+DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4";
+
+/// How many messages there are of other archives: counted up to a limit, from there on what the database takes their
+/// number for. Parameters: space, the host and the archive that ask, the profiles; then, each may be null: a session, the
+/// earliest time, and the time before which it was; the limit.
+pub(super) const COUNT_ALL: &str = "
+SELECT CASE WHEN number < $8 THEN number ELSE greatest(number, (
+    SELECT reltuples::int8 FROM pg_class WHERE oid = 'herma.message'::regclass)) END
+FROM (SELECT count(*) AS number FROM (
+    SELECT 1 FROM herma.message WHERE space = $1 AND NOT (host = $2 AND archive = $3) AND profile = ANY($4)
+        AND tokens IS NOT NULL AND ($5::text IS NULL OR session = $5) AND ($6::float8 IS NULL OR at >= $6)
+        AND ($7::float8 IS NULL OR at < $7)
+    LIMIT $8) AS counted) AS messages";
+
+/// In how many each of some expressions ($8) is, counted up to a limit ($9); the other parameters are the same.
+pub(super) const COUNT: &str = "
+SELECT * FROM herma.count_messages($1, $2, $3, $4, $5, $6, $7, $8::text[]::tsquery[], $9)";
+
+/// The best messages for an expression ($8) by what each of some others ($9) is worth ($10), at most so many ($11), with
+/// the terms of those around them: so many before ($12) and behind ($13).
+pub(super) const FIND: &str = "
+SELECT * FROM herma.find_messages($1, $2, $3, $4, $5, $6, $7, $8::text::tsquery, $9::text[]::tsquery[], $10, $11, $12, $13)";
+
+/// Messages by their names. Parameters: space, hosts, archives, numbers, the profiles.
+pub(super) const BY_KEY: &str = "
+SELECT message.host, message.archive, message.number, profile, session, agent, role, at, body
+FROM unnest($2::text[], $3::int8[], $4::int8[]) AS wanted (host, archive, number)
+CROSS JOIN LATERAL (
+    SELECT * FROM herma.message WHERE space = $1 AND message.host = wanted.host AND message.archive = wanted.archive
+        AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message";
+
+/// A message with those around it in its session: so many before ($6) and behind it ($7).
+pub(super) const AROUND: &str = "
+WITH wanted AS (
+    SELECT session FROM herma.message
+    WHERE space = $1 AND host = $2 AND archive = $3 AND number = $4 AND profile = ANY($5)
+)
+SELECT host, archive, number, profile, message.session, agent, role, at, body FROM (
+    (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
+        AND message.session = wanted.session AND number < $4 ORDER BY number DESC LIMIT $6::int8)
+    UNION ALL
+    (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
+        AND message.session = wanted.session AND number >= $4 ORDER BY number LIMIT $7::int8 + 1)
+) AS message ORDER BY number";

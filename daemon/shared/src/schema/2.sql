@@ -1,0 +1,122 @@
+-- Messages that were said on any host, to be found on all of them. `archive` tells those of a host's archive from
+-- those of one that it had before; `tokens` are herma's own, so that the same words find the same here and there;
+-- they stand in the row itself as far as they fit, for a search looks at those of thousands.
+CREATE TABLE herma.message (
+    space text NOT NULL,
+    host text NOT NULL,
+    archive int8 NOT NULL,
+    number int8 NOT NULL,
+    profile text NOT NULL,
+    session text NOT NULL,
+    agent text,
+    role text NOT NULL,
+    at float8 NOT NULL,
+    body text NOT NULL,
+    tokens tsvector,
+    words int4 NOT NULL DEFAULT 0,
+    marks int2 NOT NULL DEFAULT 0,
+    terms bytea,
+    PRIMARY KEY (space, host, archive, number)
+) WITH (toast_tuple_target = 8160);
+CREATE INDEX message_tokens ON herma.message USING gin (tokens);
+CREATE INDEX message_session ON herma.message (session, space, host, archive, number);
+
+ALTER TABLE herma.message ENABLE ROW LEVEL SECURITY;
+CREATE POLICY message_own ON herma.message
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+
+-- Whether whoever is connected may see a space. Below the policy above no index can answer `@@`, for PostgreSQL
+-- does not know that this operator tells nobody of the rows that it is asked about; so what follows searches as the
+-- owner of the tables, and asks this first.
+CREATE FUNCTION herma.may_see(wanted text) RETURNS bool
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT 1 FROM herma.member WHERE member.space = wanted AND member.role = session_user)
+        OR pg_has_role(session_user, current_user, 'USAGE')
+$$;
+
+-- In how many messages each of some expressions is, counted up to a limit; none of one archive are counted. The space
+-- is compared in a way that no index knows: it would be gone through as a whole.
+CREATE FUNCTION herma.count_messages(
+    in_space text, not_host text, not_archive int8, of_profiles text[], of_session text, since float8, until float8,
+    queries tsquery[], most int8
+) RETURNS SETOF int8
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT (
+        SELECT count(*) FROM (
+            SELECT 1 FROM herma.message
+            WHERE tokens @@ wanted.query AND (space || '') = in_space AND NOT (host = not_host AND archive = not_archive)
+                AND profile = ANY (of_profiles) AND (of_session IS NULL OR session = of_session)
+                AND (since IS NULL OR at >= since) AND (until IS NULL OR at < until)
+            LIMIT most
+        ) AS counted
+    )
+    FROM unnest(queries) WITH ORDINALITY AS wanted (query, place)
+    WHERE (SELECT herma.may_see(in_space))
+    ORDER BY place
+$$;
+
+-- The best messages for an expression by what each of some others is worth, with the terms of those around them in
+-- their sessions: so many before and behind, the nearest first.
+CREATE FUNCTION herma.find_messages(
+    in_space text, not_host text, not_archive int8, of_profiles text[], of_session text, since float8, until float8,
+    expression tsquery, queries tsquery[], worths float8[], most int8, before int8, behind int8
+) RETURNS TABLE (
+    host text, archive int8, number int8, words int4, marks int2, terms bytea, first float8, has bool[],
+    earlier_words int4[], earlier_marks int2[], earlier_terms bytea[], later_words int4[], later_marks int2[],
+    later_terms bytea[]
+)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH fitting AS MATERIALIZED (
+        SELECT message.host, message.archive, message.number, message.at,
+            (SELECT array_agg(tokens @@ wanted.query ORDER BY place)
+             FROM unnest(queries) WITH ORDINALITY AS wanted (query, place)) AS has
+        FROM herma.message
+        WHERE tokens @@ expression AND (space || '') = in_space
+            AND NOT (message.host = not_host AND message.archive = not_archive)
+            AND profile = ANY (of_profiles) AND (of_session IS NULL OR session = of_session)
+            AND (since IS NULL OR at >= since) AND (until IS NULL OR at < until)
+            AND (SELECT herma.may_see(in_space))
+    ), best AS MATERIALIZED (
+        SELECT fitting.*, (
+            SELECT coalesce(sum(worth), 0) FROM unnest(fitting.has, worths) AS part (has, worth) WHERE part.has
+        ) AS first
+        FROM fitting ORDER BY first DESC, fitting.at DESC LIMIT most
+    )
+    SELECT best.host, best.archive, best.number, own.words, own.marks, own.terms, best.first, best.has,
+        earlier.words, earlier.marks, earlier.terms, later.words, later.marks, later.terms
+    FROM best
+    JOIN herma.message AS own ON own.space = in_space AND own.host = best.host AND own.archive = best.archive
+        AND own.number = best.number
+    CROSS JOIN LATERAL (
+        SELECT array_agg(near.words) AS words, array_agg(near.marks) AS marks,
+            array_agg(coalesce(near.terms, '')) AS terms
+        FROM (
+            SELECT near.words, near.marks, near.terms FROM herma.message AS near
+            WHERE near.space = in_space AND near.host = own.host AND near.archive = own.archive
+                AND near.session = own.session AND near.number < own.number
+            ORDER BY near.number DESC LIMIT before
+        ) AS near
+    ) AS earlier
+    CROSS JOIN LATERAL (
+        SELECT array_agg(near.words) AS words, array_agg(near.marks) AS marks,
+            array_agg(coalesce(near.terms, '')) AS terms
+        FROM (
+            SELECT near.words, near.marks, near.terms FROM herma.message AS near
+            WHERE near.space = in_space AND near.host = own.host AND near.archive = own.archive
+                AND near.session = own.session AND near.number > own.number
+            ORDER BY near.number LIMIT behind
+        ) AS near
+    ) AS later
+    ORDER BY best.first DESC, best.number DESC
+$$;
+REVOKE ALL ON FUNCTION herma.may_see, herma.count_messages, herma.find_messages FROM PUBLIC;
+
+-- Who may use a space already may use what is new in it.
+DO $$
+DECLARE known text;
+BEGIN
+    FOR known IN SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles) LOOP
+        EXECUTE format('GRANT SELECT, INSERT, DELETE ON herma.message TO %I', known);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO %I', known);
+    END LOOP;
+END $$;

@@ -1,0 +1,105 @@
+//! What was said on other hosts that share.
+
+use std::collections::HashMap;
+
+use herma_archive::handle::Source;
+use herma_archive::search::Hit;
+use herma_archive::text_of;
+use herma_shared::messages::{Message, MessageKey};
+
+use super::RecallService;
+use crate::owners::archive::RecallQuery;
+use crate::owners::sharing::FoundElsewhere;
+
+impl RecallService {
+    /// What other hosts have of a query. Where they can't be asked that is noted, and only this one is searched.
+    pub(super) async fn elsewhere(&self, query: &RecallQuery, notices: &mut Vec<String>) -> FoundElsewhere {
+        if !self.sharing.is_configured() {
+            notices.push("nothing is shared here, so only what this host has was searched".to_owned());
+            return FoundElsewhere::default();
+        }
+        let found = match self.archive.shipped().await {
+            Ok(here) => self.sharing.find(here.identity, query).await,
+            Err(error) => Err(error),
+        };
+        found.unwrap_or_else(|error| {
+            notices.push(format!("other hosts could not be asked, so only what this one has was searched: {error}"));
+            FoundElsewhere::default()
+        })
+    }
+
+    /// Fills in what hits of other hosts say. Gives, by their places, their handles and hosts; one that was removed
+    /// meanwhile has none.
+    pub(super) async fn tell(
+        &self,
+        hits: &mut [Hit],
+        keys: &[MessageKey],
+        profile: Option<&str>,
+        notices: &mut Vec<String>,
+    ) -> HashMap<usize, (String, String)> {
+        let wanted: Vec<MessageKey> = hits.iter().filter_map(place_of).filter_map(|at| keys.get(at)).cloned().collect();
+        if wanted.is_empty() {
+            return HashMap::new();
+        }
+        let told = self.sharing.messages(&wanted, profile).await.unwrap_or_else(|error| {
+            notices.push(format!("what other hosts have could not be read: {error}"));
+            Vec::new()
+        });
+        let mut told: HashMap<MessageKey, Message> =
+            told.into_iter().map(|message| (message.key.clone(), message)).collect();
+        let mut names = HashMap::new();
+        for hit in hits {
+            let Some(at) = place_of(hit) else { continue };
+            let Some(message) = keys.get(at).and_then(|key| told.remove(key)) else { continue };
+            names.insert(at, (handle_of(&message.key), message.key.host));
+            hit.text = Some(text_of(&message.body));
+            hit.session = Some(message.session);
+            hit.profile = message.profile;
+            hit.agent = message.agent;
+            hit.role = Some(message.role).filter(|role| !role.is_empty());
+            hit.time = message.at;
+        }
+        names
+    }
+}
+
+fn place_of(hit: &Hit) -> Option<usize> {
+    match hit.source {
+        Source::Elsewhere { at } => Some(at),
+        Source::Message { .. } | Source::Output { .. } | Source::Memory { .. } => None,
+    }
+}
+
+/// The name of a message for everybody: `msg_<archive>-<number>@<host>`, the archive as eight hexadecimal digits.
+pub(super) fn handle_of(key: &MessageKey) -> String {
+    format!("msg_{:08x}-{}@{}", key.archive, key.number, key.host)
+}
+
+/// Reads such a name, without the `msg_`.
+pub(super) fn key_of(name: &str) -> Option<MessageKey> {
+    let (message, host) = name.split_once('@')?;
+    let (archive, number) = message.split_once('-')?;
+    let key = MessageKey {
+        host: host.to_owned(),
+        archive: u32::from_str_radix(archive, 16).ok()?,
+        number: number.parse().ok()?,
+    };
+    (handle_of(&key).strip_prefix("msg_") == Some(name)).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_were_given_are_read() {
+        let key = MessageKey { host: "attic.example-1".into(), archive: 0x0f2c, number: 4711 };
+        assert_eq!(handle_of(&key), "msg_00000f2c-4711@attic.example-1");
+        assert_eq!(key_of("00000f2c-4711@attic.example-1"), Some(key));
+        for name in
+            ["12", "f2c-4711@a", "00000F2C-1@a", "00000f2c-01@a", "00000f2c-1", "100000f2c-1@a", "00000f2c--1@a"]
+        {
+            assert_eq!(key_of(name), None, "{name}");
+        }
+    }
+}
