@@ -44,6 +44,21 @@ pub struct StatusResult {
     /// How far messages are brought to the database; null where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
+    /// Where texts of outputs go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Outputs>,
+}
+
+/// Where texts of outputs go, so that they open on every host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedOutputs"))]
+pub struct Outputs {
+    /// The URL of the object store; null where those up to 256 KiB go to the database, and longer ones stay here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Why they are not brought there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// How far messages are brought to the database.

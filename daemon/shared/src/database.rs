@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
 
 use crate::address::Address;
 use crate::connection::{Connection, connect};
@@ -95,6 +96,34 @@ impl Database {
             Ok(Taken { connection, database: self, _place: place })
         };
         self.in_time(work, SharedError::Unreachable).await
+    }
+
+    /// One change, of which it is known afterwards whether it was made.
+    pub(crate) async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<(), SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let client = &taken.connection().client;
+            client.execute(statement, said).await.map_err(|error| SharedError::of_change(&error))
+        };
+        self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(())
+    }
+
+    /// What the database says to one question.
+    pub(crate) async fn ask(
+        &self,
+        statement: &str,
+        said: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<tokio_postgres::Row>, SharedError> {
+        let taken = self.take().await?;
+        let work = async {
+            let client = &taken.connection().client;
+            client.query(statement, said).await.map_err(|error| SharedError::of_question(&error))
+        };
+        let rows = self.in_time(work, SharedError::Unreachable).await?;
+        taken.give_back();
+        Ok(rows)
     }
 
     /// Does something within the time that anything may take; `late` is what is said when it took longer.

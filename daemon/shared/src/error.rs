@@ -59,6 +59,9 @@ pub enum SharedError {
         /// The store.
         target: String,
     },
+    /// The object store does not do what it was asked.
+    #[error("the object store for outputs says: {0}")]
+    NoObjects(String),
     /// It said something else.
     #[error("the shared database says: {0}")]
     Refused(String),

@@ -5,6 +5,7 @@
 //! * [`schema`]: the tables, made and brought up to date by versions; forward only.
 //! * [`stores`]: the text of a store, its revision and its history; the one place where a revision is given.
 //! * [`messages`]: what was said on any host, and finding it.
+//! * [`outputs`]: outputs of tools that any host kept; [`objects`]: where their texts are, besides the database.
 //! * [`watch`]: what other hosts did.
 //!
 //! Nothing here knows the rules of a store: revisions come in as they are wanted, and are given or not.
@@ -14,6 +15,8 @@ mod connection;
 mod database;
 mod error;
 pub mod messages;
+pub mod objects;
+pub mod outputs;
 pub mod schema;
 pub mod stores;
 pub mod watch;

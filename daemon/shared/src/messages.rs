@@ -138,33 +138,6 @@ impl Database {
         let (archive, below) = (i64::from(archive), signed(below));
         self.change(statements::REMOVE_ALL, &[&self.space.name, &self.space.host, &archive, &below]).await
     }
-
-    async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<(), SharedError> {
-        let taken = self.take().await?;
-        let work = async {
-            let client = &taken.connection().client;
-            client.execute(statement, said).await.map_err(|error| SharedError::of_change(&error))
-        };
-        self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
-        Ok(())
-    }
-
-    /// What the database says to one question.
-    async fn ask(
-        &self,
-        statement: &str,
-        said: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<tokio_postgres::Row>, SharedError> {
-        let taken = self.take().await?;
-        let work = async {
-            let client = &taken.connection().client;
-            client.query(statement, said).await.map_err(|error| SharedError::of_question(&error))
-        };
-        let rows = self.in_time(work, SharedError::Unreachable).await?;
-        taken.give_back();
-        Ok(rows)
-    }
 }
 
 /// Messages, column by column.

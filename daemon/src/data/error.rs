@@ -94,6 +94,9 @@ pub(crate) enum Error {
     /// What the shared database says.
     #[error("{}", shared_words(.0))]
     Shared(SharedError),
+    /// What the shared database says to somebody who reads.
+    #[error("{0}")]
+    Unread(SharedError),
     /// A failure of the archive.
     #[error("{}", archive_words(.0))]
     Archive(Arc<ArchiveError>),

@@ -7,6 +7,7 @@ mod finding;
 mod joining;
 mod link;
 mod outbox;
+mod outputs;
 mod poll;
 mod writer;
 
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use herma_disk::file;
 use herma_memory::{Author, Entry, Row, Target};
+use herma_shared::objects::{Objects, S3};
 use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{mpsc, oneshot};
@@ -25,6 +27,7 @@ pub(crate) use joining::JoinedStore;
 use link::Link;
 pub(crate) use link::{LinkState, Standing};
 use outbox::Brought;
+pub(crate) use outputs::FetchedOutput;
 use writer::{Asked, WriterJob};
 
 use crate::data::config::{Config, SharedConfig};
@@ -51,6 +54,8 @@ pub(crate) struct Sharing {
     database: Option<Result<Arc<Database>, String>>,
     stores: Arc<Stores>,
     joined: Arc<Joined>,
+    /// Where texts of outputs are besides the database.
+    objects: Option<Objects>,
     link: Link,
     brought: Brought,
     writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
@@ -70,6 +75,7 @@ impl Sharing {
             database,
             stores,
             joined,
+            objects: objects(config),
             link: Link::default(),
             brought: Brought::default(),
             writers: Mutex::default(),
@@ -135,6 +141,16 @@ impl Sharing {
     /// Why messages can't be brought to the database.
     pub(crate) fn outbox_trouble(&self) -> Option<SharedError> {
         self.brought.trouble()
+    }
+
+    /// Why outputs can't be brought where other hosts find them.
+    pub(crate) fn outputs_trouble(&self) -> Option<SharedError> {
+        self.brought.outputs_trouble()
+    }
+
+    /// Where texts of outputs go besides the database.
+    pub(crate) fn outputs_url(&self) -> Option<&str> {
+        self.objects.as_ref().map(Objects::url)
     }
 
     /// Tells when the database is there again: how often it came.
@@ -259,6 +275,25 @@ impl Sharing {
 /// A store as the database names it.
 fn key(profile: &str, target: Target) -> StoreKey {
     StoreKey { profile: profile.to_owned(), target: target.name() }
+}
+
+/// The object store that is configured. One that can't be used is as good as none, and that is said.
+fn objects(config: &Config) -> Option<Objects> {
+    let outputs = config.shared.as_ref()?.outputs.as_ref()?;
+    let variable = |name: &String| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let s3 = S3 {
+        endpoint: outputs.endpoint.as_ref().map(ToString::to_string),
+        region: outputs.region.clone(),
+        access_key: variable(&outputs.access_key_env),
+        secret_key: variable(&outputs.secret_key_env),
+    };
+    match Objects::new(&outputs.url, &s3) {
+        Ok(objects) => Some(objects),
+        Err(words) => {
+            tracing::error!("outputs can't be brought to an object store: {words}");
+            None
+        }
+    }
 }
 
 fn database(config: &SharedConfig) -> Result<Arc<Database>, String> {

@@ -8,14 +8,14 @@ use herma_spill::admit::{Admitted, Fate, Origin, admit};
 use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
 use herma_spill::page::{Page, Part};
-use herma_spill::search::{Found, Query};
+use herma_spill::search::{Found, Query, Scope};
 use herma_spill::turn::{Settled, TurnResult, settle};
 use herma_spill::{Budgets, Content, Size};
 
 use super::caller::Caller;
 use super::retention::publish_expired;
 use super::sessions::SessionService;
-use super::spilled_outputs::SpilledOutputs;
+use super::spilled_outputs::{SpilledOutputs, found_or_fetched};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -120,30 +120,38 @@ impl OutputService {
             };
             handle.map_or(Ok(()), |handle| self.spilled.check_profile(Some(profile), &handle))?;
         }
+        let fetched = match &named {
+            Named::Handle(handle) => self.spilled.fetch_missing(handle, caller.profile.as_deref()).await,
+            Named::Path(_) => Ok(()),
+        };
         let (outputs, part) = (Arc::clone(&self.spilled.kept), part(&named));
-        blocking("output.read", move || {
+        let page = blocking("output.read", move || {
             let page = match named {
                 Named::Handle(handle) => outputs.page(&handle, part, view)?,
                 Named::Path(path) => outputs.page_path(&path, part, view)?,
             };
             Ok(page)
-        })
-        .await
+        });
+        found_or_fetched(page.await, fetched)
     }
 
     /// Looks for a text in outputs of the caller's profile; ends when nobody waits any more.
     pub(crate) async fn search(&self, caller: &Caller, query: Query) -> Outcome<Found> {
         let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
+        let fetched = match &query.scope {
+            Scope::Handle(handle) => self.spilled.fetch_missing(handle, caller.profile.as_deref()).await,
+            _ => Ok(()),
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let _waiting = StopOnDrop(Arc::clone(&stop));
-        blocking("output.search", move || {
+        let found = blocking("output.search", move || {
             let mut found = outputs.search(&query, &|| stop.load(Ordering::Relaxed))?;
             if let Some(profile) = profile {
                 found.matches.retain(|one| outputs.record(one.handle).is_some_and(|of| *of.profile == *profile));
             }
             Ok(found)
-        })
-        .await
+        });
+        found_or_fetched(found.await, fetched)
     }
 
     /// What is known of outputs of the caller's profile, newest first.

@@ -6,10 +6,14 @@ use std::sync::Arc;
 
 use herma_spill::Outputs;
 use herma_spill::handle::{Handle, split_line};
+use herma_spill::outputs::Origin;
 use tokio::sync::Notify;
 
 use super::recall_index::IndexNotes;
+use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
+use crate::owners::blocking::blocking;
+use crate::owners::sharing::{FetchedOutput, Sharing};
 
 /// The outputs of a home.
 #[derive(Debug)]
@@ -19,14 +23,22 @@ pub(crate) struct SpilledOutputs {
     folder: PathBuf,
     quota: u64,
     index: Arc<IndexNotes>,
+    /// Those of other hosts.
+    sharing: Arc<Sharing>,
     /// There are more bytes than may be.
     pub over_quota: Notify,
 }
 
 impl SpilledOutputs {
     /// The outputs of a home, which may have so many bytes together.
-    pub(crate) fn new(kept: Arc<Outputs>, home: &Path, quota: u64, index: Arc<IndexNotes>) -> Self {
-        Self { kept, folder: home.join("herma/outputs"), quota, index, over_quota: Notify::new() }
+    pub(crate) fn new(
+        kept: Arc<Outputs>,
+        home: &Path,
+        quota: u64,
+        index: Arc<IndexNotes>,
+        sharing: Arc<Sharing>,
+    ) -> Self {
+        Self { kept, folder: home.join("herma/outputs"), quota, index, sharing, over_quota: Notify::new() }
     }
 
     /// What follows from it that an output was spilled: it can be recalled, and others may have
@@ -51,9 +63,44 @@ impl SpilledOutputs {
         }
     }
 
+    /// Gets an output that this host never had from one that has it, and keeps it here. One that no host has
+    /// is no error.
+    pub(crate) async fn fetch_missing(&self, name: &str, profile: Option<&str>) -> Outcome<()> {
+        let (name, _) = split_line(name);
+        let Some(handle) = Handle::parse(name).filter(|handle| self.kept.record(*handle).is_none()) else {
+            return Ok(());
+        };
+        let Some(FetchedOutput { output, text }) = self.sharing.fetch_output(name, profile).await? else {
+            return Ok(());
+        };
+        let kept = Arc::clone(&self.kept);
+        let found = blocking("an output of another host", move || {
+            let origin =
+                Origin { session: &output.session, profile: &output.profile, tool: &output.tool, id: &output.call };
+            Ok(kept.keep_as_elsewhere(handle, &origin, &text, unix_now())?)
+        });
+        match found.await? {
+            Some(kept) => self.spilled(&kept.handle),
+            None => {
+                return Err(Error::Conflict(format!(
+                    "the output {name} has a name on its host that it can't have here"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The handle of the output at a path.
     pub(crate) fn at_path(&self, path: &str) -> Option<String> {
         let inside = Path::new(path).strip_prefix(&self.folder).ok()?;
         Some(Handle::of(inside.to_str()?).to_string())
+    }
+}
+
+/// What came of reading an output; where none was found, why it could not be got from another host.
+pub(crate) fn found_or_fetched<T>(read: Outcome<T>, fetched: Outcome<()>) -> Outcome<T> {
+    match (read, fetched) {
+        (Err(error), Err(elsewhere)) if error.is_missing() => Err(elsewhere),
+        (read, _) => read,
     }
 }

@@ -45,6 +45,7 @@ fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
         Error::Store(error) => store(error),
         Error::Output(error) => output(error),
         Error::Archive(error) => (archive(error), Value::Null),
+        Error::Unread(error) => (shared(error), Value::Null),
         Error::Shared(error) => (shared(error), json!({ "shared": false })),
     }
 }

@@ -93,7 +93,8 @@ impl Services {
         let kept = Arc::new(Outputs::open(private.join("outputs"), &private.join("outputs.jsonl")));
         let (started, started_at) = (Instant::now(), unix_now());
         let (home, quota) = (&config.home, config.output.quota);
-        let spilled = Arc::new(SpilledOutputs::new(Arc::clone(&kept), home, quota, Arc::clone(&notes)));
+        let spilled =
+            Arc::new(SpilledOutputs::new(Arc::clone(&kept), home, quota, Arc::clone(&notes), Arc::clone(&sharing)));
         let defaults = SessionDefaults::of(&config);
         let compression = Arc::new(CompressionService {
             defaults,

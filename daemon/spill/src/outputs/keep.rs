@@ -84,6 +84,26 @@ impl Outputs {
         self.keep_as(origin, text, now, &mut || Measured { facts: *facts, index: None })
     }
 
+    /// Keeps a text that another host has by this handle, under the name that leads to it; `None` where the handle is
+    /// not one of this origin and text. The name is made here, of nothing but these.
+    ///
+    /// # Errors
+    /// Whatever step failed; nothing is kept then.
+    pub fn keep_as_elsewhere(
+        &self,
+        handle: Handle,
+        origin: &Origin<'_>,
+        text: &str,
+        now: f64,
+    ) -> Result<Option<Kept>, DiskError> {
+        let (session, id, hash) = (name::safe(origin.session), name::safe(origin.id), name::hex(text.as_bytes()));
+        let names = [format!("{id}{SUFFIX}"), format!("{id}-{}{SUFFIX}", &hash[..8]), format!("{id}-{hash}{SUFFIX}")];
+        let is_it = |name: &String| Handle::of(&format!("{session}/{name}")) == handle;
+        let Some(attempt) = names.iter().position(is_it) else { return Ok(None) };
+        let kept = self.keep_from(attempt, origin, text, now, &mut || Measured::of(text))?;
+        Ok((kept.handle == handle).then_some(kept))
+    }
+
     /// Whether this very text is kept under this session and id.
     pub(crate) fn is_kept_as(&self, origin: &Origin<'_>, text: &str) -> bool {
         let (session, id, hash) = (name::safe(origin.session), name::safe(origin.id), name::hex(text.as_bytes()));
@@ -123,9 +143,21 @@ impl Outputs {
         now: f64,
         measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Kept, DiskError> {
+        self.keep_from(0, origin, text, now, measured)
+    }
+
+    /// Keeps a text under the first name from this one on that no other text has.
+    fn keep_from(
+        &self,
+        first: usize,
+        origin: &Origin<'_>,
+        text: &str,
+        now: f64,
+        measured: &mut dyn FnMut() -> Measured,
+    ) -> Result<Kept, DiskError> {
         let (session, id) = (name::safe(origin.session), name::safe(origin.id));
         let mut hash = None;
-        for attempt in 0..3 {
+        for attempt in first..3 {
             let mut hash =
                 || hash.get_or_insert_with(|| base16ct::lower::encode_string(&measured().facts.sha256)).clone();
             let name = match attempt {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use herma_shared::address;
+use herma_shared::{address, objects};
 use toml::Value;
+use url::Url;
 
-use super::format::{Format, switch, time, word};
+use super::format::{Format, Optional, switch, text, time, word};
 use super::key::{Mistake, section};
-use super::summarizer::variable;
+use super::summarizer::{base_url, variable};
 use crate::data::profiles::{DEFAULT_PROFILE, is_name};
 
 section! {
@@ -39,6 +40,25 @@ section! {
         pub timeout: Duration = Duration::from_secs(5), time(Duration::from_millis(100)..=Duration::from_secs(60));
         /// How often the database is asked what is new, beside what it tells by itself.
         pub poll: Duration = Duration::from_secs(1), time(Duration::from_millis(100)..=Duration::from_hours(1));
+        /// Where texts of outputs go; without it those up to 256 KiB go to the database.
+        pub outputs: Option<SharedOutputsConfig> = None, Optional(SharedOutputsConfig::example());
+    }
+}
+
+section! {
+    /// An object store for outputs.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SharedOutputsConfig {
+        /// A bucket and a folder in it, or a folder that all hosts mount.
+        pub url: String = "s3://agents/outputs".to_owned(), objects_url().required();
+        /// Where an S3-compatible store is, unless it is Amazon's.
+        pub endpoint: Option<Url> = None, base_url().optional();
+        /// Its region.
+        pub region: Option<String> = None, text("a name").optional();
+        /// The variable that holds the id of a key.
+        pub access_key_env: String = "AWS_ACCESS_KEY_ID".to_owned(), variable();
+        /// The variable that holds the key.
+        pub secret_key_env: String = "AWS_SECRET_ACCESS_KEY".to_owned(), variable();
     }
 }
 
@@ -67,6 +87,13 @@ impl Offline {
     }
 }
 
+impl SharedOutputsConfig {
+    fn example() -> Self {
+        let endpoint = Url::parse("http://127.0.0.1:9000").ok();
+        Self { endpoint, region: Some("eu-central-1".to_owned()), ..Self::default() }
+    }
+}
+
 impl SharedConfig {
     /// All keys with what they could be.
     pub(super) fn example() -> Self {
@@ -74,6 +101,7 @@ impl SharedConfig {
             password_env: Some("HERMA_SHARED_PASSWORD".to_owned()),
             password_file: Some("/etc/herma/password".into()),
             ca_file: Some("/etc/herma/ca.pem".into()),
+            outputs: Some(SharedOutputsConfig::example()),
             ..Self::default()
         }
     }
@@ -91,6 +119,14 @@ fn url() -> Format<String> {
         checked.map(|_| url).map_err(Mistake::new)
     };
     Format::with_mistakes(address::FORM, String::new(), read, String::clone)
+}
+
+fn objects_url() -> Format<String> {
+    let read = |said: &Value| {
+        let url = said.as_str().unwrap_or_default().trim().to_owned();
+        objects::check(&url).map(|_| url).map_err(Mistake::new)
+    };
+    Format::with_mistakes(objects::FORM, String::new(), read, String::clone)
 }
 
 fn name(range: &'static str) -> Format<String> {

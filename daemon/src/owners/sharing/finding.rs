@@ -38,7 +38,7 @@ impl Sharing {
             around: Around { before: AROUND.0, after: AROUND.1 },
             worth: rarity,
         };
-        let found = self.ready_database()?.find_messages(within, asked).await.map_err(Error::Shared)?;
+        let found = self.ready_database()?.find_messages(within, asked).await.map_err(Error::Unread)?;
         let (keys, documents) = found.documents.into_iter().map(document).unzip();
         let elsewhere =
             Elsewhere { documents: found.messages, counts: found.counts, is_quoted: found.is_quoted, found: documents };
@@ -48,7 +48,7 @@ impl Sharing {
     /// Messages by their names; those that are gone are left out.
     pub(crate) async fn messages(&self, keys: &[MessageKey], profile: Option<&str>) -> Outcome<Vec<Message>> {
         let profiles = self.seen_profiles(profile);
-        self.ready_database()?.messages(keys, &profiles).await.map_err(Error::Shared)
+        self.ready_database()?.messages(keys, &profiles).await.map_err(Error::Unread)
     }
 
     /// A message of another host with so many before and behind it in its session, oldest first; none where
@@ -61,22 +61,22 @@ impl Sharing {
     ) -> Outcome<Vec<Message>> {
         let profiles = self.seen_profiles(profile);
         let around = Around { before, after };
-        self.ready_database()?.messages_around(key, &profiles, around).await.map_err(Error::Shared)
+        self.ready_database()?.messages_around(key, &profiles, around).await.map_err(Error::Unread)
     }
 
     /// Whose messages may be seen: those of profiles that this host shares.
-    fn seen_profiles(&self, profile: Option<&str>) -> Vec<String> {
+    pub(super) fn seen_profiles(&self, profile: Option<&str>) -> Vec<String> {
         let mut profiles = self.joined.profiles();
         profiles.retain(|one| profile.is_none_or(|profile| profile == one));
         profiles
     }
 
     /// The database, unless it is known to be away.
-    fn ready_database(&self) -> Outcome<&herma_shared::Database> {
+    pub(super) fn ready_database(&self) -> Outcome<&herma_shared::Database> {
         let database = self.database()?;
         match self.link.state() {
             state if state.is_up == Some(false) => match state.error {
-                Some(error) => Err(Error::Shared(error)),
+                Some(error) => Err(Error::Unread(error)),
                 None => Ok(database),
             },
             _ => Ok(database),

@@ -24,21 +24,41 @@ const GONE: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct Brought {
     trouble: Mutex<Option<SharedError>>,
+    outputs_trouble: Mutex<Option<SharedError>>,
 }
 
 impl Brought {
+    /// Why messages can't be brought.
     pub(super) fn trouble(&self) -> Option<SharedError> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Remembers what went wrong, and says it once.
+    /// Why outputs can't be brought.
+    pub(super) fn outputs_trouble(&self) -> Option<SharedError> {
+        self.outputs_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers what went wrong with messages, and says it once.
     fn note(&self, trouble: Option<SharedError>) {
-        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = trouble.as_ref().filter(|error| known.as_ref() != Some(error)) {
+        if let Some(error) = changed(&self.trouble, trouble) {
             tracing::warn!("messages are not brought to the shared database: {error}");
         }
-        *known = trouble;
     }
+
+    /// The same of outputs.
+    pub(super) fn note_outputs(&self, trouble: Option<SharedError>) {
+        if let Some(error) = changed(&self.outputs_trouble, trouble) {
+            tracing::warn!("outputs are not brought where other hosts find them: {error}");
+        }
+    }
+}
+
+/// Puts a trouble in the place of the one before, and gives it where it is another one.
+fn changed(known: &Mutex<Option<SharedError>>, trouble: Option<SharedError>) -> Option<SharedError> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = trouble.clone().filter(|error| known.as_ref() != Some(error));
+    *known = trouble;
+    new
 }
 
 /// How much is brought at one time: less after it took too long.

@@ -20,6 +20,7 @@ use crate::data::names;
 use crate::data::numbers::{narrow, wide};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
+use crate::service::spilled_outputs::found_or_fetched;
 
 /// Messages or lines on each side when the caller doesn't say.
 const DEFAULT_AROUND: u64 = 2;
@@ -148,8 +149,8 @@ impl RecallService {
                 self.around_elsewhere(&key, caller.profile.as_deref(), (before, after)).await?
             }
             Some(Target::Memory(id)) => self.memory(id).await?,
-            Some(Target::Output { handle, line }) => self.lines(handle.to_owned(), line, before, after).await?,
-            Some(Target::Rest { handle, line }) => self.lines(handle.to_owned(), Some(line), 0, before + after).await?,
+            Some(Target::Output { handle, line }) => self.output(caller, handle, line, (before, after)).await?,
+            Some(Target::Rest { handle, line }) => self.output(caller, handle, Some(line), (0, before + after)).await?,
             Some(Target::Compression { handle, from }) => {
                 self.compression(handle.to_owned(), from, around.page()).await?
             }
@@ -256,6 +257,18 @@ impl RecallService {
         let text = shown(&self.policy, &kept.text);
         let item = Item { handle: format!("mem_{id}"), role: None, text, message: None };
         Ok(Expanded { items: vec![item], next: None, profile: Some(kept.profile) })
+    }
+
+    /// Lines of an output, of another host where this one never had it.
+    async fn output(
+        &self,
+        caller: &Caller,
+        handle: &str,
+        line: Option<u64>,
+        (before, after): (u64, u64),
+    ) -> Outcome<Expanded> {
+        let fetched = self.outputs.fetch_missing(handle, caller.profile.as_deref()).await;
+        found_or_fetched(self.lines(handle.to_owned(), line, before, after).await, fetched)
     }
 
     async fn lines(&self, handle: String, line: Option<u64>, before: u64, after: u64) -> Outcome<Expanded> {

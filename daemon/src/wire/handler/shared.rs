@@ -3,7 +3,8 @@
 use herma_guard::{RedactOptions, redact};
 use herma_memory::render::shown;
 use herma_protocol::shared::{
-    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, State, StatusResult, Store,
+    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, Outputs, State, StatusResult,
+    Store,
 };
 use herma_shared::schema;
 
@@ -43,7 +44,15 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         offline: offline.name().to_owned(),
         stores: stores.into_iter().map(store).collect(),
         messages: messages(services).await?,
+        outputs: configured.then(|| outputs(services)),
     })
+}
+
+fn outputs(services: &Services) -> Outputs {
+    Outputs {
+        url: services.sharing.outputs_url().map(str::to_owned),
+        error: services.sharing.outputs_trouble().map(|error| masked(&error.to_string())),
+    }
 }
 
 /// How far messages are brought; what an archive that can't be read has waiting is not known.

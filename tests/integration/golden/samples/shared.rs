@@ -2,8 +2,8 @@
 
 use herma_protocol::memory::{PendingResult, QueuedParams, QueuedResult, Target};
 use herma_protocol::shared::{
-    InitParams, InitResult, JoinParams, JoinResult, JoinedStore, LeaveParams, LeaveResult, LeftOut, Messages, State,
-    StatusParams, StatusResult, Store,
+    InitParams, InitResult, JoinParams, JoinResult, JoinedStore, LeaveParams, LeaveResult, LeftOut, Messages, Outputs,
+    State, StatusParams, StatusResult, Store,
 };
 use herma_protocol::{Reply, Request};
 
@@ -32,6 +32,7 @@ pub(super) fn status() -> (Request, Reply) {
         error: Some("the shared database can't be reached: connection refused".into()),
         offline: "queue".into(),
         stores: vec![store],
+        outputs: Some(Outputs { url: Some("s3://agents/outputs".into()), error: Some("no such bucket".into()) }),
         messages: Some(Messages { waiting: 1_200, error: Some("the shared database can't be reached".into()) }),
     };
     (Request::SharedStatus(StatusParams {}), Reply::SharedStatus(result))

@@ -120,6 +120,10 @@ fn status(common: &Common, result: &StatusResult) -> String {
         };
         lines.push(format!("messages  {waiting}"));
     }
+    if let Some(outputs) = &result.outputs {
+        let place = outputs.url.as_deref().unwrap_or("up to 256 KiB in the database");
+        lines.push(format!("outputs   {place}"));
+    }
     lines.extend(troubles(result));
     if result.stores.iter().any(|store| store.queued > 0) {
         lines.push(format!("what waits for the database: {}", common.command("memory queued")));
@@ -158,6 +162,12 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
         unbrought
             .filter(|error| result.error.as_ref() != Some(*error))
             .map(|error| format!("messages are not brought to the database: {error}")),
+    );
+    let outputs = result.outputs.as_ref().and_then(|outputs| outputs.error.as_ref());
+    troubles.extend(
+        outputs
+            .filter(|error| result.error.as_ref() != Some(*error))
+            .map(|error| format!("outputs are not brought where other hosts find them: {error}")),
     );
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
@@ -224,7 +234,7 @@ fn left(common: &Common, result: &LeaveResult) -> String {
 
 #[cfg(test)]
 mod tests {
-    use herma_client::protocol::shared::Messages;
+    use herma_client::protocol::shared::{Messages, Outputs};
 
     use super::*;
 
@@ -251,6 +261,7 @@ mod tests {
                 error: None,
             }],
             messages: Some(Messages { waiting: 1_200, error: None }),
+            outputs: Some(Outputs { url: Some("s3://agents".into()), error: None }),
         }
     }
 
@@ -262,6 +273,7 @@ mod tests {
             "work     user   1,234     1,235   61 s ago",
             "herma memory queued",
             "1,200 wait",
+            "outputs   s3://agents",
         ] {
             assert!(text.contains(words), "{text}");
         }
@@ -269,11 +281,16 @@ mod tests {
         let mut other = result();
         other.stores[0].joined = false;
         (other.error, other.open) = (Some("gone".into()), Some(true));
+        other.outputs = Some(Outputs { url: None, error: Some("no bucket".into()) });
         other.messages = Some(Messages { waiting: 1, error: Some("no right".into()) });
         let found = troubles(&other).join("\n");
-        for words in
-            ["gone", "not brought to the database: no right", "sslmode=require", "herma --profile work shared join"]
-        {
+        for words in [
+            "gone",
+            "not brought to the database: no right",
+            "other hosts find them: no bucket",
+            "sslmode=require",
+            "herma --profile work shared join",
+        ] {
             assert!(found.contains(words), "{found}");
         }
     }

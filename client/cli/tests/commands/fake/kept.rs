@@ -314,6 +314,7 @@ fn shared() -> StatusResult {
         error: Some("the shared database can't be reached".into()),
         offline: "queue".into(),
         stores: Vec::new(),
+        outputs: None,
         messages: Some(SharedMessages { waiting: 1_234, error: Some("a refusal".into()) }),
     }
 }

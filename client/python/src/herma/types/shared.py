@@ -80,6 +80,17 @@ class SharedMessages(TypedDict):
     """Why they are not brought."""
 
 
+class SharedOutputs(TypedDict):
+    """Where texts of outputs go, so that they open on every host."""
+
+    url: NotRequired[str]
+    """The URL of the object store; null where those up to 256 KiB go to the database, and longer
+    ones stay here.
+    """
+    error: NotRequired[str]
+    """Why they are not brought there."""
+
+
 class SharedStatus(TypedDict):
     """Result of `shared.status`."""
 
@@ -105,6 +116,8 @@ class SharedStatus(TypedDict):
     """The stores that are shared, or are to be."""
     messages: NotRequired[SharedMessages]
     """How far messages are brought to the database; null where they are not."""
+    outputs: NotRequired[SharedOutputs]
+    """Where texts of outputs go."""
 
 
 class SharedStore(TypedDict):

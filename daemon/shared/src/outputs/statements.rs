@@ -1,0 +1,43 @@
+//! What is asked of the tables of outputs.
+
+/// Keeps a text by its content, or notes that somebody is about to name it. Parameters: space, sha256, bytes, and the text
+/// where the database is to keep it.
+pub(super) const TOUCH: &str = "
+INSERT INTO herma.content (space, sha256, bytes, body) VALUES ($1, $2, $3, $4)
+ON CONFLICT (space, sha256) DO UPDATE SET touched_at = clock_timestamp(), body = coalesce(content.body, excluded.body)";
+
+/// Keeps an output. Parameters: space, host, handle, sha256, profile, session, tool, call, whether others can read it, and
+/// when it was kept.
+pub(super) const KEEP: &str = "
+INSERT INTO herma.output (space, host, handle, sha256, profile, session, tool, call, is_shared, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (space, host, handle) DO UPDATE SET sha256 = excluded.sha256, profile = excluded.profile,
+    session = excluded.session, tool = excluded.tool, call = excluded.call, is_shared = excluded.is_shared,
+    at = excluded.at";
+
+/// What a host has.
+pub(super) const OWN: &str = "SELECT handle, is_shared FROM herma.output WHERE space = $1 AND host = $2";
+
+/// Forgets outputs of a host.
+pub(super) const FORGET: &str = "DELETE FROM herma.output WHERE space = $1 AND host = $2 AND handle = ANY($3)";
+
+/// Who has an output. Parameters: space, handle, profiles.
+pub(super) const OF_HANDLE: &str = "
+SELECT host, handle, output.sha256, profile, session, tool, call, is_shared, at, content.bytes
+FROM herma.output JOIN herma.content ON content.space = output.space AND content.sha256 = output.sha256
+WHERE handle = $2 AND output.space = $1 AND profile = ANY($3)
+ORDER BY is_shared DESC, at DESC";
+
+/// A text that the database keeps.
+pub(super) const BODY: &str = "SELECT body FROM herma.content WHERE space = $1 AND sha256 = $2";
+
+/// Removes texts that nobody has named for an hour, at most so many, and says of each whether the database had it.
+pub(super) const UNNAMED: &str = "
+DELETE FROM herma.content WHERE (space, sha256) IN (
+    SELECT space, sha256 FROM herma.content
+    WHERE space = $1 AND touched_at < clock_timestamp() - interval '1 hour'
+        AND NOT EXISTS (
+            SELECT 1 FROM herma.output WHERE output.space = content.space AND output.sha256 = content.sha256)
+    LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+RETURNING sha256, body IS NOT NULL";
