@@ -24,6 +24,9 @@ pub struct OpenParams {
     pub model: Option<String>,
     /// The model's window in tokens, from 1.
     pub context_length: Option<u64>,
+    /// What is said in it, and its outputs, are not brought to other hosts. Once told so it stays so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_bound: Option<bool>,
 }
 
 /// Result of `session.open`.

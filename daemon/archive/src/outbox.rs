@@ -10,6 +10,10 @@ use crate::terms::DocumentTerms;
 use crate::token::{self, Tokens};
 use crate::{Archive, ArchiveError, Reader};
 
+/// Whether a session's settings say that it stays on its host.
+const HOST_BOUND: &str =
+    "coalesce(CASE WHEN json_valid(session.settings) THEN session.settings ->> '$.host_bound' END, 0)";
+
 /// A message on its way there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxMessage {
@@ -47,7 +51,9 @@ pub struct Outbox {
 pub struct Shipped {
     /// Tells the messages of this archive from those of another one of the same host.
     pub identity: u32,
-    /// The newest message that was brought.
+    /// The newest message that may have been brought.
+    pub sent: u64,
+    /// All messages up to this one were brought, or stay here.
     pub through: u64,
     /// The id that the next message will have.
     pub next: u64,
@@ -90,13 +96,14 @@ impl Reader {
         let view = self.connection.unchecked_transaction()?;
         let next = shipped(&view)?.next;
         let mut last = behind;
-        let mut query = view.prepare_cached(
+        let query = format!(
             "SELECT message.id, session.id, session.profile, session.agent, role, message.time, body,
-                    recalled = 0 AND role <> 'system', session.local
+                    recalled = 0 AND role <> 'system', {HOST_BOUND}
              FROM message JOIN session_key ON session_key.key = message.session
              JOIN session ON session.id = session_key.id
-             WHERE message.id > ?1 ORDER BY message.id LIMIT ?2",
-        )?;
+             WHERE message.id > ?1 ORDER BY message.id LIMIT ?2"
+        );
+        let mut query = view.prepare_cached(&query)?;
         let (mut messages, mut seen, mut left) = (Vec::new(), 0, bytes);
         let mut rows = query.query(params![last, narrow(most)])?;
         while left > 0
@@ -142,11 +149,21 @@ impl Reader {
         let query = format!(
             "SELECT count(*) FROM message_row AS message JOIN session_key ON session_key.key = message.session
              JOIN session ON session.id = session_key.id
-             WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT session.local
+             WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT {HOST_BOUND}
                AND session.profile IN ({marks})"
         );
         let mut query = self.connection.prepare_cached(&query)?;
         Ok(query.query_row(rusqlite::params_from_iter(profiles), |row| row.get(0))?)
+    }
+
+    /// The sessions that stay on this host.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn host_bound(&self) -> Result<Vec<String>, ArchiveError> {
+        let mut query = self.connection.prepare_cached(&format!("SELECT id FROM session WHERE {HOST_BOUND}"))?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Sessions that were removed here and not yet there, each with the first id that is none of its messages'.
@@ -185,6 +202,28 @@ impl Archive {
         Ok(())
     }
 
+    /// Notes that messages up to an id are about to be brought: who finds a later one there has an older archive.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn note_sent(&self, identity: u32, sent: u64) -> Result<(), ArchiveError> {
+        let query = "UPDATE meta SET value = max(value, ?2) WHERE name = 'sent'
+                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
+        self.connection().prepare_cached(query)?.execute(params![identity, sent])?;
+        Ok(())
+    }
+
+    /// Messages behind an id are to be brought again: they are not there.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn bring_behind(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
+        let query = "UPDATE meta SET value = min(value, ?2) WHERE name = 'shipped'
+                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
+        self.connection().prepare_cached(query)?.execute(params![identity, through])?;
+        Ok(())
+    }
+
     /// Notes that all messages up to an id were brought. One that was noted before stays.
     ///
     /// # Errors
@@ -202,12 +241,21 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn ship_as_another(&self) -> Result<(), ArchiveError> {
-        self.connection().execute_batch(
-            "BEGIN IMMEDIATE;
-             UPDATE meta SET value = random() & 0xffffffff WHERE name = 'identity';
-             UPDATE meta SET value = 0 WHERE name = 'shipped';
-             COMMIT;",
-        )?;
+        let transaction = self.connection().unchecked_transaction()?;
+        transaction.execute("UPDATE meta SET value = random() & 0xffffffff WHERE name = 'identity'", [])?;
+        transaction.execute("UPDATE meta SET value = 0 WHERE name IN ('shipped', 'sent')", [])?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// What was brought of a session is to be removed there: it stays here from now on.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn take_back(&self, session: &str) -> Result<(), ArchiveError> {
+        let query = "INSERT OR IGNORE INTO session_gone SELECT ?1, next.value FROM meta AS next, meta AS shares
+                     WHERE next.name = 'next_id' AND shares.name = 'shares' AND shares.value = 1";
+        self.connection().execute(query, [session])?;
         Ok(())
     }
 
@@ -229,10 +277,12 @@ impl Archive {
 
 fn shipped(connection: &Connection) -> Result<Shipped, ArchiveError> {
     let query = "SELECT (SELECT value FROM meta WHERE name = 'identity'),
+                        (SELECT value FROM meta WHERE name = 'sent'),
                         (SELECT value FROM meta WHERE name = 'shipped'),
                         (SELECT value FROM meta WHERE name = 'next_id')";
-    let shipped =
-        |row: &rusqlite::Row<'_>| Ok(Shipped { identity: row.get(0)?, through: row.get(1)?, next: row.get(2)? });
+    let shipped = |row: &rusqlite::Row<'_>| {
+        Ok(Shipped { identity: row.get(0)?, sent: row.get(1)?, through: row.get(2)?, next: row.get(3)? })
+    };
     Ok(connection.prepare_cached(query)?.query_row([], shipped)?)
 }
 

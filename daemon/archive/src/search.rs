@@ -167,21 +167,21 @@ impl Reader {
             return Ok(Found::default());
         }
         let least = CANDIDATES.max(2 * search.limit);
-        let required = filter.as_ref().map(|filter| required(&view, filter, &query, search.elsewhere));
-        let required = required.transpose()?.flatten();
+        let required = required(&view, filter.as_ref(), &query, search.elsewhere)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
         let elsewhere = search.elsewhere;
         let documents = usize::try_from(all).unwrap_or(0) + elsewhere.map_or(0, |elsewhere| elsewhere.documents);
         let (pending_words, languages) = (&pending.words, &query.languages[..]);
         let index = Index { connection: &view, documents, pending: pending_words, languages, elsewhere };
         let resolved = Resolved::of(&index, &query, search.limit)?;
-        let is_quoted = required.is_some();
-        let found = match (&filter, required) {
-            (None, _) => Vec::new(),
-            (Some(filter), Some(quoted)) => filter.best(&view, &quoted, least)?,
-            (Some(filter), None) => first_rank(&view, filter, &resolved.parts, least)?,
+        let is_quoted = !required.parts.is_empty();
+        let found = match &filter {
+            None => Vec::new(),
+            Some(filter) if is_quoted => filter.best(&view, &required.expression, least)?,
+            Some(filter) => first_rank(&view, filter, &resolved.parts, least)?,
         };
-        let ranked = rank(&view, (&query, &resolved), &found, (pending, elsewhere))?;
+        let beside = Beside { pending, elsewhere, required: &required.parts };
+        let ranked = rank(&view, (&query, &resolved), &found, beside)?;
         let mut ranked: Vec<(i64, f64)> = ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
         // What is quoted must occur.
         if let Some(vector) = search.vector.filter(|_| !is_quoted) {
@@ -192,25 +192,37 @@ impl Reader {
     }
 }
 
-/// What was quoted and occurs somewhere, as one expression; none where nothing has all of it.
+/// What was quoted and must occur.
+#[derive(Debug, Default)]
+struct Required {
+    /// As one expression; empty where nothing must.
+    expression: String,
+    /// The parts of the query, for documents of other archives.
+    parts: Vec<usize>,
+}
+
+/// What was quoted and occurs somewhere, here or elsewhere; nothing where no document has all of it.
 fn required(
     connection: &Connection,
-    filter: &Filter<'_>,
+    filter: Option<&Filter<'_>>,
     query: &Query,
     elsewhere: Option<&Elsewhere>,
-) -> Result<Option<String>, ArchiveError> {
-    if elsewhere.is_some_and(|elsewhere| elsewhere.is_quoted) {
-        let all: Vec<String> = query.quoted.iter().map(|tokens| sequence(tokens)).collect();
-        return Ok(Some(all.join(" AND ")));
-    }
-    let mut parts = Vec::new();
-    for tokens in &query.quoted {
-        if filter.has_any(connection, &sequence(tokens))? {
-            parts.push(sequence(tokens));
+) -> Result<Required, ArchiveError> {
+    let mut required = Required::default();
+    let mut expressions = Vec::new();
+    for (part, tokens) in (query.words.len() + query.chars.len()..).zip(&query.quoted) {
+        let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &sequence(tokens)))?;
+        if is_here || elsewhere.is_some_and(|elsewhere| elsewhere.has_any(part)) {
+            expressions.push(sequence(tokens));
+            required.parts.push(part);
         }
     }
-    let all = parts.join(" AND ");
-    Ok(if !parts.is_empty() && filter.has_any(connection, &all)? { Some(all) } else { None })
+    required.expression = expressions.join(" AND ");
+    if required.parts.is_empty() || elsewhere.is_some_and(|elsewhere| elsewhere.has_all(&required.parts)) {
+        return Ok(required);
+    }
+    let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &required.expression))?;
+    Ok(if is_here { required } else { Required::default() })
 }
 
 /// The documents that have the rarer words of a query, the best first.
@@ -257,15 +269,24 @@ fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> 
     found
 }
 
+/// What was found outside of the index.
+struct Beside<'a> {
+    pending: Pending,
+    elsewhere: Option<&'a Elsewhere>,
+    /// What documents of other archives must have.
+    required: &'a [usize],
+}
+
 /// The candidates with their scores, the best first.
 fn rank(
     connection: &Connection,
     (query, resolved): (&Query, &Resolved),
     found: &[(i64, f64)],
-    (pending, elsewhere): (Pending, Option<&Elsewhere>),
+    beside: Beside<'_>,
 ) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
     let mut shelf = Shelf::new(connection);
     let mut candidates = shelf.candidates(found)?;
+    let Beside { pending, elsewhere, required } = beside;
     for (session, candidate) in pending.found {
         shelf.put(session, &candidate);
         candidates.push(candidate);
@@ -273,7 +294,7 @@ fn rank(
     let best = found.iter().map(|(_, first)| *first).fold(0.0, f64::max);
     // Their first rank is another one: the best of both are alike.
     let best = if best > 0.0 { best } else { 1.0 };
-    candidates.extend(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.candidates(best)));
+    candidates.extend(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.candidates(best, required)));
     let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
     let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
     let ranking = Ranking { wanted: &resolved.wanted, asks_when: query.asks_when, words: words / count, best };
@@ -286,7 +307,8 @@ fn rank(
         .filter(|(candidate, score)| candidate.first > 0.0 || *score > 0.0)
         .collect();
     sort(&mut ranked);
-    for (candidate, score) in ranked.iter_mut().take(LOOKED_AROUND) {
+    let own = ranked.iter_mut().filter(|(candidate, _)| elsewhere::place_of(candidate.id).is_none());
+    for (candidate, score) in own.take(LOOKED_AROUND) {
         shelf.look_around(candidate)?;
         *score = ranking.score(candidate);
     }

@@ -99,15 +99,15 @@ impl Database {
     }
 
     /// One change, of which it is known afterwards whether it was made.
-    pub(crate) async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<(), SharedError> {
+    pub(crate) async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<u64, SharedError> {
         let taken = self.take().await?;
         let work = async {
             let client = &taken.connection().client;
             client.execute(statement, said).await.map_err(|error| SharedError::of_change(&error))
         };
-        self.in_time(work, SharedError::Unsettled).await?;
+        let changed = self.in_time(work, SharedError::Unsettled).await?;
         taken.give_back();
-        Ok(())
+        Ok(changed)
     }
 
     /// What the database says to one question.

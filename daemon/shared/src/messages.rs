@@ -85,7 +85,8 @@ impl Database {
         let taken = self.take().await?;
         let rows = Columns::of(messages);
         let (space, host, archive) = (&self.space.name, &self.space.host, i64::from(archive));
-        let said: [&(dyn ToSql + Sync); 14] = [
+        let newest = messages.last().map_or(0, |message| signed(message.number));
+        let said: [&(dyn ToSql + Sync); 15] = [
             space,
             host,
             &archive,
@@ -100,6 +101,7 @@ impl Database {
             &rows.words,
             &rows.marks,
             &rows.terms,
+            &newest,
         ];
         let work = async {
             let client = &taken.connection().client;
@@ -110,14 +112,14 @@ impl Database {
         Ok(())
     }
 
-    /// The newest message of an archive of this host; 0 where there is none.
+    /// How far an archive of this host was brought: up to which message; 0 where none was.
     ///
     /// # Errors
     /// What the database says.
-    pub async fn newest_message(&self, archive: u32) -> Result<u64, SharedError> {
+    pub async fn shipped(&self, archive: u32) -> Result<u64, SharedError> {
         let archive = i64::from(archive);
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &archive];
-        let rows = self.ask(statements::NEWEST, &said).await?;
+        let rows = self.ask(statements::SHIPPED, &said).await?;
         Ok(rows.first().map_or(0, |row| unsigned(row.get(0))))
     }
 
@@ -127,16 +129,19 @@ impl Database {
     /// What the database says.
     pub async fn remove_messages(&self, archive: u32, session: &str, below: u64) -> Result<(), SharedError> {
         let (archive, below) = (i64::from(archive), signed(below));
-        self.change(statements::REMOVE, &[&self.space.name, &self.space.host, &archive, &session, &below]).await
+        let said: [&(dyn ToSql + Sync); 5] = [&self.space.name, &self.space.host, &archive, &session, &below];
+        self.change(statements::REMOVE, &said).await.map(drop)
     }
 
-    /// Removes all messages of an archive of this host below an id.
+    /// Removes some messages of an archive of this host below an id, at most so many.
     ///
     /// # Errors
     /// What the database says.
-    pub async fn remove_archive(&self, archive: u32, below: u64) -> Result<(), SharedError> {
+    pub async fn remove_some(&self, archive: u32, below: u64, most: usize) -> Result<u64, SharedError> {
         let (archive, below) = (i64::from(archive), signed(below));
-        self.change(statements::REMOVE_ALL, &[&self.space.name, &self.space.host, &archive, &below]).await
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let said: [&(dyn ToSql + Sync); 5] = [&self.space.name, &self.space.host, &archive, &below, &most];
+        self.change(statements::REMOVE_SOME, &said).await
     }
 }
 

@@ -3,16 +3,21 @@
 
 use std::fmt;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig};
-use sha2::{Digest, Sha256};
+use tokio::runtime::Runtime;
+use tokio::sync::OnceCell;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 use url::Url;
 
@@ -45,16 +50,21 @@ impl fmt::Debug for S3 {
     }
 }
 
-/// An object store, or a folder.
-#[derive(Clone)]
+/// An object store, or a folder. What is asked of it is done on threads of its own: a folder on a server that hangs
+/// keeps nothing else of the program.
 pub struct Objects {
-    store: Arc<dyn ObjectStore>,
-    url: String,
+    url: Url,
+    s3: S3,
+    store: OnceCell<Arc<dyn ObjectStore>>,
+    runtime: Option<Runtime>,
 }
+
+/// Threads that may hang in a folder.
+const THREADS: usize = 2;
 
 impl fmt::Debug for Objects {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Objects").field(&self.url).finish()
+        formatter.debug_tuple("Objects").field(&self.url.as_str()).finish()
     }
 }
 
@@ -73,105 +83,177 @@ pub fn check(url: &str) -> Result<Url, String> {
     if is_bare && is_known { Ok(parsed) } else { Err(format!("must be {FORM}")) }
 }
 
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // Nobody waits for a thread that hangs.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 impl Objects {
-    /// The store at a URL. Nothing is connected before something is asked.
+    /// The store at a URL. Nothing is opened before something is asked.
     ///
     /// # Errors
     /// What is wrong with it, in words that have no key in them.
-    pub fn new(url: &str, s3: &S3) -> Result<Self, String> {
-        let parsed = check(url)?;
-        let store: Arc<dyn ObjectStore> = match parsed.scheme() {
-            "file" => {
-                let folder = parsed.to_file_path().map_err(|()| format!("must be {FORM}"))?;
-                let store = LocalFileSystem::new_with_prefix(&folder)
-                    .map_err(|error| format!("the folder {} can't be used: {error}", folder.display()))?;
-                Arc::new(store.with_automatic_cleanup(false))
-            }
-            _ => {
-                let store = amazon(&parsed, s3).map_err(|error| error.to_string())?;
-                match parsed.path().trim_matches('/') {
-                    "" => Arc::new(store),
-                    folder => Arc::new(PrefixStore::new(store, folder)),
-                }
-            }
-        };
-        Ok(Self { store, url: url.to_owned() })
+    pub fn new(url: &str, s3: S3) -> Result<Self, String> {
+        let url = check(url)?;
+        if url.scheme() == "s3" && (s3.access_key.is_none() || s3.secret_key.is_none()) {
+            return Err("the variables of `shared.outputs.access_key_env` and `.secret_key_env` are not set".to_owned());
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(THREADS)
+            .thread_name("objects")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("no thread for the object store: {error}"))?;
+        Ok(Self { url, s3, store: OnceCell::new(), runtime: Some(runtime) })
     }
 
     /// Where it is.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.url
+        self.url.as_str()
     }
 
     /// Puts a text there, unless it is there already.
     ///
     /// # Errors
     /// What the store says.
-    pub async fn put(&self, space: &str, sha256: &[u8; 32], text: &str) -> Result<(), SharedError> {
-        let place = place(space, sha256);
-        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        let put = self.store.put_opts(&place, text.as_bytes().to_vec().into(), options);
-        match self.in_time(put).await? {
-            Ok(_) | Err(object_store::Error::AlreadyExists { .. }) => Ok(()),
-            // A store that can't put if absent puts the same bytes again.
-            Err(object_store::Error::NotImplemented { .. }) => {
-                let put = self.store.put(&place, text.as_bytes().to_vec().into());
-                self.in_time(put).await?.map(drop).map_err(|error| self.refused(&error))
+    pub async fn put(&self, space: &str, sha256: &[u8; 32], text: String) -> Result<(), SharedError> {
+        let (place, text) = (place(space, sha256), Bytes::from(text));
+        let work = move |store: Arc<dyn ObjectStore>| async move {
+            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+            match store.put_opts(&place, text.clone().into(), options).await {
+                Ok(_) => Ok(()),
+                Err(object_store::Error::AlreadyExists { .. }) => {
+                    // A power cut may have left a part of it.
+                    let there = store.head(&place).await?;
+                    match there.size == text.len() as u64 {
+                        true => Ok(()),
+                        false => store.put(&place, text.into()).await.map(drop),
+                    }
+                }
+                // A store that can't put if absent puts the same bytes again.
+                Err(error) if is_not_known(&error) => store.put(&place, text.into()).await.map(drop),
+                Err(error) => Err(error),
             }
-            Err(error) => Err(self.refused(&error)),
-        }
+        };
+        self.done(work).await?.map_err(|error| self.refused(&error))
     }
 
     /// The bytes of a text of so many; `None` where there is none.
     ///
     /// # Errors
-    /// What the store says; other bytes than those that were put.
+    /// What the store says; another number of bytes than was put.
     pub async fn get(&self, space: &str, sha256: &[u8; 32], bytes: u64) -> Result<Option<Vec<u8>>, SharedError> {
         let place = place(space, sha256);
-        let other = || SharedError::Refused(format!("{} has other bytes than were put there: {place}", self.url));
-        let work = async {
-            let found = match self.store.get(&place).await {
-                Ok(found) => found,
-                Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                Err(error) => return Err(self.refused(&error)),
+        let name = place.to_string();
+        let work = move |store: Arc<dyn ObjectStore>| async move {
+            let found = match store.get(&place).await {
+                Err(object_store::Error::NotFound { .. }) => return Ok(Some(None)),
+                found => found?,
             };
             if found.meta.size != bytes {
-                return Err(other());
+                return Ok(None);
             }
-            let mut text = Vec::with_capacity(usize::try_from(bytes).map_err(|_| other())?);
+            let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
             let mut stream = found.into_stream();
             while let Some(piece) = stream.next().await {
-                text.extend_from_slice(&piece.map_err(|error| self.refused(&error))?);
+                text.extend_from_slice(&piece?);
+                if text.len() as u64 > bytes {
+                    return Ok(None);
+                }
             }
-            Ok(Some(text))
+            Ok(Some(Some(text)))
         };
-        let text = self.in_time(work).await??;
-        match text {
-            Some(text) if <[u8; 32]>::from(Sha256::digest(&text)) != *sha256 => Err(other()),
-            text => Ok(text),
-        }
+        let other = || SharedError::Refused(format!("{} has other bytes than were put there: {name}", self.url));
+        self.done(work).await?.map_err(|error| self.refused(&error))?.ok_or_else(other)
     }
 
     /// Removes a text; one that is gone is no error.
     ///
     /// # Errors
     /// What the store says.
-    pub async fn remove(&self, space: &str, sha256: &[u8; 32]) -> Result<(), SharedError> {
-        match self.in_time(self.store.delete(&place(space, sha256))).await? {
+    pub async fn remove(&self, space: &str, sha256: [u8; 32]) -> Result<(), SharedError> {
+        let place = place(space, &sha256);
+        let removed = self.done(move |store: Arc<dyn ObjectStore>| async move { store.delete(&place).await }).await?;
+        match removed {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.refused(&error)),
         }
     }
 
-    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, SharedError> {
+    /// Does something with the store on its own threads, in time.
+    async fn done<T, W, F>(&self, work: W) -> Result<T, SharedError>
+    where
+        T: Send + 'static,
+        W: FnOnce(Arc<dyn ObjectStore>) -> F + Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let gone = || SharedError::NoObjects(format!("{}: its threads have ended", self.url));
         let late = || SharedError::NoObjects(format!("{}: no answer within {} s", self.url, PATIENCE.as_secs()));
-        timeout(PATIENCE, work).await.map_err(|_| late())
+        let runtime = self.runtime.as_ref().ok_or_else(gone)?;
+        let task = async {
+            let store = Arc::clone(self.store.get_or_try_init(|| self.open(runtime)).await?);
+            let task = AbortOnDrop(runtime.spawn(work(store)));
+            task.await.map_err(|_| gone())
+        };
+        timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn open(&self, runtime: &Runtime) -> Result<Arc<dyn ObjectStore>, SharedError> {
+        let (url, s3) = (self.url.clone(), self.s3.clone());
+        let opened = runtime.spawn_blocking(move || open(&url, &s3)).await;
+        let words = |words| SharedError::NoObjects(format!("{}: {words}", self.url));
+        opened.map_err(|error| words(error.to_string()))?.map_err(words)
     }
 
     fn refused(&self, error: &object_store::Error) -> SharedError {
-        SharedError::NoObjects(format!("{}: {error}", self.url))
+        let words: String = error.to_string().chars().take(WORDS).collect();
+        SharedError::NoObjects(format!("{}: {words}", self.url))
     }
+}
+
+/// Chars of what a store says that are told.
+const WORDS: usize = 300;
+
+/// Ends a task that nobody waits for any more.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Future for AbortOnDrop<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Whether a store does not know what it was asked for.
+fn is_not_known(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::NotImplemented { .. }) || error.to_string().contains("501")
+}
+
+fn open(url: &Url, s3: &S3) -> Result<Arc<dyn ObjectStore>, String> {
+    if url.scheme() == "file" {
+        let folder = url.to_file_path().map_err(|()| format!("must be {FORM}"))?;
+        let store = LocalFileSystem::new_with_prefix(&folder)
+            .map_err(|error| format!("the folder {} can't be used: {error}", folder.display()))?;
+        return Ok(Arc::new(store.with_fsync(true)));
+    }
+    let store = amazon(url, s3).map_err(|error| error.to_string())?;
+    Ok(match url.path().trim_matches('/') {
+        "" => Arc::new(store),
+        folder => Arc::new(PrefixStore::new(store, folder)),
+    })
 }
 
 fn amazon(url: &Url, s3: &S3) -> object_store::Result<object_store::aws::AmazonS3> {

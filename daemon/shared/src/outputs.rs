@@ -2,6 +2,8 @@
 
 mod statements;
 
+use futures_util::future::try_join_all;
+use sha2::{Digest, Sha256};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -13,8 +15,11 @@ use crate::stores::{signed, unsigned};
 /// Bytes of the longest text that the database keeps itself, where there is no object store.
 pub const LONGEST_ROW: usize = 256 << 10;
 
+/// Bytes of the longest text that is read from an object store.
+pub const LONGEST: u64 = 1 << 30;
+
 /// Texts that are removed at one time.
-const REMOVED: i64 = 100;
+const REMOVED: i64 = 16;
 
 /// An output that a host kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,33 +54,37 @@ pub struct SharedOutput {
 }
 
 impl Database {
-    /// Keeps an output of this host, with its text where there is room for it: in the object store, or, up to
-    /// [`LONGEST_ROW`], in the database. Says whether others can read it.
+    /// Keeps an output of this host, of so many bytes. With its text others can read it: in the object store, or,
+    /// up to [`LONGEST_ROW`], in the database. Without, it is only told where it lies.
     ///
     /// # Errors
-    /// What the database or the object store says. It can be done again then.
+    /// What the database or the object store says; a text that is another one than the sha256 says. It can be done
+    /// again then.
     pub async fn keep_output(
         &self,
         output: &NewOutput,
-        text: &str,
+        bytes: u64,
+        text: Option<String>,
         objects: Option<&Objects>,
-    ) -> Result<bool, SharedError> {
-        let (bytes, is_row) = (signed(text.len().try_into().unwrap_or(u64::MAX)), text.len() <= LONGEST_ROW);
-        let body = (objects.is_none() && is_row).then_some(text.as_bytes());
+    ) -> Result<(), SharedError> {
+        let is_shared = text.is_some();
+        if text.as_ref().is_some_and(|text| !is_text(text.as_bytes(), &output.sha256)) {
+            return Err(SharedError::Refused(format!("the file of {} was changed since it was kept", output.handle)));
+        }
+        let bytes = signed(bytes);
+        let body = text.as_ref().filter(|_| objects.is_none()).map(String::as_bytes);
         // From here on nobody takes the text for one that no output names.
         let sha256 = &output.sha256[..];
         let touched: [&(dyn ToSql + Sync); 4] = [&self.space.name, &sha256, &bytes, &body];
         self.change(statements::TOUCH, &touched).await?;
-        if let Some(objects) = objects {
+        if let (Some(objects), Some(text)) = (objects, text) {
             objects.put(&self.space.name, &output.sha256, text).await?;
         }
-        let is_shared = objects.is_some() || is_row;
         let NewOutput { handle, profile, session, tool, call, at, .. } = output;
         let (space, host) = (&self.space.name, &self.space.host);
         let said: [&(dyn ToSql + Sync); 10] =
             [space, host, handle, &sha256, profile, session, tool, call, &is_shared, at];
-        self.change(statements::KEEP, &said).await?;
-        Ok(is_shared)
+        self.change(statements::KEEP, &said).await.map(drop)
     }
 
     /// Handles of the outputs that this host has there, each with whether others can read it.
@@ -93,7 +102,7 @@ impl Database {
     /// What the database says.
     pub async fn forget_outputs(&self, handles: &[String]) -> Result<(), SharedError> {
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &handles];
-        self.change(statements::FORGET, &said).await
+        self.change(statements::FORGET, &said).await.map(drop)
     }
 
     /// Who has an output of this handle in one of these profiles, those first that others can read.
@@ -121,9 +130,18 @@ impl Database {
         let body: Option<Vec<u8>> = rows.first().and_then(|row| row.get(0));
         let bytes = match (body, objects) {
             (Some(body), _) => Some(body),
+            (None, Some(_)) if output.bytes > LONGEST => {
+                return Err(SharedError::Refused(format!(
+                    "{} has {} bytes, and at most {LONGEST} are read",
+                    output.output.handle, output.bytes
+                )));
+            }
             (None, Some(objects)) => objects.get(&self.space.name, &output.output.sha256, output.bytes).await?,
             (None, None) => None,
         };
+        if bytes.as_ref().is_some_and(|bytes| !is_text(bytes, &output.output.sha256)) {
+            return Err(SharedError::Refused(format!("{} has other bytes than were kept", output.output.handle)));
+        }
         let text = bytes.map(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string())).transpose();
         text.map_err(|words| SharedError::Refused(format!("the text of {} is none: {words}", output.output.handle)))
     }
@@ -138,12 +156,14 @@ impl Database {
         let work = async {
             let client = &mut taken.connection_mut().client;
             let transaction = client.transaction().await.map_err(refused)?;
-            let rows = transaction.query(statements::UNNAMED, &[&self.space.name, &REMOVED]).await.map_err(refused)?;
+            let rows = transaction
+                .query(statements::UNNAMED, &[&self.space.name, &REMOVED, &objects.is_some()])
+                .await
+                .map_err(refused)?;
             // Who is about to name one waits for the end of this, and then keeps it anew.
-            for row in rows.iter().filter(|row| !row.get::<_, bool>(1)) {
-                if let (Some(objects), Ok(sha256)) = (objects, row.get::<_, &[u8]>(0).try_into()) {
-                    objects.remove(&self.space.name, sha256).await?;
-                }
+            if let Some(objects) = objects {
+                let each = rows.iter().filter_map(|row| <[u8; 32]>::try_from(row.get::<_, &[u8]>(0)).ok());
+                try_join_all(each.map(|sha256| objects.remove(&self.space.name, sha256))).await?;
             }
             transaction.commit().await.map_err(refused)?;
             Ok(rows.len() == usize::try_from(REMOVED).unwrap_or(usize::MAX))
@@ -152,6 +172,11 @@ impl Database {
         taken.give_back();
         Ok(is_more)
     }
+}
+
+/// Whether bytes are those of this sha256.
+fn is_text(bytes: &[u8], sha256: &[u8; 32]) -> bool {
+    <[u8; 32]>::from(Sha256::digest(bytes)) == *sha256
 }
 
 fn shared(row: &Row) -> Result<SharedOutput, SharedError> {

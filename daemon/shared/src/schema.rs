@@ -32,7 +32,7 @@ pub fn grants(role: &str, space: &str) -> String {
          GRANT SELECT ON herma.version, herma.member TO {role};\n\
          GRANT SELECT, INSERT, UPDATE ON herma.store TO {role};\n\
          GRANT SELECT, INSERT, DELETE ON herma.journal, herma.message TO {role};\n\
-         GRANT SELECT, INSERT, UPDATE, DELETE ON herma.content, herma.output TO {role};\n\
+         GRANT SELECT, INSERT, UPDATE, DELETE ON herma.shipped, herma.content, herma.output TO {role};\n\
          GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO {role};\n\
          INSERT INTO herma.member (role, space) VALUES ({}, {}) ON CONFLICT DO NOTHING;\n",
         literal(role.trim_matches('"')),

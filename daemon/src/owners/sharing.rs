@@ -13,6 +13,7 @@ mod writer;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herma_disk::file;
@@ -58,6 +59,8 @@ pub(crate) struct Sharing {
     objects: Option<Objects>,
     link: Link,
     brought: Brought,
+    /// How often a profile joined.
+    joins: AtomicU64,
     writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
 }
 
@@ -78,6 +81,7 @@ impl Sharing {
             objects: objects(config),
             link: Link::default(),
             brought: Brought::default(),
+            joins: AtomicU64::default(),
             writers: Mutex::default(),
         })
     }
@@ -151,6 +155,11 @@ impl Sharing {
     /// Where texts of outputs go besides the database.
     pub(crate) fn outputs_url(&self) -> Option<&str> {
         self.objects.as_ref().map(Objects::url)
+    }
+
+    /// How often the database came, and a profile joined: what was seen there before may be no more.
+    fn returned(&self) -> (u64, u64) {
+        (*self.link.returns().borrow(), self.joins.load(Ordering::Acquire))
     }
 
     /// Tells when the database is there again: how often it came.
@@ -287,7 +296,7 @@ fn objects(config: &Config) -> Option<Objects> {
         access_key: variable(&outputs.access_key_env),
         secret_key: variable(&outputs.secret_key_env),
     };
-    match Objects::new(&outputs.url, &s3) {
+    match Objects::new(&outputs.url, s3) {
         Ok(objects) => Some(objects),
         Err(words) => {
             tracing::error!("outputs can't be brought to an object store: {words}");

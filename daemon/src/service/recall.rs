@@ -112,16 +112,19 @@ impl RecallService {
     pub(crate) async fn search(&self, mut query: RecallQuery, is_everywhere: bool) -> Outcome<Places> {
         let (vector, notice) = self.vector(&query.words).await;
         query.vector = vector;
-        let _turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
-        let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
-        let mut notices: Vec<String> = notice.into_iter().chain(missing(late)).collect();
+        let mut notices: Vec<String> = notice.into_iter().collect();
+        // Others search meanwhile: a database may take its time.
         let FoundElsewhere { elsewhere, keys } = match is_everywhere && query.kinds.messages {
             true => self.elsewhere(&query, &mut notices).await,
             false => FoundElsewhere::default(),
         };
         query.elsewhere = (!keys.is_empty()).then_some(elsewhere);
+        let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
+        let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
+        notices.extend(missing(late));
         let (words, profile) = (query.words.clone(), query.profile.clone());
         let Found { mut hits, more, instead } = self.archive.search(query).await?;
+        drop(turn);
         let mut hosts = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         let mut found = blocking("recall.search", move || {

@@ -58,6 +58,8 @@ pub(crate) struct Opening {
     pub model: Option<String>,
     /// The model's window in tokens, from 1.
     pub context_length: Option<u64>,
+    /// What is said in it stays on this host; once told so it does.
+    pub is_host_bound: bool,
 }
 
 impl SessionService {
@@ -75,6 +77,7 @@ impl SessionService {
         }
         let (model, context_length) = (opening.model.clone(), opening.context_length);
         let (title, agent) = (opening.title.clone(), opening.agent.clone());
+        let is_host_bound = opening.is_host_bound;
         let (session, resumed) = match self.find(caller, &opening.session).await? {
             Some(session) => {
                 self.archive.reopen_session(session.id.clone()).await?;
@@ -94,6 +97,10 @@ impl SessionService {
         if resumed && (model.is_some() || context_length.is_some()) {
             let said = SessionSettings { model, context_length, ..SessionSettings::default() };
             self.say(&session, said).await?;
+        }
+        if resumed && is_host_bound && session.settings().host_bound != Some(true) {
+            self.say(&session, SessionSettings { host_bound: Some(true), ..SessionSettings::default() }).await?;
+            self.archive.take_back(session.id.clone()).await?;
         }
         drop(configuring);
         Ok((session, resumed))
@@ -229,15 +236,35 @@ impl SessionService {
         Ok(session)
     }
 
+    /// Whether a new session stays on this host: it was told so, or comes out of one that does.
+    async fn stays(&self, opening: &Opening) -> Outcome<bool> {
+        let Some(parent) = opening.parent.as_ref().filter(|_| !opening.is_host_bound) else {
+            return Ok(opening.is_host_bound);
+        };
+        let settings = match self.table.get(parent) {
+            Some(parent) => Some(parent.settings()),
+            None if !self.archive.is_in_use() => None,
+            None => self
+                .archive
+                .session(parent.clone())
+                .await?
+                .and_then(|(row, _)| row.settings)
+                .map(|text| SessionSettings::read(&text)),
+        };
+        Ok(settings.is_some_and(|settings| settings.host_bound == Some(true)))
+    }
+
     /// Freezes both stores and keeps the session. True when another connection was
     /// faster: its snapshot counts. Without an archive it is kept as long as the daemon
     /// runs.
     async fn create(&self, caller: &Caller, opening: Opening) -> Outcome<(Arc<Session>, bool)> {
         let profile = caller.profile().to_owned();
         let snapshot = freeze(&self.stores, &profile).await?;
+        let stays = self.stays(&opening).await?;
         let said = SessionSettings {
             model: opening.model,
             context_length: opening.context_length,
+            host_bound: stays.then_some(true),
             ..SessionSettings::default()
         };
         let settings = self.settled(&SessionSettings::default(), said).await?;

@@ -93,6 +93,8 @@ session_settings! {
     summarizer: String,
     /// Mask secrets in what is summarised.
     redact: bool,
+    /// What is said in it, and its outputs, stay on this host.
+    host_bound: bool,
 }
 
 impl SessionSettings {

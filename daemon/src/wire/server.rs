@@ -133,7 +133,8 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             memory::keep_small(&services),
             Arc::clone(&services.sharing).poll(),
             Arc::clone(&services.sharing).bring_messages(Arc::clone(&services.archive)),
-            Arc::clone(&services.sharing).bring_outputs(Arc::clone(&services.outputs.spilled.kept)),
+            Arc::clone(&services.sharing)
+                .bring_outputs(Arc::clone(&services.outputs.spilled.kept), Arc::clone(&services.archive)),
             services.memory.work_off(),
         );
     };

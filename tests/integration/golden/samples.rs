@@ -253,6 +253,7 @@ fn open() -> session::OpenParams {
         title: Some("Herma".into()),
         model: Some("m-large".into()),
         context_length: Some(200_000),
+        host_bound: Some(true),
     }
 }
 

@@ -224,6 +224,42 @@ fn an_archive_that_was_put_back_from_a_backup_is_brought_as_another_one() {
 }
 
 #[test]
+fn a_database_that_lost_messages_gets_them_again() {
+    let Some(server) = server() else { return };
+    let mut one = Host::joined(&server, "a", "");
+    let other = Host::joined(&server, "b", "");
+    one.said("s", 0, &["first heron", "second heron"]);
+    one.has_brought();
+    // Put back from a backup, or made anew.
+    server.sql("herma", "DELETE FROM herma.message WHERE number > 1; UPDATE herma.shipped SET through = 1");
+    one.line.cut();
+    one.is("down");
+    one.line.mend();
+    other.finds("heron", 2);
+    server.sql("herma", "DELETE FROM herma.message; DELETE FROM herma.shipped");
+    one.restart();
+    other.finds("heron", 2);
+    // Who leaves and joins again brings what was said meanwhile.
+    one.ask("shared.leave", &json!({}));
+    one.said("s", 2, &["third heron"]);
+    one.ask("shared.join", &json!({}));
+    other.finds("heron", 3);
+}
+
+#[test]
+fn a_message_that_the_database_can_t_keep_as_it_is_holds_up_no_other() {
+    let Some(server) = server() else { return };
+    let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+    one.ask("session.open", &json!({ "session": "s" }));
+    let messages = json!([
+        { "role": "us\u{0}er", "content": "a heron with a \u{0}" },
+        { "role": "user", "content": "a heron behind it" },
+    ]);
+    one.ask("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": messages }));
+    other.finds("heron", 2);
+}
+
+#[test]
 fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
     let Some(server) = server() else { return };
     let host = Host::new(&server, "admin", "");
@@ -231,7 +267,7 @@ fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
     let url = format!("postgres://owner@127.0.0.1:{}/herma", server.port);
     server.sql(
         "herma",
-        "DROP TABLE herma.message, herma.output, herma.content; DROP FUNCTION herma.may_see, herma.count_messages, herma.find_messages",
+        "DROP TABLE herma.message, herma.shipped, herma.output, herma.content; DROP FUNCTION herma.may_see, herma.count_messages, herma.find_messages",
     );
     server.sql("herma", "DELETE FROM herma.version WHERE version > 1");
     assert!(sql.contains("herma.message"));
@@ -258,4 +294,32 @@ fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
     assert_eq!((asked("agents", count), asked("agents", find)), ("1".into(), "1".into()));
     assert_eq!((asked("strangers", count), asked("strangers", find)), (String::new(), String::new()));
     assert_eq!(asked("strangers", "SELECT count(*) FROM herma.message"), "0");
+}
+
+#[test]
+fn what_is_of_this_host_stays_here_and_is_taken_back_when_it_is_told_late() {
+    let Some(server) = server() else { return };
+    let one = Host::joined(&server, "a", "");
+    let bound = json!({ "session": "bound", "host_bound": true });
+    one.ask("session.open", &bound);
+    one.said("bound", 0, &["a heron of this machine"]);
+    one.ask("session.open", &json!({ "session": "child", "parent": "bound" }));
+    one.said("child", 0, &["a heron of its child"]);
+    one.said("late", 0, &["a heron that is told late"]);
+    one.said("s", 0, &["a heron for all"]);
+    let spilled = json!({ "session": "bound", "tool": "t", "id": "c", "content": "a path of here\n", "threshold": 0 });
+    let handle = one.ask("output.admit", &spilled)["handle"].clone();
+    one.has_brought();
+    let other = Host::joined(&server, "b", "");
+    let mut found = other.finds("heron", 2);
+    found.sort();
+    assert_eq!(found, ["a heron for all", "a heron that is told late"]);
+    one.ask("session.open", &json!({ "session": "late", "host_bound": true }));
+    assert_eq!(other.finds("heron", 1), ["a heron for all"]);
+    one.said("late", 1, &["another heron that stays"]);
+    one.said("s", 1, &["one more heron"]);
+    other.finds("heron", 2);
+    assert_eq!(one.found("heron").len(), 6);
+    assert_eq!(server.sql("herma", "SELECT count(*) FROM herma.output"), "0");
+    assert_eq!(other.refused("output.read", &json!({ "handle": handle })), "not_found");
 }

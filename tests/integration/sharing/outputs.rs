@@ -143,6 +143,39 @@ fn a_text_goes_when_nobody_names_it_any_more() {
 }
 
 #[test]
+fn a_file_that_somebody_changed_is_not_brought_and_holds_up_no_other() {
+    let Some(server) = server() else { return };
+    let one = Host::new(&server, "a", "");
+    let handle = one.spill("c", "as it was kept\n");
+    let path = one.ask("output.list", &json!({}))["outputs"][0]["path"].as_str().unwrap().to_owned();
+    std::fs::write(&path, "as somebody made it\n").unwrap();
+    one.ask("shared.join", &json!({}));
+    let good = one.spill("nul\u{0}", "another one\n");
+    has_outputs(&server, 1);
+    eventually("it is said", || one.ask("shared.status", &json!({}))["outputs"]["error"].as_str().map(str::to_owned));
+    let other = Host::joined(&server, "b", "");
+    assert_eq!(other.read_fails(&handle).0, "not_found");
+    assert_eq!(one.reads(&good), "another one\n");
+    // A text that was changed in the database is not given either.
+    let plain = one.spill("plain", "a third one\n");
+    has_outputs(&server, 2);
+    server.sql("herma", "UPDATE herma.content SET body = 'x'");
+    assert_eq!(other.read_fails(&plain).0, "storage_failed");
+}
+
+#[test]
+fn what_is_masked_or_stays_brings_no_outputs() {
+    let Some(server) = server() else { return };
+    let (masked, silent) =
+        (Host::joined(&server, "a", "redact = true\n"), Host::joined(&server, "b", "messages = false\n"));
+    masked.spill("c", "a text\n");
+    silent.spill("c", "another text\n");
+    let third = Host::joined(&server, "c", "");
+    third.spill("d", "a text of the third\n");
+    has_outputs(&server, 1);
+}
+
+#[test]
 fn different_texts_of_one_handle_are_not_taken_for_one() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
@@ -169,6 +202,10 @@ fn a_host_that_can_t_ask_says_why_an_output_can_t_be_read() {
     other.line.mend();
     assert_eq!(other.reads(&handle), "a text\n");
     let lost = Host::joined(&server, "c", "[shared.outputs]\nurl = \"file:///no/such/folder\"\n");
-    lost.spill("c", "kept all the same\n");
-    has_outputs(&server, 4);
+    let kept = lost.spill("c", "kept all the same\n");
+    assert_eq!(lost.reads(&kept), "kept all the same\n");
+    eventually("it is said why", || {
+        let status = lost.ask("shared.status", &json!({}));
+        status["outputs"]["error"].as_str().filter(|words| words.contains("/no/such/folder can't be used")).map(drop)
+    });
 }

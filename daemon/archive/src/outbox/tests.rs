@@ -22,7 +22,9 @@ fn what_is_to_be_brought_goes_on_where_it_was_noted() {
     archive.create_session(&session("s")).unwrap();
     archive.create_session(&crate::session::SessionRow { profile: "own".into(), ..session("t") }).unwrap();
     archive.create_session(&session("u")).unwrap();
-    archive.connection().execute("UPDATE session SET local = 1 WHERE id = 'u'", []).unwrap();
+    archive.save_settings("u", r#"{"host_bound":true}"#).unwrap();
+    archive.save_settings("s", "no object").unwrap();
+    assert_eq!(archive.reader().host_bound().unwrap(), ["u"]);
     told(&mut archive, "s", &["one", "two"]);
     told(&mut archive, "t", &["of another profile"]);
     told(&mut archive, "u", &["of this host"]);
@@ -54,7 +56,14 @@ fn what_is_to_be_brought_goes_on_where_it_was_noted() {
     archive.begin_shipping(&[]).unwrap();
     archive.begin_shipping(&default()).unwrap();
     assert_eq!(archive.reader().unshipped(&default()).unwrap(), 3);
+    archive.note_sent(identity, 7).unwrap();
+    archive.note_shipped(identity, 5).unwrap();
+    archive.bring_behind(identity, 2).unwrap();
+    let shipped = archive.reader().shipped().unwrap();
+    assert_eq!((shipped.sent, shipped.through), (7, 2));
     archive.ship_as_another().unwrap();
+    let shipped = archive.reader().shipped().unwrap();
+    assert_eq!((shipped.sent, shipped.through), (0, 0));
     assert_ne!(archive.reader().shipped().unwrap().identity, identity);
 }
 
@@ -72,6 +81,10 @@ fn a_session_that_goes_is_remembered_once_anything_may_be_there() {
     let gone = archive.reader().gone_sessions(10).unwrap();
     assert_eq!(gone, [("t".to_owned(), 3)]);
     archive.forget_gone(&gone).unwrap();
+    archive.take_back("kept").unwrap();
+    let taken = archive.reader().gone_sessions(10).unwrap();
+    assert_eq!(taken, [("kept".to_owned(), 3)]);
+    archive.forget_gone(&taken).unwrap();
     assert_eq!(archive.reader().gone_sessions(10).unwrap(), []);
 }
 

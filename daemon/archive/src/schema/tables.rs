@@ -321,13 +321,12 @@ pub(super) const MAPPED: &str = "
     DELETE FROM usage WHERE session NOT IN (SELECT id FROM session);";
 
 /// From version 16 to 17: what is brought to a database that hosts share. `shares` is 1 once anything may be
-/// there, `shipped` the newest message that is; `identity` tells this file's messages there from those of one that took its place. Sessions that are `local` stay here.
+/// there, `sent` the newest message that may be, `shipped` the newest one that is; `identity` tells this file's messages there from those of one that took its place.
 /// A session that was removed is remembered, with the first message id that is none of its own, until it is removed there
 /// too. `shipped_profile` has those whose messages are up to `shipped`.
 pub(super) const SHIPPED: &str = "
-    INSERT INTO meta VALUES ('shares', 0), ('shipped', 0), ('identity', random() & 0xffffffff);
+    INSERT INTO meta VALUES ('shares', 0), ('sent', 0), ('shipped', 0), ('identity', random() & 0xffffffff);
     CREATE TABLE shipped_profile (profile TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-    ALTER TABLE session ADD COLUMN local INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE session_gone (
         session TEXT NOT NULL,
         below INTEGER NOT NULL,

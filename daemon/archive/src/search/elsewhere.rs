@@ -69,8 +69,6 @@ pub struct Elsewhere {
     pub documents: usize,
     /// In how many each part of the [`Lookup`] is, more or less.
     pub counts: Vec<usize>,
-    /// Some have all that was quoted, and only these were found.
-    pub is_quoted: bool,
     /// The best by what they have of the parts, at most [`RANKED`].
     pub found: Vec<Document>,
 }
@@ -102,23 +100,40 @@ pub struct Terms {
 }
 
 impl Elsewhere {
+    /// Which of these parts any document there has.
+    pub(super) fn has_any(&self, part: usize) -> bool {
+        self.counts.get(part).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether one that was found has all of these parts.
+    pub(super) fn has_all(&self, parts: &[usize]) -> bool {
+        self.found.iter().any(|document| document.has_all(parts))
+    }
+
     /// What those that have a part count for it.
     pub(super) fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
         let has = |(_, document): &(usize, &Document)| document.has.get(part).copied().unwrap_or(false);
         self.found.iter().enumerate().filter(has).map(|(at, _)| (id_of(at), counts)).collect()
     }
 
-    /// The documents for the ranking; the best first look is as good as `best`.
-    pub(super) fn candidates(&self, best: f64) -> impl Iterator<Item = Candidate> {
+    /// The documents that have all of these parts, for the ranking; the best first look is as good as `best`.
+    pub(super) fn candidates(&self, best: f64, required: &[usize]) -> impl Iterator<Item = Candidate> {
         let own_best = self.found.iter().map(|document| document.first).fold(f64::MIN_POSITIVE, f64::max);
         let near = |terms: &[Terms]| terms.iter().map(|terms| (NOBODY, Rc::new(terms.decode()))).collect();
-        self.found.iter().enumerate().map(move |(at, document)| Candidate {
+        let found = self.found.iter().enumerate().filter(|(_, document)| document.has_all(required));
+        found.map(move |(at, document)| Candidate {
             id: id_of(at),
             terms: document.terms.decode(),
             first: document.first / own_best * best,
             before: near(&document.before),
             after: near(&document.after),
         })
+    }
+}
+
+impl Document {
+    fn has_all(&self, parts: &[usize]) -> bool {
+        parts.iter().all(|part| self.has.get(*part) == Some(&true))
     }
 }
 

@@ -19,6 +19,12 @@ const COUNTED_WITH: i64 = 20_000;
 /// Messages that may have the words by which the best are found. Common words find none beside rare ones.
 const BUDGET: usize = 12_000;
 
+/// Bytes of messages around one that are given at most.
+const MOST_BYTES: i64 = 2 << 20;
+
+/// The same of messages that were found.
+const MOST_TOLD: i64 = 32 << 20;
+
 /// With so many messages, those that have only common words are not gone through.
 const ALL: usize = 200_000;
 
@@ -204,7 +210,11 @@ impl Database {
                 break;
             }
             let known: HashSet<MessageKey> = found.documents.iter().map(|document| document.key.clone()).collect();
-            let more = self.best(within, asked, (&wanted, &worths), &expression).await?;
+            let more = match self.best(within, asked, (&wanted, &worths), &expression).await {
+                // What has the rare words is found already.
+                Err(error) if error.is_passing() && !found.documents.is_empty() => break,
+                more => more?,
+            };
             found.documents.extend(more.into_iter().filter(|document| !known.contains(&document.key)));
         }
         found.documents.truncate(asked.most);
@@ -229,13 +239,13 @@ impl Database {
     ) -> Result<Vec<Message>, SharedError> {
         let (archive, number) = (i64::from(key.archive), signed(key.number));
         let (before, after) = (narrow(around.before), narrow(around.after));
-        let said: [&(dyn ToSql + Sync); 7] =
-            [&self.space.name, &key.host, &archive, &number, &profiles, &before, &after];
+        let said: [&(dyn ToSql + Sync); 8] =
+            [&self.space.name, &key.host, &archive, &number, &profiles, &before, &after, &MOST_BYTES];
         let rows = self.ask(statements::AROUND, &said).await?;
         rows.iter().map(message).collect()
     }
 
-    /// Messages by their names, in any order; those that are gone, or of other profiles, are left out.
+    /// Messages by their names, in any order; those that are gone, of other profiles, or too many bytes are left out.
     ///
     /// # Errors
     /// What the database says.
@@ -243,7 +253,7 @@ impl Database {
         let hosts: Vec<&str> = keys.iter().map(|key| key.host.as_str()).collect();
         let archives: Vec<i64> = keys.iter().map(|key| i64::from(key.archive)).collect();
         let numbers: Vec<i64> = keys.iter().map(|key| signed(key.number)).collect();
-        let said: [&(dyn ToSql + Sync); 5] = [&self.space.name, &hosts, &archives, &numbers, &profiles];
+        let said: [&(dyn ToSql + Sync); 6] = [&self.space.name, &hosts, &archives, &numbers, &profiles, &MOST_TOLD];
         self.ask(statements::BY_KEY, &said).await?.iter().map(message).collect()
     }
 

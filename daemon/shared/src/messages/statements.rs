@@ -1,24 +1,28 @@
 //! What is asked of the table of messages.
 
-/// Keeps messages. Parameters: space, host, archive, then a list for each column.
+/// Keeps messages, and notes how far they go. Parameters: space, host, archive, a list for each column, and the last number.
 pub(super) const KEEP: &str = "
+WITH kept AS (
 INSERT INTO herma.message
     (space, host, archive, number, profile, session, agent, role, at, body, tokens, words, marks, terms)
 SELECT $1, $2, $3, * FROM unnest($4::int8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::float8[],
     $10::text[], $11::tsvector[], $12::int4[], $13::int2[], $14::bytea[])
-ON CONFLICT DO NOTHING";
+ON CONFLICT DO NOTHING)
+INSERT INTO herma.shipped (space, host, archive, through) VALUES ($1, $2, $3, $15)
+ON CONFLICT (space, host, archive) DO UPDATE SET through = greatest(shipped.through, excluded.through)";
 
-/// The newest message of an archive.
-pub(super) const NEWEST: &str = "
-SELECT coalesce(max(number), 0)::int8 FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3";
+/// How far an archive was brought.
+pub(super) const SHIPPED: &str = "
+SELECT through FROM herma.shipped WHERE space = $1 AND host = $2 AND archive = $3";
 
 /// Removes a session's messages of an archive, below a number.
 pub(super) const REMOVE: &str = "
 DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4 AND number < $5";
 
-/// Removes an archive's messages below a number.
-pub(super) const REMOVE_ALL: &str = "
-DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4";
+/// Removes some of an archive's messages below a number.
+pub(super) const REMOVE_SOME: &str = "
+DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number IN (
+    SELECT number FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4 ORDER BY number LIMIT $5)";
 
 /// How many messages there are of other archives: counted up to a limit, from there on what the database takes their
 /// number for. Parameters: space, the host and the archive that ask, the profiles; then, each may be null: a session, the
@@ -41,24 +45,28 @@ SELECT * FROM herma.count_messages($1, $2, $3, $4, $5, $6, $7, $8::text[]::tsque
 pub(super) const FIND: &str = "
 SELECT * FROM herma.find_messages($1, $2, $3, $4, $5, $6, $7, $8::text::tsquery, $9::text[]::tsquery[], $10, $11, $12, $13)";
 
-/// Messages by their names. Parameters: space, hosts, archives, numbers, the profiles.
+/// Messages by their names, as far as they have so many bytes ($6), in that order. Parameters: space, hosts, archives,
+/// numbers, the profiles.
 pub(super) const BY_KEY: &str = "
-SELECT message.host, message.archive, message.number, profile, session, agent, role, at, body
-FROM unnest($2::text[], $3::int8[], $4::int8[]) AS wanted (host, archive, number)
+SELECT host, archive, number, profile, session, agent, role, at, body FROM (
+SELECT message.*, sum(octet_length(body)) OVER (ORDER BY place) AS bytes
+FROM unnest($2::text[], $3::int8[], $4::int8[]) WITH ORDINALITY AS wanted (host, archive, number, place)
 CROSS JOIN LATERAL (
     SELECT * FROM herma.message WHERE space = $1 AND message.host = wanted.host AND message.archive = wanted.archive
-        AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message";
+        AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message) AS message WHERE bytes <= $6";
 
-/// A message with those around it in its session: so many before ($6) and behind it ($7).
+/// A message with those around it in its session: so many before ($6) and behind it ($7), as far as they have so many
+/// bytes ($8), the nearest first.
 pub(super) const AROUND: &str = "
 WITH wanted AS (
     SELECT session FROM herma.message
     WHERE space = $1 AND host = $2 AND archive = $3 AND number = $4 AND profile = ANY($5)
 )
-SELECT host, archive, number, profile, message.session, agent, role, at, body FROM (
+SELECT host, archive, number, profile, session, agent, role, at, body FROM (
+SELECT message.*, sum(octet_length(body)) OVER (ORDER BY abs(number - $4), number) AS bytes FROM (
     (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
         AND message.session = wanted.session AND number < $4 ORDER BY number DESC LIMIT $6::int8)
     UNION ALL
     (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
         AND message.session = wanted.session AND number >= $4 ORDER BY number LIMIT $7::int8 + 1)
-) AS message ORDER BY number";
+) AS message) AS message WHERE bytes <= $8 OR number = $4 ORDER BY number";

@@ -1,5 +1,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test plays somebody else")]
 
+use sha2::{Digest, Sha256};
+
 use super::*;
 
 #[test]
@@ -24,26 +26,43 @@ fn a_url_has_a_place_and_no_key() {
     }
 }
 
+fn sha256(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
+}
+
 #[tokio::test]
 async fn what_is_put_comes_back_is_never_changed_and_is_looked_at() {
     let folder = tempfile::tempdir().unwrap();
-    let objects = Objects::new(&format!("file://{}", folder.path().display()), &S3::default()).unwrap();
-    let sha256: [u8; 32] = Sha256::digest("grüße").into();
-    objects.put("team", &sha256, "grüße").await.unwrap();
-    objects.put("team", &sha256, "grüße").await.unwrap();
+    let objects = Objects::new(&format!("file://{}", folder.path().display()), S3::default()).unwrap();
+    let sha256 = sha256("grüße");
+    objects.put("team", &sha256, "grüße".into()).await.unwrap();
+    objects.put("team", &sha256, "grüße".into()).await.unwrap();
     assert_eq!(objects.get("team", &sha256, 7).await.unwrap().as_deref(), Some("grüße".as_bytes()));
     assert_eq!(objects.get("other", &sha256, 7).await.unwrap(), None);
     assert!(matches!(objects.get("team", &sha256, 8).await, Err(SharedError::Refused(_))));
+    // What a power cut left is put anew.
     let place = folder.path().join(place("team", &sha256).to_string());
-    std::fs::write(&place, "gruesse").unwrap();
-    assert!(matches!(objects.get("team", &sha256, 7).await, Err(SharedError::Refused(_))));
-    objects.remove("team", &sha256).await.unwrap();
-    objects.remove("team", &sha256).await.unwrap();
+    std::fs::write(&place, "gr").unwrap();
+    objects.put("team", &sha256, "grüße".into()).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), "grüße");
+    objects.remove("team", sha256).await.unwrap();
+    objects.remove("team", sha256).await.unwrap();
     assert!(!place.exists());
 }
 
 #[tokio::test]
-async fn a_folder_that_is_missing_is_named() {
-    let error = Objects::new("file:///no/such/folder", &S3::default()).unwrap_err();
-    assert!(error.contains("/no/such/folder"), "{error}");
+async fn a_folder_that_is_missing_is_named_and_used_once_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("later");
+    let objects = Objects::new(&format!("file://{}", below.display()), S3::default()).unwrap();
+    let error = objects.put("team", &sha256("x"), "x".into()).await.unwrap_err();
+    assert!(error.to_string().contains("later can't be used"), "{error}");
+    std::fs::create_dir(&below).unwrap();
+    objects.put("team", &sha256("x"), "x".into()).await.unwrap();
+}
+
+#[test]
+fn a_store_without_a_key_is_not_asked() {
+    let error = Objects::new("s3://agents", S3::default()).unwrap_err();
+    assert!(error.contains("access_key_env"), "{error}");
 }

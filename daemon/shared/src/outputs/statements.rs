@@ -29,15 +29,18 @@ WHERE handle = $2 AND output.space = $1 AND profile = ANY($3)
 ORDER BY is_shared DESC, at DESC";
 
 /// A text that the database keeps.
-pub(super) const BODY: &str = "SELECT body FROM herma.content WHERE space = $1 AND sha256 = $2";
+pub(super) const BODY: &str = "
+SELECT body FROM herma.content WHERE space = $1 AND sha256 = $2 AND octet_length(body) <= 262144";
 
-/// Removes texts that nobody has named for an hour, at most so many, and says of each whether the database had it.
+/// Removes texts that nobody has named for an hour, at most so many, and gives their sha256. Those that may be in an object store
+/// only where it is at hand ($3).
 pub(super) const UNNAMED: &str = "
 DELETE FROM herma.content WHERE (space, sha256) IN (
     SELECT space, sha256 FROM herma.content
     WHERE space = $1 AND touched_at < clock_timestamp() - interval '1 hour'
         AND NOT EXISTS (
             SELECT 1 FROM herma.output WHERE output.space = content.space AND output.sha256 = content.sha256)
+        AND (body IS NOT NULL OR $3)
     LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-RETURNING sha256, body IS NOT NULL";
+RETURNING sha256";

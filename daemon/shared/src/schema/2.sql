@@ -21,7 +21,20 @@ CREATE TABLE herma.message (
 CREATE INDEX message_tokens ON herma.message USING gin (tokens);
 CREATE INDEX message_session ON herma.message (session, space, host, archive, number);
 
+-- How far each archive was brought: a host that finds less here than it brought brings the rest again, and one that finds
+-- more than it ever sent knows that its archive was put back from a backup.
+CREATE TABLE herma.shipped (
+    space text NOT NULL,
+    host text NOT NULL,
+    archive int8 NOT NULL,
+    through int8 NOT NULL,
+    PRIMARY KEY (space, host, archive)
+);
+
 ALTER TABLE herma.message ENABLE ROW LEVEL SECURITY;
+ALTER TABLE herma.shipped ENABLE ROW LEVEL SECURITY;
+CREATE POLICY shipped_own ON herma.shipped
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 CREATE POLICY message_own ON herma.message
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
@@ -117,6 +130,7 @@ DECLARE known text;
 BEGIN
     FOR known IN SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles) LOOP
         EXECUTE format('GRANT SELECT, INSERT, DELETE ON herma.message TO %I', known);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON herma.shipped TO %I', known);
         EXECUTE format('GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO %I', known);
     END LOOP;
 END $$;

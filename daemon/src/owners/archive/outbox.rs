@@ -37,6 +37,16 @@ impl ArchiveHandle {
         self.write(move |archive| archive.begin_shipping(&profiles)).await
     }
 
+    /// Messages up to an id are about to be brought.
+    pub(crate) async fn note_sent(&self, identity: u32, sent: u64) -> Outcome<()> {
+        self.write(move |archive| archive.note_sent(identity, sent)).await
+    }
+
+    /// Messages behind an id are to be brought again.
+    pub(crate) async fn bring_behind(&self, identity: u32, through: u64) -> Outcome<()> {
+        self.write(move |archive| archive.bring_behind(identity, through)).await
+    }
+
     /// All messages up to an id were brought.
     pub(crate) async fn note_shipped(&self, identity: u32, through: u64) -> Outcome<()> {
         self.write(move |archive| archive.note_shipped(identity, through)).await
@@ -45,6 +55,16 @@ impl ArchiveHandle {
     /// All messages are to be brought again, as those of another archive.
     pub(crate) async fn ship_as_another(&self) -> Outcome<()> {
         self.write(|archive| archive.ship_as_another()).await
+    }
+
+    /// The sessions that stay on this host.
+    pub(crate) async fn host_bound(&self) -> Outcome<Vec<String>> {
+        self.read(|reader| reader.host_bound()).await
+    }
+
+    /// What was brought of a session is to be removed there.
+    pub(crate) async fn take_back(&self, session: String) -> Outcome<()> {
+        self.write_if_in_use(move |archive| archive.take_back(&session)).await
     }
 
     /// Sessions that were removed there too.

@@ -1,7 +1,10 @@
 //! What other hosts said, found beside what was said here.
 
 use herma_archive::search::elsewhere::{AROUND, Document, Elsewhere, Lookup, Part, RANKED, Terms, rarity};
+use herma_shared::SharedError;
 use herma_shared::messages::{self, Around, Asked, Message, MessageKey, Within};
+
+use tokio::time::timeout;
 
 use super::Sharing;
 use crate::data::error::{Error, Outcome};
@@ -38,10 +41,12 @@ impl Sharing {
             around: Around { before: AROUND.0, after: AROUND.1 },
             worth: rarity,
         };
-        let found = self.ready_database()?.find_messages(within, asked).await.map_err(Error::Unread)?;
+        // All of it within the time that one thing may take: somebody waits.
+        let late = || SharedError::Unreachable(format!("no answer within {} s", self.config().timeout.as_secs_f64()));
+        let found = timeout(self.config().timeout, self.ready_database()?.find_messages(within, asked)).await;
+        let found = found.unwrap_or_else(|_| Err(late())).map_err(Error::Unread)?;
         let (keys, documents) = found.documents.into_iter().map(document).unzip();
-        let elsewhere =
-            Elsewhere { documents: found.messages, counts: found.counts, is_quoted: found.is_quoted, found: documents };
+        let elsewhere = Elsewhere { documents: found.messages, counts: found.counts, found: documents };
         Ok(FoundElsewhere { elsewhere, keys })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use herma_memory::entries::chars;
 use herma_memory::{Action, Author, Entry, Replaced, Row, Target};
@@ -79,6 +80,7 @@ impl Sharing {
         let own = standings.into_iter().filter(|standing| standing.profile == profile);
         let born: BTreeMap<String, String> = own.map(|standing| (standing.target, standing.born)).collect();
         self.joined.join(profile, born)?;
+        self.joins.fetch_add(1, Ordering::AcqRel);
         self.link.answered();
         for target in Target::ALL {
             self.link.joined(profile, target.name());

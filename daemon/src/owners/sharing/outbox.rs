@@ -1,9 +1,11 @@
 //! Brings what was said on this host to the database, and takes from there what was removed here.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use herma_archive::outbox::{OutboxMessage, Shipped, words_of};
 use herma_context::Redaction;
+use herma_guard::{RedactOptions, redact};
 use herma_shared::messages::{NewMessage, NewWords, Tokens};
 use herma_shared::{Database, SharedError};
 use tokio::time::sleep;
@@ -17,8 +19,20 @@ use crate::owners::blocking::blocking;
 const MOST: usize = 1_000;
 const BYTES: usize = 2 << 20;
 
-/// Sessions that are removed at one time.
+/// Longest message that is brought, in bytes; of a longer one it is only told that there is one.
+const LONGEST: usize = 8 << 20;
+
+/// How often a single message is tried that is not taken, before it is passed over: one that is refused, and one for
+/// which time ran out.
+const REFUSALS: u32 = 3;
+const DELAYS: u32 = 30;
+
+/// Sessions, and messages of an archive that was replaced, that are removed at one time.
 const GONE: usize = 100;
+const REPLACED: usize = 1_000;
+
+/// Longest pause after something went wrong.
+const PAUSE: Duration = Duration::from_mins(1);
 
 /// What became of bringing messages.
 #[derive(Debug, Default)]
@@ -41,16 +55,23 @@ impl Brought {
     /// Remembers what went wrong with messages, and says it once.
     fn note(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.trouble, trouble) {
-            tracing::warn!("messages are not brought to the shared database: {error}");
+            let words = masked(&error);
+            tracing::warn!("messages are not brought to the shared database: {words}");
         }
     }
 
     /// The same of outputs.
     pub(super) fn note_outputs(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.outputs_trouble, trouble) {
-            tracing::warn!("outputs are not brought where other hosts find them: {error}");
+            let words = masked(&error);
+            tracing::warn!("outputs are not brought where other hosts find them: {words}");
         }
     }
+}
+
+/// What others said may have a secret in it.
+fn masked(error: &SharedError) -> String {
+    redact(&error.to_string(), RedactOptions::default()).text.into_owned()
 }
 
 /// Puts a trouble in the place of the one before, and gives it where it is another one.
@@ -61,19 +82,42 @@ fn changed(known: &Mutex<Option<SharedError>>, trouble: Option<SharedError>) -> 
     new
 }
 
-/// How much is brought at one time: less after it took too long.
+/// How much is brought at one time: less after it was not taken, and so that one message that can't be brought does
+/// not keep all others here.
 struct Portion {
     messages: usize,
     bytes: usize,
+    refusals: u32,
+    delays: u32,
 }
 
 impl Portion {
     const fn whole() -> Self {
-        Self { messages: MOST, bytes: BYTES }
+        Self { messages: MOST, bytes: BYTES, refusals: 0, delays: 0 }
     }
 
-    fn halved(&self) -> Self {
-        Self { messages: (self.messages / 2).max(1), bytes: (self.bytes / 2).max(1) }
+    fn failed(&mut self, error: &SharedError) {
+        let is_single = self.messages == 1;
+        self.messages = (self.messages / 2).max(1);
+        self.bytes = (self.bytes / 2).max(1);
+        match error.is_passing() {
+            true => self.delays += u32::from(is_single),
+            false => self.refusals += u32::from(is_single),
+        }
+    }
+
+    fn succeeded(&mut self) {
+        *self = Self {
+            messages: (self.messages * 2).min(MOST),
+            bytes: (self.bytes * 2).min(BYTES),
+            refusals: 0,
+            delays: 0,
+        };
+    }
+
+    /// Whether the one message was tried often enough.
+    const fn is_hopeless(&self) -> bool {
+        self.messages == 1 && (self.refusals >= REFUSALS || self.delays >= DELAYS)
     }
 }
 
@@ -85,30 +129,48 @@ struct Load {
     is_last: bool,
 }
 
+/// What was looked at before anything was brought: when it is another, that is done again.
+#[derive(Debug, PartialEq, Eq)]
+struct Looked {
+    identity: u32,
+    profiles: Vec<String>,
+    /// How often the database came, and a profile joined.
+    returns: (u64, u64),
+}
+
 impl Sharing {
-    /// Brings messages again and again, for as long as the daemon runs. Ends at once where none are shared.
+    /// Brings messages again and again, for as long as the daemon runs, and takes from there what was removed here.
+    /// Ends at once where nothing is shared.
     pub(crate) async fn bring_messages(self: Arc<Self>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
-        if !self.config.messages {
-            return;
-        }
-        let (mut portion, mut known) = (Portion::whole(), Vec::new());
+        let (mut portion, mut looked, mut pause) = (Portion::whole(), None, self.config.poll);
         loop {
-            if self.link.state().is_up == Some(true) && !self.joined.profiles().is_empty() {
-                match self.bring_all(&database, &archive, &portion, &mut known).await {
+            if self.link.state().is_up == Some(true) {
+                let brought = async {
+                    if self.config.messages && !self.joined.profiles().is_empty() {
+                        self.bring_all(&database, &archive, &mut portion, &mut looked).await?;
+                    }
+                    take_away(&database, &archive).await
+                };
+                pause = match brought.await {
                     Ok(()) => {
                         self.brought.note(None);
-                        portion = Portion::whole();
+                        self.config.poll
                     }
                     // Whether the database is away is for others to find out: a large portion may just take long.
                     Err(Error::Shared(error)) => {
+                        looked = None;
+                        portion.failed(&error);
                         self.brought.note(Some(error));
-                        portion = portion.halved();
+                        if portion.messages > 1 { self.config.poll } else { (pause * 2).min(PAUSE) }
                     }
-                    Err(error) => tracing::debug!("the archive can't be read for the shared database: {error}"),
-                }
+                    Err(error) => {
+                        tracing::debug!("the archive can't be read for the shared database: {error}");
+                        self.config.poll
+                    }
+                };
             }
-            sleep(self.config.poll).await;
+            sleep(pause.max(self.config.poll)).await;
         }
     }
 
@@ -117,48 +179,74 @@ impl Sharing {
         &self,
         database: &Database,
         archive: &ArchiveHandle,
-        portion: &Portion,
-        known: &mut Vec<String>,
+        portion: &mut Portion,
+        looked: &mut Option<Looked>,
     ) -> Outcome<()> {
         let profiles = self.joined.profiles();
-        if *known != profiles {
+        let now = |identity| Looked { identity, profiles: profiles.clone(), returns: self.returned() };
+        if looked.as_ref() != Some(&now(archive.shipped().await?.identity)) {
             archive.begin_shipping(profiles.clone()).await?;
             look_back(database, archive).await?;
-            known.clone_from(&profiles);
+            *looked = Some(now(archive.shipped().await?.identity));
         }
         let Shipped { identity, through, .. } = archive.shipped().await?;
         let mut brought = through;
-        let mut load = self.load(archive, brought, portion).await?;
+        let mut load = self.load(archive, brought, &profiles, portion).await?;
         while load.through > brought {
+            if let [message] = &load.messages[..]
+                && portion.is_hopeless()
+            {
+                let number = message.number;
+                tracing::error!("message msg_{number} can't be brought to the shared database and is passed over");
+                load.messages.clear();
+            }
+            if let Some(newest) = load.messages.last() {
+                archive.note_sent(identity, newest.number).await?;
+            }
             let next = async {
                 match load.is_last {
                     true => Ok(Load { messages: Vec::new(), through: load.through, is_last: true }),
-                    false => self.load(archive, load.through, portion).await,
+                    false => self.load(archive, load.through, &profiles, portion).await,
                 }
             };
             let (kept, next) = tokio::join!(keep(database, identity, &load.messages), next);
             kept?;
             archive.note_shipped(identity, load.through).await?;
-            brought = load.through;
-            load = next?;
-            if *known != self.joined.profiles() {
+            (brought, load) = (load.through, next?);
+            portion.succeeded();
+            if self.joined.profiles() != profiles {
                 return Ok(());
             }
         }
-        let gone = archive.gone_sessions(GONE).await?;
-        for (session, below) in &gone {
-            database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
-        }
-        if gone.is_empty() { Ok(()) } else { archive.forget_gone(gone).await }
+        Ok(())
     }
 
-    async fn load(&self, archive: &ArchiveHandle, behind: u64, portion: &Portion) -> Outcome<Load> {
+    async fn load(
+        &self,
+        archive: &ArchiveHandle,
+        behind: u64,
+        profiles: &[String],
+        portion: &Portion,
+    ) -> Outcome<Load> {
         let redaction = if self.config.redact { Redaction::On } else { Redaction::Off };
-        let outbox = archive.outbox(behind, self.joined.profiles(), portion.messages, portion.bytes).await?;
+        let outbox = archive.outbox(behind, profiles.to_vec(), portion.messages, portion.bytes).await?;
         let (through, is_last) = (outbox.through, outbox.is_all);
         let new = move || Ok(outbox.messages.into_iter().map(|message| new(message, redaction)).collect());
         Ok(Load { messages: blocking("the shared archive", new).await?, through, is_last })
     }
+}
+
+/// Takes from the database what was removed here, also where nothing is brought any more.
+async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
+    let gone = archive.gone_sessions(GONE).await?;
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let identity = archive.shipped().await?.identity;
+    for (session, below) in &gone {
+        database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
+    }
+    archive.forget_gone(gone).await
 }
 
 async fn keep(database: &Database, identity: u32, messages: &[NewMessage]) -> Outcome<()> {
@@ -168,32 +256,94 @@ async fn keep(database: &Database, identity: u32, messages: &[NewMessage]) -> Ou
     }
 }
 
-/// An archive that was put back from a backup gives ids again which stand for other messages there: from then on it
-/// counts as another one. What both have goes from there, for it comes again.
+/// Compares what is there with what was brought. A database that has less was made anew or put back from a backup: the rest
+/// is brought again. One that has more than this archive ever sent knows a later one: this was put back from a backup, its
+/// ids will be given again, and from then on it counts as another one. What both have goes from there, for it comes again.
 async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
     let here = archive.shipped().await?;
-    let newest = database.newest_message(here.identity).await.map_err(Error::Shared)?;
-    if newest < here.next {
+    let there = database.shipped(here.identity).await.map_err(Error::Shared)?;
+    if there < here.sent {
+        return archive.bring_behind(here.identity, there).await;
+    }
+    if there == here.sent {
         return Ok(());
     }
     tracing::warn!(
-        "the archive is older than what was brought of it to the shared database: messages up to {newest} are there, and \
-         the next one here is {}; it is brought anew, and what is only there stays there",
-        here.next
+        "the archive is older than what was brought of it to the shared database: messages up to {there} are there, and \
+         this one sent them up to {}; it is brought anew, and what is only there stays there",
+        here.sent
     );
-    archive.ship_as_another().await?;
-    database.remove_archive(here.identity, here.through.saturating_add(1)).await.map_err(Error::Shared)
+    // First there: who is killed between finds the same again.
+    let below = here.through.saturating_add(1);
+    while database.remove_some(here.identity, below, REPLACED).await.map_err(Error::Shared)? > 0 {}
+    archive.ship_as_another().await
 }
 
-/// A message as it is brought.
+/// A message as it is brought. PostgreSQL knows no NUL.
 fn new(message: OutboxMessage, redaction: Redaction) -> NewMessage {
     let OutboxMessage { id, session, profile, agent, role, time, body, is_found } = message;
-    let body = redaction.json(body);
+    let plain = |text: String| if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
+    let body = match body.len() > LONGEST {
+        true => {
+            let words = format!("[a message of {} bytes, too long to be brought to other hosts]", body.len());
+            serde_json::json!({ "role": role, "content": words }).to_string()
+        }
+        false => redaction.json(body),
+    };
     let words = is_found.then(|| words_of(&body)).flatten().map(|words| NewWords {
         tokens: Tokens::new(&words.words, &words.others),
         count: words.count,
         marks: words.marks,
         terms: words.terms,
     });
-    NewMessage { number: id, profile, session, agent, role, at: time, body, words }
+    NewMessage {
+        number: id,
+        profile,
+        session: plain(session),
+        agent: agent.map(plain),
+        role: plain(role),
+        at: time,
+        body: plain(body),
+        words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_portion_shrinks_until_one_message_is_given_up() {
+        let mut portion = Portion::whole();
+        let refused = SharedError::Refused("no".into());
+        let mut tries = 0;
+        while !portion.is_hopeless() {
+            portion.failed(&refused);
+            tries += 1;
+        }
+        assert!((10..20).contains(&tries), "{tries}");
+        let mut slow = Portion { messages: 1, ..Portion::whole() };
+        (0..DELAYS - 1).for_each(|_| slow.failed(&SharedError::Unsettled("late".into())));
+        assert!(!slow.is_hopeless());
+        slow.failed(&SharedError::Unsettled("late".into()));
+        assert!(slow.is_hopeless());
+    }
+
+    #[test]
+    fn what_postgres_can_t_keep_is_made_so_that_it_can() {
+        let message = |body: String| OutboxMessage {
+            id: 1,
+            session: "s".into(),
+            profile: "default".into(),
+            agent: None,
+            role: "us\0er".into(),
+            time: 1.0,
+            body,
+            is_found: true,
+        };
+        let kept = new(message(r#"{"role":"us\u0000er","content":"a heron"}"#.into()), Redaction::Off);
+        assert_eq!((kept.role.as_str(), kept.words.is_some()), ("us\u{fffd}er", true));
+        let long = new(message(format!(r#"{{"content":"{}"}}"#, "x".repeat(LONGEST))), Redaction::Off);
+        assert!(long.body.len() < 200 && long.body.contains("too long"), "{}", long.body);
+    }
 }

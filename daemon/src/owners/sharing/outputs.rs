@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use herma_shared::objects::Objects;
-use herma_shared::outputs::{NewOutput, SharedOutput};
+use herma_shared::outputs::{LONGEST, LONGEST_ROW, NewOutput, SharedOutput};
 use herma_shared::{Database, SharedError};
 use herma_spill::Outputs;
 use herma_spill::catalog::{Record, State};
@@ -13,10 +13,14 @@ use tokio::time::sleep;
 
 use super::Sharing;
 use crate::data::error::{Error, Outcome};
+use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 
 /// How often texts are removed that no output names any more.
 const CLEARED: Duration = Duration::from_mins(10);
+
+/// Longest pause after something went wrong.
+const PAUSE: Duration = Duration::from_mins(5);
 
 /// Outputs that are forgotten at one time.
 const FORGOTTEN: usize = 1_000;
@@ -31,35 +35,59 @@ pub(crate) struct FetchedOutput {
 }
 
 /// What was seen of the outputs of this host: when it is the same, nothing is to be brought.
-type Seen = (Vec<String>, (u64, u64), Option<String>);
+#[derive(Debug, PartialEq)]
+struct Seen {
+    profiles: Vec<String>,
+    /// How often the database came, and a profile joined.
+    returns: (u64, u64),
+    /// Sessions that stay here.
+    bound: HashSet<String>,
+    usage: (u64, u64),
+    newest: Option<String>,
+}
 
 impl Sharing {
     /// Brings outputs again and again, for as long as the daemon runs. Ends at once where none are shared.
-    pub(crate) async fn bring_outputs(self: Arc<Self>, kept: Arc<Outputs>) {
+    pub(crate) async fn bring_outputs(self: Arc<Self>, kept: Arc<Outputs>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
+        // They are what was said too, and none can be masked and still be the text that its handle names.
+        if !self.config.messages || self.config.redact {
+            return;
+        }
         let mut known: Option<HashMap<String, bool>> = None;
         let (mut seen, mut cleared): (Option<Seen>, Option<Instant>) = (None, None);
+        let mut pause = self.config.poll;
         loop {
             if self.link.state().is_up == Some(true) && !self.joined.profiles().is_empty() {
-                let now = self.see(&kept);
+                // Without an archive nobody knows which sessions stay here.
+                let Ok(bound) = archive.host_bound().await else {
+                    sleep(self.config.poll).await;
+                    continue;
+                };
+                let now = self.see(&kept, bound);
                 if seen.as_ref() != Some(&now) {
-                    let brought = self.bring_outputs_once(&database, &kept, &mut known).await;
+                    let brought = self.bring_outputs_once(&database, &kept, (&mut known, &now.bound)).await;
+                    pause = if brought.is_ok() { self.config.poll } else { (pause * 2).min(PAUSE) };
                     seen = brought.is_ok().then_some(now);
+                    if seen.is_none() {
+                        known = None;
+                    }
                     self.brought.note_outputs(brought.err());
                 }
                 if seen.is_some() && cleared.is_none_or(|at| at.elapsed() > CLEARED) {
                     let removed = database.remove_unnamed(self.objects()).await;
-                    cleared = matches!(removed, Ok(false)).then(Instant::now);
+                    cleared = (!matches!(removed, Ok(true))).then(Instant::now);
                     self.brought.note_outputs(removed.err());
                 }
             }
-            sleep(self.config.poll).await;
+            sleep(pause.max(self.config.poll)).await;
         }
     }
 
-    fn see(&self, kept: &Outputs) -> Seen {
+    fn see(&self, kept: &Outputs, bound: Vec<String>) -> Seen {
         let newest = kept.list(None, 1).first().map(|record| format!("{} {:?}", record.handle, record.state));
-        (self.joined.profiles(), kept.usage(), newest)
+        let bound = bound.into_iter().collect();
+        Seen { profiles: self.joined.profiles(), returns: self.returned(), bound, usage: kept.usage(), newest }
     }
 
     /// Brings what is not there, and forgets what is not here.
@@ -67,38 +95,54 @@ impl Sharing {
         &self,
         database: &Database,
         kept: &Arc<Outputs>,
-        known: &mut Option<HashMap<String, bool>>,
+        (known, bound): (&mut Option<HashMap<String, bool>>, &HashSet<String>),
     ) -> Result<(), SharedError> {
         let known = match known {
             Some(known) => known,
             None => known.insert(database.own_outputs().await?.into_iter().collect()),
         };
         let profiles = self.joined.profiles();
-        let is_shared =
-            |record: &Record| record.state == State::Kept && profiles.iter().any(|profile| *profile == *record.profile);
+        let is_shared = |record: &Record| {
+            let is_of_profile = profiles.iter().any(|profile| *profile == *record.profile);
+            record.state == State::Kept && is_of_profile && !bound.contains(&*record.session)
+        };
         let records = kept.list_where(usize::MAX, is_shared);
         let here: HashSet<String> = records.iter().map(|record| record.handle.to_string()).collect();
+        let mut failed = None;
         // The oldest first, as they came.
-        for record in records.iter().rev() {
+        for record in records.iter().rev().filter(|record| self.joined.has(&record.profile)) {
             let handle = record.handle.to_string();
             // One that was too long for the database goes to an object store once there is one.
             let is_there = known.get(&handle).is_some_and(|is_readable| *is_readable || self.objects().is_none());
             if is_there {
                 continue;
             }
-            let (outputs, name) = (Arc::clone(kept), handle.clone());
-            let text = blocking("the shared outputs", move || Ok(outputs.read(&name)?)).await;
-            // One that went meanwhile, or can't be read, is passed over; it is looked at again when anything changes.
-            let Ok(text) = text else { continue };
-            let is_readable = database.keep_output(&new(record), &text, self.objects()).await?;
-            known.insert(handle, is_readable);
+            let longest = if self.objects().is_some() { LONGEST } else { LONGEST_ROW as u64 };
+            let text = match record.bytes <= longest {
+                false => None,
+                true => {
+                    let (outputs, name) = (Arc::clone(kept), handle.clone());
+                    // One that went meanwhile, or can't be read, is passed over.
+                    let Ok(text) = blocking("the shared outputs", move || Ok(outputs.read(&name)?)).await else {
+                        continue;
+                    };
+                    Some(text)
+                }
+            };
+            let is_readable = text.is_some();
+            match database.keep_output(&new(record), record.bytes, text, self.objects()).await {
+                Ok(()) => drop(known.insert(handle, is_readable)),
+                Err(error) if error.is_passing() => return Err(error),
+                // One that can't be brought keeps no other one here.
+                Err(error) => failed = Some(error),
+            }
         }
         let gone: Vec<String> = known.keys().filter(|handle| !here.contains(*handle)).cloned().collect();
         for gone in gone.chunks(FORGOTTEN) {
             database.forget_outputs(gone).await?;
             known.retain(|handle, _| !gone.contains(handle));
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// An output that another host has by this handle; `None` where none has.
@@ -144,14 +188,19 @@ impl Sharing {
     }
 }
 
+/// PostgreSQL knows no NUL.
+fn plain(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
 fn new(record: &Record) -> NewOutput {
     NewOutput {
         handle: record.handle.to_string(),
         sha256: record.sha256,
         profile: record.profile.to_string(),
-        session: record.session.to_string(),
-        tool: record.tool.to_string(),
-        call: record.id.to_string(),
+        session: plain(&record.session),
+        tool: plain(&record.tool),
+        call: plain(&record.id),
         at: record.created_at,
     }
 }

@@ -34,6 +34,7 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
         title: params.title,
         model: params.model,
         context_length: params.context_length,
+        is_host_bound: params.host_bound == Some(true),
     };
     let (session, resumed) = services.sessions.open(caller, opening).await?;
     Ok(OpenResult {

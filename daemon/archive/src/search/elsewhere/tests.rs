@@ -22,11 +22,16 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
         }
     };
     let counts = parts.iter().map(|part| words.iter().filter(|words| has(words, part)).count()).collect();
-    let is_quoted = |part: &Part| matches!(part, Part::Sequence { is_quoted: true, .. });
-    let quoted: Vec<&Part> = parts.iter().filter(|part| is_quoted(part)).collect();
-    let is_found = |words: &&Words| match quoted.is_empty() {
-        true => parts.iter().any(|part| has(words, part)),
-        false => quoted.iter().all(|part| has(words, part)),
+    // As a database does it: only what has all that is quoted and there, or, where nothing has, what has anything.
+    let is_quoted = |part: &&Part| matches!(part, Part::Sequence { is_quoted: true, .. });
+    let occurs = |part: &&Part| words.iter().any(|words| has(words, part));
+    let quoted: Vec<&Part> = parts.iter().filter(is_quoted).filter(occurs).collect();
+    let has_all = |words: &&Words| quoted.iter().all(|part| has(words, part));
+    let is_required = !quoted.is_empty() && words.iter().any(|words| has_all(&words));
+    let finds = |part: &&Part| !matches!(part, Part::Sequence { is_quoted: false, .. });
+    let is_found = |words: &&Words| match is_required {
+        true => has_all(words),
+        false => parts.iter().filter(finds).any(|part| has(words, part)),
     };
     let terms = |words: &Words| Terms { count: words.count, marks: words.marks, terms: words.terms.clone() };
     let document = |(at, own): (usize, &Words)| Document {
@@ -37,12 +42,7 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
         after: words[at + 1..].iter().take(AROUND.1).map(terms).collect(),
     };
     let found: Vec<(usize, &Words)> = words.iter().enumerate().filter(|(_, words)| is_found(words)).collect();
-    Elsewhere {
-        documents: texts.len(),
-        counts,
-        is_quoted: !quoted.is_empty() && !found.is_empty(),
-        found: found.into_iter().map(document).collect(),
-    }
+    Elsewhere { documents: texts.len(), counts, found: found.into_iter().map(document).collect() }
 }
 
 fn told(archive: &mut Archive, name: &str, texts: &[&str]) {
@@ -104,6 +104,10 @@ fn what_is_found_in_two_archives_is_what_is_found_in_one() {
         "worker queues",
         "\"socket timeout\"",
         "\"the queue of\"",
+        "\"the queue of\" port",
+        "\"the queue of\" \"socket timeout\"",
+        "\"window seat\" \"not anywhere\"",
+        "\"try again\" \"not anywhere\" seat",
         "数据库",
         "据",
         "src/queue/worker.rs",

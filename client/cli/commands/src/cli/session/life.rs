@@ -26,6 +26,9 @@ pub(in crate::cli) struct Open {
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS")]
     context_length: Option<u64>,
+    /// Bring nothing that is said in it, and none of its outputs, to other hosts
+    #[arg(long)]
+    host_bound: bool,
 }
 
 /// A session and nothing else.
@@ -52,6 +55,7 @@ pub(super) fn open(session: &Session<'_>, arguments: &Open) -> Result<(), Failur
         title: arguments.title.clone(),
         model: arguments.model.clone(),
         context_length: arguments.context_length,
+        host_bound: arguments.host_bound.then_some(true),
     })?;
     out::show(session.common, &result, opened)
 }

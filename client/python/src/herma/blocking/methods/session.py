@@ -33,6 +33,7 @@ class Session:
         title: str | None = None,
         model: str | None = None,
         context_length: int | None = None,
+        host_bound: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionOpen:
         """Opens a session; its snapshot is the same ever after. `context_length` is in tokens."""
@@ -43,6 +44,7 @@ class Session:
             "title": title,
             "model": model,
             "context_length": context_length,
+            "host_bound": host_bound,
         }
         result: t.SessionOpen = self._call("session.open", params, options)
         return result
