@@ -1,5 +1,6 @@
 """What the programs of this folder share: a PostgreSQL of their own, and JSON lines to a daemon."""
 
+import contextlib
 import json
 import os
 import signal
@@ -44,7 +45,9 @@ class Server:
         first = int(Path(f"{self.folder}/data/postmaster.pid").read_text().split("\n")[0])
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True).stdout
         for pid in [first, *map(int, children.split())]:
-            os.kill(pid, signal.SIGSTOP if stops else signal.SIGCONT)
+            # A worker may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP if stops else signal.SIGCONT)
 
     def start(self):
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
