@@ -207,10 +207,7 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn note_sent(&self, identity: u32, sent: u64) -> Result<(), ArchiveError> {
-        let query = "UPDATE meta SET value = max(value, ?2) WHERE name = 'sent'
-                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
-        self.connection().prepare_cached(query)?.execute(params![identity, sent])?;
-        Ok(())
+        self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'sent'", sent)
     }
 
     /// Messages behind an id are to be brought again: they are not there.
@@ -218,10 +215,7 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn bring_behind(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
-        let query = "UPDATE meta SET value = min(value, ?2) WHERE name = 'shipped'
-                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
-        self.connection().prepare_cached(query)?.execute(params![identity, through])?;
-        Ok(())
+        self.mark(identity, "UPDATE meta SET value = min(value, ?2) WHERE name = 'shipped'", through)
     }
 
     /// Notes that all messages up to an id were brought. One that was noted before stays.
@@ -229,9 +223,13 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn note_shipped(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
-        let query = "UPDATE meta SET value = max(value, ?2) WHERE name = 'shipped'
-                     AND (SELECT value FROM meta WHERE name = 'identity') = ?1";
-        self.connection().prepare_cached(query)?.execute(params![identity, through])?;
+        self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'shipped'", through)
+    }
+
+    /// Moves a mark of the messages of this archive, unless it counts as another one by now.
+    fn mark(&self, identity: u32, change: &str, id: u64) -> Result<(), ArchiveError> {
+        let query = format!("{change} AND (SELECT value FROM meta WHERE name = 'identity') = ?1");
+        self.connection().prepare_cached(&query)?.execute(params![identity, id])?;
         Ok(())
     }
 

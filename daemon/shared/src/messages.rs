@@ -4,47 +4,17 @@ mod find;
 mod statements;
 mod tokens;
 
+use herma_archive::outbox::{OutboxMessage, Words};
 use tokio_postgres::types::ToSql;
 
-pub use self::find::{Around, Asked, Document, Found, Part, Terms, Within};
-pub use self::tokens::Tokens;
+pub use self::find::{FoundElsewhere, Within};
+use self::tokens::Tokens;
 use crate::database::Database;
 use crate::error::SharedError;
 use crate::stores::{signed, unsigned};
 
-/// A message on its way to the database.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewMessage {
-    /// Its id in the archive that it comes from.
-    pub number: u64,
-    /// The profile.
-    pub profile: String,
-    /// The session.
-    pub session: String,
-    /// Which agent.
-    pub agent: Option<String>,
-    /// Its role; empty when it has none.
-    pub role: String,
-    /// When it came to that archive, in Unix seconds.
-    pub at: f64,
-    /// The JSON text.
-    pub body: String,
-    /// By what it is found; `None` where no search finds it.
-    pub words: Option<NewWords>,
-}
-
-/// By what a message is found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NewWords {
-    /// Its tokens.
-    pub tokens: Tokens,
-    /// How many words.
-    pub count: u32,
-    /// What the text is besides its words, as bits.
-    pub marks: u8,
-    /// How often each term occurs, as whoever ranks reads it.
-    pub terms: Vec<u8>,
-}
+/// A message on its way to the database, and its words; none where no search finds it.
+pub type NewMessage = (OutboxMessage, Option<Words>);
 
 /// Names a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -85,7 +55,7 @@ impl Database {
         let taken = self.take().await?;
         let rows = Columns::of(messages);
         let (space, host, archive) = (&self.space.name, &self.space.host, i64::from(archive));
-        let newest = messages.last().map_or(0, |message| signed(message.number));
+        let newest = messages.last().map_or(0, |(message, _)| signed(message.id));
         let said: [&(dyn ToSql + Sync); 15] = [
             space,
             host,
@@ -154,7 +124,7 @@ struct Columns<'a> {
     roles: Vec<&'a str>,
     at: Vec<f64>,
     bodies: Vec<&'a str>,
-    tokens: Vec<Option<&'a Tokens>>,
+    tokens: Vec<Option<Tokens>>,
     words: Vec<i32>,
     marks: Vec<i16>,
     terms: Vec<Option<&'a [u8]>>,
@@ -162,19 +132,19 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn of(messages: &'a [NewMessage]) -> Self {
-        let words = || messages.iter().map(|message| message.words.as_ref());
+        let said = || messages.iter().map(|(message, _)| message);
+        let words = || messages.iter().map(|(_, words)| words.as_ref());
+        let count = |words: &Words| i32::try_from(words.count).unwrap_or(i32::MAX);
         Self {
-            numbers: messages.iter().map(|message| signed(message.number)).collect(),
-            profiles: messages.iter().map(|message| message.profile.as_str()).collect(),
-            sessions: messages.iter().map(|message| message.session.as_str()).collect(),
-            agents: messages.iter().map(|message| message.agent.as_deref()).collect(),
-            roles: messages.iter().map(|message| message.role.as_str()).collect(),
-            at: messages.iter().map(|message| message.at).collect(),
-            bodies: messages.iter().map(|message| message.body.as_str()).collect(),
-            tokens: words().map(|words| words.map(|words| &words.tokens)).collect(),
-            words: words()
-                .map(|words| words.map_or(0, |words| i32::try_from(words.count).unwrap_or(i32::MAX)))
-                .collect(),
+            numbers: said().map(|message| signed(message.id)).collect(),
+            profiles: said().map(|message| message.profile.as_str()).collect(),
+            sessions: said().map(|message| message.session.as_str()).collect(),
+            agents: said().map(|message| message.agent.as_deref()).collect(),
+            roles: said().map(|message| message.role.as_str()).collect(),
+            at: said().map(|message| message.time).collect(),
+            bodies: said().map(|message| message.body.as_str()).collect(),
+            tokens: words().map(|words| words.map(|words| Tokens::new(&words.words, &words.others))).collect(),
+            words: words().map(|words| words.map_or(0, count)).collect(),
             marks: words().map(|words| words.map_or(0, |words| i16::from(words.marks))).collect(),
             terms: words().map(|words| words.map(|words| words.terms.as_slice())).collect(),
         }

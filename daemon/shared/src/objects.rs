@@ -3,9 +3,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,7 +15,7 @@ use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig};
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Url;
 
@@ -198,8 +196,10 @@ impl Objects {
         let runtime = self.runtime.as_ref().ok_or_else(gone)?;
         let task = async {
             let store = Arc::clone(self.store.get_or_try_init(|| self.open(runtime)).await?);
-            let task = AbortOnDrop(runtime.spawn(work(store)));
-            task.await.map_err(|_| gone())
+            // It ends with this, when nobody waits any more.
+            let mut task = JoinSet::new();
+            task.spawn_on(work(store), runtime.handle());
+            task.join_next().await.and_then(Result::ok).ok_or_else(gone)
         };
         timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(late()))
     }
@@ -219,23 +219,6 @@ impl Objects {
 
 /// Chars of what a store says that are told.
 const WORDS: usize = 300;
-
-/// Ends a task that nobody waits for any more.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Future for AbortOnDrop<T> {
-    type Output = Result<T, JoinError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
 
 /// Whether a store does not know what it was asked for.
 fn is_not_known(error: &object_store::Error) -> bool {

@@ -27,17 +27,25 @@ pub fn sql() -> String {
 /// What a role needs to use a space, and nothing more.
 #[must_use]
 pub fn grants(role: &str, space: &str) -> String {
+    let role = role.trim_matches('"');
+    format!(
+        "{}INSERT INTO herma.member (role, space) VALUES ({}, {}) ON CONFLICT DO NOTHING;\n",
+        rights(role),
+        literal(role),
+        literal(space),
+    )
+}
+
+/// The rights of whoever uses any space.
+fn rights(role: &str) -> String {
     format!(
         "GRANT USAGE ON SCHEMA herma TO {role};\n\
          GRANT SELECT ON herma.version, herma.member TO {role};\n\
          GRANT SELECT, INSERT, UPDATE ON herma.store TO {role};\n\
          GRANT SELECT, INSERT, DELETE ON herma.journal, herma.message TO {role};\n\
          GRANT SELECT, INSERT, UPDATE, DELETE ON herma.shipped, herma.content, herma.output TO {role};\n\
-         GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO {role};\n\
-         INSERT INTO herma.member (role, space) VALUES ({}, {}) ON CONFLICT DO NOTHING;\n",
-        literal(role.trim_matches('"')),
-        literal(space),
-        role = quoted(role.trim_matches('"')),
+         GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO {role};\n",
+        role = quoted(role),
     )
 }
 
@@ -62,12 +70,19 @@ pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Re
         transaction.batch_execute(step).await.map_err(refused)?;
         transaction.execute("INSERT INTO herma.version (version) VALUES ($1)", &[&at]).await.map_err(refused)?;
     }
+    // Who may use a space already may use what is new in it.
+    for member in transaction.query(MEMBERS, &[]).await.map_err(refused)? {
+        transaction.batch_execute(&rights(member.get(0))).await.map_err(refused)?;
+    }
     if let Some((role, space)) = grant {
         transaction.batch_execute(&grants(role, space)).await.map_err(refused)?;
     }
     transaction.commit().await.map_err(refused)?;
     Ok(found)
 }
+
+/// The roles that may use a space, but for those that are gone.
+const MEMBERS: &str = "SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles)";
 
 const NEWEST: &str = "SELECT coalesce(max(version), 0)::int4 FROM herma.version";
 

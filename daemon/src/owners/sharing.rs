@@ -23,7 +23,6 @@ use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{mpsc, oneshot};
 
-pub(crate) use finding::FoundElsewhere;
 pub(crate) use joining::JoinedStore;
 use link::Link;
 pub(crate) use link::{LinkState, Standing};

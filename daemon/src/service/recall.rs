@@ -5,6 +5,7 @@ mod elsewhere;
 mod expand;
 mod state;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +15,13 @@ use herma_archive::removed::Compression;
 use herma_archive::search::{Found, Hit};
 use herma_archive::snippet::{Snippet, snippet};
 use herma_guard::{Policy, Scope};
+use herma_shared::messages::FoundElsewhere;
 use herma_spill::Outputs;
 use herma_spill::page::Part;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::ask::{Answered, Question};
+use self::elsewhere::NamedElsewhere;
 pub(crate) use self::expand::Around;
 pub(crate) use self::state::{StateQuery, Stated};
 use super::caller::Caller;
@@ -29,7 +32,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::{ArchiveHandle, RecallQuery};
 use crate::owners::blocking::blocking;
-use crate::owners::sharing::{FoundElsewhere, Sharing};
+use crate::owners::sharing::Sharing;
 use crate::owners::summarizer::Summarizers;
 
 /// What a model sees of a change that it must not see.
@@ -125,18 +128,15 @@ impl RecallService {
         let (words, profile) = (query.words.clone(), query.profile.clone());
         let Found { mut hits, more, instead } = self.archive.search(query).await?;
         drop(turn);
-        let mut hosts = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
+        let names = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         let mut found = blocking("recall.search", move || {
-            let place = |hit: Hit| {
-                let named = match hit.source {
-                    Source::Elsewhere { at } => hosts.remove(&at),
-                    _ => None,
-                };
-                place(&outputs, &policy, (&words, &instead), hit, named)
-            };
-            let places = hits.into_iter().filter_map(place).collect();
-            Ok(Places { places, more, notice: notices.into_iter().reduce(|all, more| format!("{all}; {more}")) })
+            let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit, &names));
+            Ok(Places {
+                places: places.collect(),
+                more,
+                notice: notices.into_iter().reduce(|all, more| format!("{all}; {more}")),
+            })
         })
         .await?;
         self.name_leaves(&mut found.places).await?;
@@ -186,13 +186,13 @@ fn missing(outputs: usize) -> Option<String> {
 }
 
 /// What stands at a hit of a query, with the words that were looked for instead of its own; `None`
-/// where an output was removed by hand, or a message on another host, of which `named` is the handle and the host.
+/// where an output was removed by hand, or a message on another host, which has no name in `names` then.
 fn place(
     outputs: &Outputs,
     policy: &Policy,
     (words, instead): (&str, &[String]),
     mut hit: Hit,
-    named: Option<(String, String)>,
+    names: &HashMap<usize, NamedElsewhere>,
 ) -> Option<Place> {
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
@@ -207,15 +207,15 @@ fn place(
         _ => text,
     };
     let snippet = snippet(&text, words, instead);
-    let (mut host, mut handle_there) = (None, None);
-    if let Source::Elsewhere { .. } = hit.source {
-        (handle_there, host) = named.unzip();
-        handle_there.as_ref()?;
-    }
+    let mut host = None;
     let (kind, handle) = match &hit.source {
         Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
         Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),
-        Source::Elsewhere { .. } => (PlaceKind::Message, handle_there.unwrap_or_default()),
+        Source::Elsewhere { at } => {
+            let name = names.get(at)?;
+            host = Some(name.host.clone());
+            (PlaceKind::Message, name.handle.clone())
+        }
         Source::Output { handle, line, .. } => {
             let above = text.chars().take(snippet.before).filter(|char| *char == '\n').count();
             (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))

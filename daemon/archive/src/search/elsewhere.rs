@@ -45,6 +45,26 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// Whether documents are found by it; what is no part of itself only makes some better.
+    #[must_use]
+    pub const fn finds(&self) -> bool {
+        !matches!(self, Self::Sequence { is_quoted: false, .. })
+    }
+
+    /// Whether it was quoted.
+    #[must_use]
+    pub const fn is_quoted(&self) -> bool {
+        matches!(self, Self::Sequence { is_quoted: true, .. })
+    }
+
+    /// Whether longer words stand for it too.
+    #[must_use]
+    pub const fn may_be_longer(&self) -> bool {
+        matches!(self, Self::Word { longer: Some(_), .. })
+    }
+}
+
 impl Lookup {
     /// The parts of a query; none where it has neither letters nor digits.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use herma_archive::search::elsewhere::{AROUND, Document, Elsewhere, Lookup, Part, RANKED, Terms, rarity};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -43,118 +44,27 @@ pub struct Within<'a> {
     pub until: Option<f64>,
 }
 
-/// What is looked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// What a message may have.
-    pub parts: &'a [Part],
-    /// Where so many have a word, longer ones are not looked for.
-    pub enough: usize,
-    /// How many are found at most.
-    pub most: usize,
-    /// How many messages before and behind one are told of.
-    pub around: Around,
-    /// What having a part is worth: of all messages so many have it.
-    pub worth: fn(usize, usize) -> f64,
-}
-
-/// How many messages before and behind one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Around {
-    /// Before.
-    pub before: usize,
-    /// Behind.
-    pub after: usize,
-}
-
-/// Something that a message may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Any of these tokens; where few messages have one, also one that begins with `longer`.
-    Word {
-        /// The tokens.
-        forms: Vec<String>,
-        /// The beginning of others.
-        longer: Option<String>,
-    },
-    /// A token that begins with this.
-    Beginning(String),
-    /// Tokens that follow each other.
-    Sequence {
-        /// The tokens.
-        tokens: Vec<String>,
-        /// What has it not is not found, where anything has it.
-        is_quoted: bool,
-    },
-}
-
-/// What there is of it.
+/// What was found elsewhere, and by which names.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
-    /// How many messages there are, more or less.
-    pub messages: usize,
-    /// In how many each part is, more or less.
-    pub counts: Vec<usize>,
-    /// Only what has all that was quoted was found.
-    pub is_quoted: bool,
-    /// The best, the best first.
-    pub documents: Vec<Document>,
+pub struct FoundElsewhere {
+    /// For a search, which ranks it beside what it has itself.
+    pub elsewhere: Elsewhere,
+    /// The name of each document.
+    pub keys: Vec<MessageKey>,
 }
 
-/// A message that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Document {
-    /// Names it.
-    pub key: MessageKey,
-    /// What the parts that it has are worth.
-    pub first: f64,
-    /// For each part whether it has it.
-    pub has: Vec<bool>,
-    /// Its terms.
-    pub terms: Terms,
-    /// Those of the messages before it, the nearest first.
-    pub before: Vec<Terms>,
-    /// Those behind it.
-    pub after: Vec<Terms>,
-}
-
-/// The terms of a message, as they were brought.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    /// How many words.
-    pub count: u32,
-    /// What the text is besides its words.
-    pub marks: u8,
-    /// How often each occurs.
-    pub terms: Vec<u8>,
-}
-
-impl Part {
-    fn query(&self, with_longer: bool) -> String {
-        match self {
-            Self::Word { forms, longer } => {
-                let any = tokens::any(forms.iter().map(String::as_str));
-                match longer.as_ref().filter(|_| with_longer) {
-                    Some(longer) => format!("{any} | {}", tokens::beginning(longer)),
-                    None => any,
-                }
+/// A part in the words of PostgreSQL; `with_longer` also for longer words.
+fn query(part: &Part, with_longer: bool) -> String {
+    match part {
+        Part::Word { forms, longer } => {
+            let any = tokens::any(forms.iter().map(String::as_str));
+            match longer.as_ref().filter(|_| with_longer) {
+                Some(longer) => format!("{any} | {}", tokens::beginning(longer)),
+                None => any,
             }
-            Self::Beginning(token) => tokens::beginning(token),
-            Self::Sequence { tokens, .. } => tokens::sequence(tokens),
         }
-    }
-
-    /// Whether messages are found by it.
-    const fn finds(&self) -> bool {
-        !matches!(self, Self::Sequence { is_quoted: false, .. })
-    }
-
-    const fn is_quoted(&self) -> bool {
-        matches!(self, Self::Sequence { is_quoted: true, .. })
-    }
-
-    fn may_be_longer(&self) -> bool {
-        matches!(self, Self::Word { longer: Some(_), .. })
+        Part::Beginning(token) => tokens::beginning(token),
+        Part::Sequence { tokens, .. } => tokens::sequence(tokens),
     }
 }
 
@@ -166,64 +76,117 @@ struct Wanted {
     finds: bool,
 }
 
+/// What every question names first: the space, who asks, and which messages are looked at.
+struct Scope<'a> {
+    within: Within<'a>,
+    archive: i64,
+    database: &'a Database,
+}
+
+impl<'a> Scope<'a> {
+    fn of(database: &'a Database, within: Within<'a>) -> Self {
+        Self { within, archive: i64::from(within.archive), database }
+    }
+
+    fn and<'b>(&'b self, more: &[&'b (dyn ToSql + Sync)]) -> Vec<&'b (dyn ToSql + Sync)> {
+        let (space, within) = (&self.database.space, &self.within);
+        let first: [&(dyn ToSql + Sync); 7] =
+            [&space.name, &space.host, &self.archive, &within.profiles, &within.session, &within.since, &within.until];
+        first.iter().chain(more).copied().collect()
+    }
+
+    async fn count_all(&self) -> Result<usize, SharedError> {
+        let rows = self.database.ask(statements::COUNT_ALL, &self.and(&[&COUNTED])).await?;
+        Ok(rows.first().map_or(0, |row| count(row.get(0))))
+    }
+
+    /// Counts the parts at some places.
+    async fn count(&self, queries: &[String], places: &[usize], counts: &mut [usize]) -> Result<(), SharedError> {
+        let wanted: Vec<&String> = places.iter().filter_map(|at| queries.get(*at)).collect();
+        let rows = self.database.ask(statements::COUNT, &self.and(&[&wanted, &COUNTED_WITH])).await?;
+        for (at, row) in places.iter().zip(rows) {
+            if let Some(known) = counts.get_mut(*at) {
+                *known = count(row.get(0));
+            }
+        }
+        Ok(())
+    }
+
+    /// The best messages for an expression, by what each part is worth.
+    async fn best(
+        &self,
+        wanted: &[Wanted],
+        worths: &[f64],
+        expression: &str,
+    ) -> Result<Vec<(MessageKey, Document)>, SharedError> {
+        let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query.as_str()).collect();
+        let [most, before, after] = [RANKED, AROUND.0, AROUND.1].map(narrow);
+        let said = self.and(&[&expression, &queries, &worths, &most, &before, &after]);
+        self.database.ask(statements::FIND, &said).await?.iter().map(document).collect()
+    }
+}
+
 impl Database {
-    /// The messages of other archives that have most of what is asked for.
+    /// The messages of other archives that have most of what is looked for. Where so many have a word as are
+    /// `enough`, longer ones are not looked for.
     ///
     /// # Errors
     /// What the database says.
-    pub async fn find_messages(&self, within: Within<'_>, asked: Asked<'_>) -> Result<Found, SharedError> {
-        let messages = self.count_all(within).await?;
-        let mut found = Found { messages, counts: vec![0; asked.parts.len()], ..Found::default() };
-        if messages == 0 || asked.parts.is_empty() {
-            return Ok(found);
+    pub async fn find_messages(
+        &self,
+        within: Within<'_>,
+        lookup: &Lookup,
+        enough: usize,
+    ) -> Result<FoundElsewhere, SharedError> {
+        let (scope, parts) = (Scope::of(self, within), &lookup.parts);
+        let documents = scope.count_all().await?;
+        let mut counts = vec![0; parts.len()];
+        if documents == 0 || parts.is_empty() {
+            return Ok(FoundElsewhere {
+                elsewhere: Elsewhere { documents, counts, ..Elsewhere::default() },
+                keys: Vec::new(),
+            });
         }
-        let mut queries: Vec<String> = asked.parts.iter().map(|part| part.query(false)).collect();
+        let mut queries: Vec<String> = parts.iter().map(|part| query(part, false)).collect();
         // How many have words in a row is seen in what is found: to look for it in all takes as long as reading them.
-        let counted: Vec<usize> = (0..).zip(asked.parts).filter(|(_, part)| part.finds()).map(|(at, _)| at).collect();
-        self.count_into(within, &queries, &counted, &mut found.counts).await?;
-        let few = |at: &usize| found.counts.get(*at).is_some_and(|count| *count <= asked.enough);
-        let longer: Vec<usize> =
-            (0..).zip(asked.parts).filter(|(_, part)| part.may_be_longer()).map(|(at, _)| at).filter(few).collect();
+        let places = |is: fn(&Part) -> bool| (0..).zip(parts).filter(move |(_, part)| is(part)).map(|(at, _)| at);
+        let counted: Vec<usize> = places(Part::finds).collect();
+        scope.count(&queries, &counted, &mut counts).await?;
+        let few = |at: &usize| counts.get(*at).is_some_and(|count| *count <= enough);
+        let longer: Vec<usize> = places(Part::may_be_longer).filter(few).collect();
         if !longer.is_empty() {
-            for at in &longer {
-                if let (Some(query), Some(part)) = (queries.get_mut(*at), asked.parts.get(*at)) {
-                    *query = part.query(true);
-                }
-            }
-            self.count_into(within, &queries, &longer, &mut found.counts).await?;
+            queries = (0..).zip(parts).map(|(at, part)| query(part, longer.contains(&at))).collect();
+            scope.count(&queries, &longer, &mut counts).await?;
         }
-        let wanted: Vec<Wanted> = queries
-            .into_iter()
-            .zip(&found.counts)
-            .zip(asked.parts)
-            .map(|((query, count), part)| Wanted { query, count: *count, finds: part.finds() })
-            .collect();
-        let worths = worths(&wanted, |count| (asked.worth)(messages, count));
-        let quoted = asked.parts.iter().zip(&wanted).filter(|(part, wanted)| part.is_quoted() && wanted.count > 0);
+        let wanted = queries.into_iter().zip(&counts).zip(parts);
+        let wanted = wanted.map(|((query, count), part)| Wanted { query, count: *count, finds: part.finds() });
+        let wanted: Vec<Wanted> = wanted.collect();
+        let worths = worths(&wanted, |count| rarity(documents, count));
+        let quoted = parts.iter().zip(&wanted).filter(|(part, wanted)| part.is_quoted() && wanted.count > 0);
         let quoted: Vec<&Wanted> = quoted.map(|(_, wanted)| wanted).collect();
+        let mut found = Vec::new();
         if !quoted.is_empty() {
-            found.documents = self.best(within, asked, (&wanted, &worths), &joined(&quoted, " & ")).await?;
-            found.is_quoted = !found.documents.is_empty();
+            found = scope.best(&wanted, &worths, &joined(&quoted, " & ")).await?;
         }
-        for expression in expressions(&wanted, messages) {
-            if found.is_quoted || found.documents.len() >= asked.most {
+        let has_quoted = !found.is_empty();
+        for expression in expressions(&wanted, documents) {
+            if has_quoted || found.len() >= RANKED {
                 break;
             }
-            let known: HashSet<MessageKey> = found.documents.iter().map(|document| document.key.clone()).collect();
-            let more = match self.best(within, asked, (&wanted, &worths), &expression).await {
+            let more = match scope.best(&wanted, &worths, &expression).await {
                 // What has the rare words is found already.
-                Err(error) if error.is_passing() && !found.documents.is_empty() => break,
+                Err(error) if error.is_passing() && !found.is_empty() => break,
                 more => more?,
             };
-            found.documents.extend(more.into_iter().filter(|document| !known.contains(&document.key)));
+            let known: HashSet<MessageKey> = found.iter().map(|(key, _)| key.clone()).collect();
+            found.extend(more.into_iter().filter(|(key, _)| !known.contains(key)));
         }
-        found.documents.truncate(asked.most);
-        for (at, count) in
-            found.counts.iter_mut().enumerate().filter(|(at, _)| !asked.parts.get(*at).is_some_and(Part::finds))
-        {
-            *count = found.documents.iter().filter(|document| document.has.get(at) == Some(&true)).count();
+        found.truncate(RANKED);
+        let (keys, found): (Vec<MessageKey>, Vec<Document>) = found.into_iter().unzip();
+        for (at, count) in counts.iter_mut().enumerate().filter(|(at, _)| !counted.contains(at)) {
+            *count = found.iter().filter(|document| document.has.get(at) == Some(&true)).count();
         }
-        Ok(found)
+        Ok(FoundElsewhere { elsewhere: Elsewhere { documents, counts, found }, keys })
     }
 
     /// A message of another archive with so many before and behind it, oldest first; none where there is no such
@@ -235,10 +198,10 @@ impl Database {
         &self,
         key: &MessageKey,
         profiles: &[String],
-        around: Around,
+        (before, after): (usize, usize),
     ) -> Result<Vec<Message>, SharedError> {
         let (archive, number) = (i64::from(key.archive), signed(key.number));
-        let (before, after) = (narrow(around.before), narrow(around.after));
+        let (before, after) = (narrow(before), narrow(after));
         let said: [&(dyn ToSql + Sync); 8] =
             [&self.space.name, &key.host, &archive, &number, &profiles, &before, &after, &MOST_BYTES];
         let rows = self.ask(statements::AROUND, &said).await?;
@@ -255,84 +218,6 @@ impl Database {
         let numbers: Vec<i64> = keys.iter().map(|key| signed(key.number)).collect();
         let said: [&(dyn ToSql + Sync); 6] = [&self.space.name, &hosts, &archives, &numbers, &profiles, &MOST_TOLD];
         self.ask(statements::BY_KEY, &said).await?.iter().map(message).collect()
-    }
-
-    async fn count_all(&self, within: Within<'_>) -> Result<usize, SharedError> {
-        let archive = i64::from(within.archive);
-        let said: [&(dyn ToSql + Sync); 8] = [
-            &self.space.name,
-            &self.space.host,
-            &archive,
-            &within.profiles,
-            &within.session,
-            &within.since,
-            &within.until,
-            &COUNTED,
-        ];
-        let rows = self.ask(statements::COUNT_ALL, &said).await?;
-        Ok(rows.first().map_or(0, |row| count(row.get(0))))
-    }
-
-    /// Counts some parts, by their places.
-    async fn count_into(
-        &self,
-        within: Within<'_>,
-        queries: &[String],
-        places: &[usize],
-        counts: &mut [usize],
-    ) -> Result<(), SharedError> {
-        let wanted: Vec<String> = places.iter().filter_map(|at| queries.get(*at).cloned()).collect();
-        for (at, count) in places.iter().zip(self.count(within, &wanted).await?) {
-            if let Some(known) = counts.get_mut(*at) {
-                *known = count;
-            }
-        }
-        Ok(())
-    }
-
-    async fn count(&self, within: Within<'_>, queries: &[String]) -> Result<Vec<usize>, SharedError> {
-        let archive = i64::from(within.archive);
-        let said: [&(dyn ToSql + Sync); 9] = [
-            &self.space.name,
-            &self.space.host,
-            &archive,
-            &within.profiles,
-            &within.session,
-            &within.since,
-            &within.until,
-            &queries,
-            &COUNTED_WITH,
-        ];
-        let rows = self.ask(statements::COUNT, &said).await?;
-        Ok(rows.iter().map(|row| count(row.get(0))).collect())
-    }
-
-    async fn best(
-        &self,
-        within: Within<'_>,
-        asked: Asked<'_>,
-        (wanted, worths): (&[Wanted], &[f64]),
-        expression: &str,
-    ) -> Result<Vec<Document>, SharedError> {
-        let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query.as_str()).collect();
-        let archive = i64::from(within.archive);
-        let (most, before, after) = (narrow(asked.most), narrow(asked.around.before), narrow(asked.around.after));
-        let said: [&(dyn ToSql + Sync); 13] = [
-            &self.space.name,
-            &self.space.host,
-            &archive,
-            &within.profiles,
-            &within.session,
-            &within.since,
-            &within.until,
-            &expression,
-            &queries,
-            &worths,
-            &most,
-            &before,
-            &after,
-        ];
-        self.ask(statements::FIND, &said).await?.iter().map(document).collect()
     }
 }
 
@@ -385,7 +270,7 @@ fn message(row: &Row) -> Result<Message, SharedError> {
     })
 }
 
-fn document(row: &Row) -> Result<Document, SharedError> {
+fn document(row: &Row) -> Result<(MessageKey, Document), SharedError> {
     let near = |first: usize| -> Vec<Terms> {
         let words: Vec<i32> = row.get::<_, Option<_>>(first).unwrap_or_default();
         let marks: Vec<i16> = row.get::<_, Option<_>>(first + 1).unwrap_or_default();
@@ -393,14 +278,9 @@ fn document(row: &Row) -> Result<Document, SharedError> {
         words.into_iter().zip(marks).zip(all).map(|((words, marks), of)| terms(words, marks, of)).collect()
     };
     let own: Option<Vec<u8>> = row.get(5);
-    Ok(Document {
-        key: MessageKey { host: row.get(0), archive: archive(row.get(1))?, number: unsigned(row.get(2)) },
-        first: row.get(6),
-        has: row.get(7),
-        terms: terms(row.get(3), row.get(4), own.unwrap_or_default()),
-        before: near(8),
-        after: near(11),
-    })
+    let key = MessageKey { host: row.get(0), archive: archive(row.get(1))?, number: unsigned(row.get(2)) };
+    let terms = terms(row.get(3), row.get(4), own.unwrap_or_default());
+    Ok((key, Document { first: row.get(6), has: row.get(7), terms, before: near(8), after: near(11) }))
 }
 
 fn terms(words: i32, marks: i16, terms: Vec<u8>) -> Terms {
@@ -447,7 +327,7 @@ mod tests {
     fn longer_words_are_looked_for_where_few_have_one() {
         let part = Part::Word { forms: vec!["run".into(), "runs".into()], longer: Some("runs".into()) };
         assert_eq!(
-            (part.query(false), part.query(true)),
+            (query(&part, false), query(&part, true)),
             ("'run' | 'runs'".into(), "'run' | 'runs' | 'runs':*".into())
         );
     }

@@ -20,14 +20,13 @@ const PLACES: usize = 255;
 
 /// Tokens with the places where they stand; some are only there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub(super) struct Tokens {
     places: BTreeMap<String, Vec<u16>>,
 }
 
 impl Tokens {
     /// Of words in their order, and others that stand nowhere, both between spaces.
-    #[must_use]
-    pub fn new(words: &str, others: &str) -> Self {
+    pub(super) fn new(words: &str, others: &str) -> Self {
         let mut tokens = Self::default();
         let mut left = MOST;
         for (at, word) in (1_u16..=LAST_PLACE).chain(std::iter::repeat(LAST_PLACE)).zip(words.split_whitespace()) {
@@ -54,7 +53,7 @@ impl Tokens {
 
 /// See `tsvectorsend` and `tsvectorrecv` in PostgreSQL's src/backend/utils/adt/tsvector.c: the number of tokens, then each
 /// with a NUL behind it, the number of its places, and these; the upper two bits of a place are its weight.
-impl ToSql for &Tokens {
+impl ToSql for Tokens {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         out.extend_from_slice(&i32::try_from(self.places.len())?.to_be_bytes());
         for (token, places) in &self.places {

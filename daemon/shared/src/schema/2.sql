@@ -123,14 +123,3 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     ORDER BY best.first DESC, best.number DESC
 $$;
 REVOKE ALL ON FUNCTION herma.may_see, herma.count_messages, herma.find_messages FROM PUBLIC;
-
--- Who may use a space already may use what is new in it.
-DO $$
-DECLARE known text;
-BEGIN
-    FOR known IN SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles) LOOP
-        EXECUTE format('GRANT SELECT, INSERT, DELETE ON herma.message TO %I', known);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON herma.shipped TO %I', known);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO %I', known);
-    END LOOP;
-END $$;

@@ -33,11 +33,3 @@ CREATE POLICY content_own ON herma.content
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 CREATE POLICY output_own ON herma.output
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
-
-DO $$
-DECLARE known text;
-BEGIN
-    FOR known IN SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles) LOOP
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON herma.content, herma.output TO %I', known);
-    END LOOP;
-END $$;

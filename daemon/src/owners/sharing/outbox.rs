@@ -6,7 +6,7 @@ use std::time::Duration;
 use herma_archive::outbox::{OutboxMessage, Shipped, words_of};
 use herma_context::Redaction;
 use herma_guard::{RedactOptions, redact};
-use herma_shared::messages::{NewMessage, NewWords, Tokens};
+use herma_shared::messages::NewMessage;
 use herma_shared::{Database, SharedError};
 use tokio::time::sleep;
 
@@ -193,15 +193,15 @@ impl Sharing {
         let mut brought = through;
         let mut load = self.load(archive, brought, &profiles, portion).await?;
         while load.through > brought {
-            if let [message] = &load.messages[..]
+            if let [(message, _)] = &load.messages[..]
                 && portion.is_hopeless()
             {
-                let number = message.number;
+                let number = message.id;
                 tracing::error!("message msg_{number} can't be brought to the shared database and is passed over");
                 load.messages.clear();
             }
-            if let Some(newest) = load.messages.last() {
-                archive.note_sent(identity, newest.number).await?;
+            if let Some((newest, _)) = load.messages.last() {
+                archive.note_sent(identity, newest.id).await?;
             }
             let next = async {
                 match load.is_last {
@@ -281,7 +281,7 @@ async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> 
 
 /// A message as it is brought. PostgreSQL knows no NUL.
 fn new(message: OutboxMessage, redaction: Redaction) -> NewMessage {
-    let OutboxMessage { id, session, profile, agent, role, time, body, is_found } = message;
+    let OutboxMessage { session, agent, role, body, .. } = message;
     let plain = |text: String| if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
     let body = match body.len() > LONGEST {
         true => {
@@ -290,22 +290,9 @@ fn new(message: OutboxMessage, redaction: Redaction) -> NewMessage {
         }
         false => redaction.json(body),
     };
-    let words = is_found.then(|| words_of(&body)).flatten().map(|words| NewWords {
-        tokens: Tokens::new(&words.words, &words.others),
-        count: words.count,
-        marks: words.marks,
-        terms: words.terms,
-    });
-    NewMessage {
-        number: id,
-        profile,
-        session: plain(session),
-        agent: agent.map(plain),
-        role: plain(role),
-        at: time,
-        body: plain(body),
-        words,
-    }
+    let words = message.is_found.then(|| words_of(&body)).flatten();
+    let (session, agent, role) = (plain(session), agent.map(plain), plain(role));
+    (OutboxMessage { session, agent, role, body: plain(body), ..message }, words)
 }
 
 #[cfg(test)]
@@ -341,9 +328,9 @@ mod tests {
             body,
             is_found: true,
         };
-        let kept = new(message(r#"{"role":"us\u0000er","content":"a heron"}"#.into()), Redaction::Off);
-        assert_eq!((kept.role.as_str(), kept.words.is_some()), ("us\u{fffd}er", true));
-        let long = new(message(format!(r#"{{"content":"{}"}}"#, "x".repeat(LONGEST))), Redaction::Off);
+        let (kept, words) = new(message(r#"{"role":"us\u0000er","content":"a heron"}"#.into()), Redaction::Off);
+        assert_eq!((kept.role.as_str(), words.is_some()), ("us\u{fffd}er", true));
+        let (long, _) = new(message(format!(r#"{{"content":"{}"}}"#, "x".repeat(LONGEST))), Redaction::Off);
         assert!(long.body.len() < 200 && long.body.contains("too long"), "{}", long.body);
     }
 }

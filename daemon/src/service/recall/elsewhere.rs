@@ -5,11 +5,19 @@ use std::collections::HashMap;
 use herma_archive::handle::Source;
 use herma_archive::search::Hit;
 use herma_archive::text_of;
-use herma_shared::messages::{Message, MessageKey};
+use herma_shared::messages::{FoundElsewhere, Message, MessageKey};
 
 use super::RecallService;
 use crate::owners::archive::RecallQuery;
-use crate::owners::sharing::FoundElsewhere;
+
+/// How a message of another host is named.
+#[derive(Debug)]
+pub(super) struct NamedElsewhere {
+    /// Leads to it.
+    pub handle: String,
+    /// The host.
+    pub host: String,
+}
 
 impl RecallService {
     /// What other hosts have of a query. Where they can't be asked that is noted, and only this one is searched.
@@ -28,15 +36,15 @@ impl RecallService {
         })
     }
 
-    /// Fills in what hits of other hosts say. Gives, by their places, their handles and hosts; one that was removed
-    /// meanwhile has none.
+    /// Fills in what hits of other hosts say. Gives, by their places, their names; one that was removed meanwhile has
+    /// none.
     pub(super) async fn tell(
         &self,
         hits: &mut [Hit],
         keys: &[MessageKey],
         profile: Option<&str>,
         notices: &mut Vec<String>,
-    ) -> HashMap<usize, (String, String)> {
+    ) -> HashMap<usize, NamedElsewhere> {
         let wanted: Vec<MessageKey> = hits.iter().filter_map(place_of).filter_map(|at| keys.get(at)).cloned().collect();
         if wanted.is_empty() {
             return HashMap::new();
@@ -51,7 +59,7 @@ impl RecallService {
         for hit in hits {
             let Some(at) = place_of(hit) else { continue };
             let Some(message) = keys.get(at).and_then(|key| told.remove(key)) else { continue };
-            names.insert(at, (handle_of(&message.key), message.key.host));
+            names.insert(at, NamedElsewhere { handle: handle_of(&message.key), host: message.key.host });
             hit.text = Some(text_of(&message.body));
             hit.session = Some(message.session);
             hit.profile = message.profile;

@@ -23,15 +23,13 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
     };
     let counts = parts.iter().map(|part| words.iter().filter(|words| has(words, part)).count()).collect();
     // As a database does it: only what has all that is quoted and there, or, where nothing has, what has anything.
-    let is_quoted = |part: &&Part| matches!(part, Part::Sequence { is_quoted: true, .. });
     let occurs = |part: &&Part| words.iter().any(|words| has(words, part));
-    let quoted: Vec<&Part> = parts.iter().filter(is_quoted).filter(occurs).collect();
+    let quoted: Vec<&Part> = parts.iter().filter(|part| part.is_quoted()).filter(occurs).collect();
     let has_all = |words: &&Words| quoted.iter().all(|part| has(words, part));
     let is_required = !quoted.is_empty() && words.iter().any(|words| has_all(&words));
-    let finds = |part: &&Part| !matches!(part, Part::Sequence { is_quoted: false, .. });
     let is_found = |words: &&Words| match is_required {
         true => has_all(words),
-        false => parts.iter().filter(finds).any(|part| has(words, part)),
+        false => parts.iter().filter(|part| part.finds()).any(|part| has(words, part)),
     };
     let terms = |words: &Words| Terms { count: words.count, marks: words.marks, terms: words.terms.clone() };
     let document = |(at, own): (usize, &Words)| Document {
