@@ -41,6 +41,9 @@ pub struct OpenResult {
     pub resumed: bool,
     /// The frozen blocks.
     pub snapshot: Snapshot,
+    /// The host that had it until now; absent where this one had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
 }
 
 /// Params of `session.snapshot`.

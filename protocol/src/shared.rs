@@ -47,6 +47,20 @@ pub struct StatusResult {
     /// Where texts of outputs go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Outputs>,
+    /// How far the others know of sessions; absent where none goes to another host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Sessions>,
+}
+
+/// How far the others know of the sessions of this host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedSessions"))]
+pub struct Sessions {
+    /// Sessions of profiles that share which changed since the others were told.
+    pub waiting: u64,
+    /// Why they can't be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Where texts of outputs go, so that they open on every host.

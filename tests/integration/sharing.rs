@@ -6,6 +6,7 @@ mod hosts;
 mod messages;
 mod operation;
 mod outputs;
+mod sessions;
 mod troubles;
 
 use std::collections::BTreeSet;
@@ -107,7 +108,7 @@ fn server() -> Option<Postgres> {
     let host = Host::new(&server, "admin", "");
     let url = format!("postgres://owner@127.0.0.1:{}/herma", server.port);
     let made = host.ask("shared.init", &json!({ "url": url, "role": "agents" }));
-    assert_eq!((&made["found"], &made["version"]), (&json!(0), &json!(3)));
+    assert_eq!((&made["found"], &made["version"]), (&json!(0), &json!(4)));
     Some(server)
 }
 

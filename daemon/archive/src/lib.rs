@@ -15,6 +15,7 @@ pub mod engine;
 pub mod episode;
 mod error;
 pub mod handle;
+pub mod handover;
 mod hash;
 pub mod import;
 pub mod index;

@@ -11,8 +11,23 @@ use crate::token::{self, Tokens};
 use crate::{Archive, ArchiveError, Reader};
 
 /// Whether a session's settings say that it stays on its host.
-const HOST_BOUND: &str =
+pub(crate) const HOST_BOUND: &str =
     "coalesce(CASE WHEN json_valid(session.settings) THEN session.settings ->> '$.host_bound' END, 0)";
+
+/// Whether a message came with a session that another host had: it is there already.
+const CAME: &str = "EXISTS (SELECT 1 FROM origin WHERE origin.id = message.id)";
+
+/// Messages of sessions that were told keep their names when the archive gets another identity.
+const KNOWN_AS_BEFORE: &str = "
+    INSERT OR IGNORE INTO origin (id, archive, number)
+    SELECT message.id, (SELECT value FROM meta WHERE name = 'identity'), message.id
+    FROM held JOIN session_key ON session_key.id = held.session JOIN message_row AS message ON message.session = session_key.key
+    WHERE held.sent > 0 AND message.id <= (SELECT value FROM meta WHERE name = 'shipped');
+    INSERT INTO came (session, archive, through)
+    SELECT session_key.id, origin.archive, max(origin.number)
+    FROM origin JOIN message_row AS message ON message.id = origin.id JOIN session_key ON session_key.key = message.session
+    WHERE origin.archive = (SELECT value FROM meta WHERE name = 'identity') GROUP BY 1, 2
+    ON CONFLICT (session, archive) DO UPDATE SET through = max(through, excluded.through);";
 
 /// A message on its way there.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +74,19 @@ pub struct Shipped {
     pub next: u64,
 }
 
+/// A session that was removed, or stays here from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// Its id.
+    pub session: String,
+    /// The first id that is none of its messages'.
+    pub below: u64,
+    /// What told it from another one of its id, where this host had it.
+    pub birth: Option<String>,
+    /// The term in which this host had it.
+    pub term: Option<u64>,
+}
+
 /// The words of a message, as they are found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
@@ -98,7 +126,7 @@ impl Reader {
         let mut last = behind;
         let query = format!(
             "SELECT message.id, session.id, session.profile, session.agent, role, message.time, body,
-                    recalled = 0 AND role <> 'system', {HOST_BOUND}
+                    recalled = 0 AND role <> 'system', {HOST_BOUND} OR {CAME}
              FROM message JOIN session_key ON session_key.key = message.session
              JOIN session ON session.id = session_key.id
              WHERE message.id > ?1 ORDER BY message.id LIMIT ?2"
@@ -149,7 +177,7 @@ impl Reader {
         let query = format!(
             "SELECT count(*) FROM message_row AS message JOIN session_key ON session_key.key = message.session
              JOIN session ON session.id = session_key.id
-             WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT {HOST_BOUND}
+             WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT {HOST_BOUND} AND NOT {CAME}
                AND session.profile IN ({marks})"
         );
         let mut query = self.connection.prepare_cached(&query)?;
@@ -166,13 +194,16 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions that were removed here and not yet there, each with the first id that is none of its messages'.
+    /// Sessions that were removed here and not yet there.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn gone_sessions(&self, most: usize) -> Result<Vec<(String, u64)>, ArchiveError> {
-        let mut query = self.connection.prepare_cached("SELECT session, below FROM session_gone LIMIT ?1")?;
-        let rows = query.query_map([narrow(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    pub fn gone_sessions(&self, most: usize) -> Result<Vec<Gone>, ArchiveError> {
+        let query = "SELECT session, below, birth, term FROM session_gone LIMIT ?1";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map([narrow(most)], |row| {
+            Ok(Gone { session: row.get(0)?, below: row.get(1)?, birth: row.get(2)?, term: row.get(3)? })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
@@ -227,7 +258,7 @@ impl Archive {
     }
 
     /// Moves a mark of the messages of this archive, unless it counts as another one by now.
-    fn mark(&self, identity: u32, change: &str, id: u64) -> Result<(), ArchiveError> {
+    pub(crate) fn mark(&self, identity: u32, change: &str, id: u64) -> Result<(), ArchiveError> {
         let query = format!("{change} AND (SELECT value FROM meta WHERE name = 'identity') = ?1");
         self.connection().prepare_cached(&query)?.execute(params![identity, id])?;
         Ok(())
@@ -240,8 +271,11 @@ impl Archive {
     /// A failure of the database.
     pub fn ship_as_another(&self) -> Result<(), ArchiveError> {
         let transaction = self.connection().unchecked_transaction()?;
+        // What others may have taken is known to them by the identity of before, and stays there.
+        transaction.execute_batch(KNOWN_AS_BEFORE)?;
         transaction.execute("UPDATE meta SET value = random() & 0xffffffff WHERE name = 'identity'", [])?;
         transaction.execute("UPDATE meta SET value = 0 WHERE name IN ('shipped', 'sent')", [])?;
+        transaction.execute("UPDATE held SET term = term + 1, changes = changes + 1 WHERE holder IS NULL", [])?;
         transaction.commit()?;
         Ok(())
     }
@@ -251,7 +285,9 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn take_back(&self, session: &str) -> Result<(), ArchiveError> {
-        let query = "INSERT OR IGNORE INTO session_gone SELECT ?1, next.value FROM meta AS next, meta AS shares
+        let query = "INSERT OR IGNORE INTO session_gone (session, below, birth, term)
+                     SELECT ?1, next.value, held.birth, held.term
+                     FROM meta AS next, meta AS shares LEFT JOIN held ON held.session = ?1 AND held.holder IS NULL
                      WHERE next.name = 'next_id' AND shares.name = 'shares' AND shares.value = 1";
         self.connection().execute(query, [session])?;
         Ok(())
@@ -261,9 +297,9 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn forget_gone(&self, gone: &[(String, u64)]) -> Result<(), ArchiveError> {
+    pub fn forget_gone(&self, gone: &[Gone]) -> Result<(), ArchiveError> {
         let transaction = self.connection().unchecked_transaction()?;
-        for (session, below) in gone {
+        for Gone { session, below, .. } in gone {
             transaction
                 .prepare_cached("DELETE FROM session_gone WHERE session = ?1 AND below = ?2")?
                 .execute(params![session, below])?;

@@ -157,6 +157,8 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         index::forget(transaction, &ids)?;
         let texts = "DELETE FROM message_text WHERE id IN (SELECT id FROM message_row WHERE session = ?1)";
         transaction.execute(texts, [key])?;
+        let origins = "DELETE FROM origin WHERE id IN (SELECT id FROM message_row WHERE session = ?1)";
+        transaction.execute(origins, [key])?;
         for table in ["message_row", "recall_call"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key])?;
         }
@@ -188,6 +190,9 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
     }
     transaction.execute("DELETE FROM session WHERE id = ?1", [id])?;
+    for table in ["held", "came"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id])?;
+    }
     transaction.execute(BEGIN_STAGE, [if was_indexed { BEGIN } else { LOG }])?;
     Ok(removed)
 }

@@ -26,6 +26,7 @@ const STEPS: &[&str] = &[
     tables::REWRITTEN,
     tables::MAPPED,
     tables::SHIPPED,
+    tables::HANDED,
 ];
 
 /// The newest version.

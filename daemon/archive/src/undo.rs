@@ -8,7 +8,7 @@
 //! what leaves the list, the handoff above all, is kept under the handle of the undo.
 
 mod note;
-mod pieces;
+pub(crate) mod pieces;
 mod walk;
 
 use std::borrow::Cow;

@@ -18,6 +18,7 @@ pub mod messages;
 pub mod objects;
 pub mod outputs;
 pub mod schema;
+pub mod sessions;
 pub mod stores;
 pub mod watch;
 

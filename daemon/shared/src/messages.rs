@@ -103,6 +103,16 @@ impl Database {
         self.change(statements::REMOVE, &said).await.map(drop)
     }
 
+    /// Removes messages of an archive of this host, by their ids.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn remove_each(&self, archive: u32, ids: &[u64]) -> Result<(), SharedError> {
+        let (archive, numbers) = (i64::from(archive), ids.iter().map(|id| signed(*id)).collect::<Vec<_>>());
+        let said: [&(dyn ToSql + Sync); 4] = [&self.space.name, &self.space.host, &archive, &numbers];
+        self.change(statements::REMOVE_EACH, &said).await.map(drop)
+    }
+
     /// Removes some messages of an archive of this host below an id, at most so many.
     ///
     /// # Errors

@@ -5,10 +5,15 @@ use tokio_postgres::Client;
 use crate::error::SharedError;
 
 /// The version that this program needs, and makes.
-pub const VERSION: i32 = 3;
+pub const VERSION: i32 = 4;
 
 /// What makes each version of the one before, the first from nothing.
-const STEPS: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Names the lock under which the tables are made: two who do it at one time do it once.
 const LOCK: i64 = 0x6865_726d_6100;
@@ -44,6 +49,7 @@ fn rights(role: &str) -> String {
          GRANT SELECT, INSERT, UPDATE ON herma.store TO {role};\n\
          GRANT SELECT, INSERT, DELETE ON herma.journal, herma.message TO {role};\n\
          GRANT SELECT, INSERT, UPDATE, DELETE ON herma.shipped, herma.content, herma.output TO {role};\n\
+         GRANT SELECT, INSERT, UPDATE, DELETE ON herma.session, herma.session_part TO {role};\n\
          GRANT EXECUTE ON FUNCTION herma.count_messages, herma.find_messages TO {role};\n",
         role = quoted(role),
     )
@@ -119,6 +125,6 @@ mod tests {
     fn names_and_texts_stay_what_they_are() {
         let grants = grants("te\"am", "it's \\ a space");
         assert!(grants.contains("TO \"te\"\"am\";") && grants.contains("E'it''s \\\\ a space'"), "{grants}");
-        assert!(sql().starts_with("BEGIN;") && sql().contains("VALUES (1);") && sql().contains("VALUES (3);"));
+        assert!(sql().starts_with("BEGIN;") && sql().contains("VALUES (1);") && sql().contains("VALUES (4);"));
     }
 }

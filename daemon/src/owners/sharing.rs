@@ -1,7 +1,7 @@
 //! The stores that several hosts share in a database: who writes to them, what comes from other hosts, and
 //! whether the database is there. [`link`] knows that, [`writer`] gives writes their revisions, one store
 //! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back, [`outbox`] brings
-//! messages, and [`finding`] finds those of other hosts.
+//! messages and [`sessions`] the sessions that they are of, and [`finding`] finds messages of other hosts.
 
 mod finding;
 mod joining;
@@ -9,25 +9,28 @@ mod link;
 mod outbox;
 mod outputs;
 mod poll;
+mod sessions;
 mod writer;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use herma_disk::file;
 use herma_memory::{Author, Entry, Row, Target};
 use herma_shared::objects::{Objects, S3};
 use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 pub(crate) use joining::JoinedStore;
 use link::Link;
 pub(crate) use link::{LinkState, Standing};
 use outbox::Brought;
 pub(crate) use outputs::FetchedOutput;
+pub(crate) use sessions::ToldSession;
 use writer::{Asked, WriterJob};
 
 use crate::data::config::{Config, SharedConfig};
@@ -60,6 +63,10 @@ pub(crate) struct Sharing {
     brought: Brought,
     /// How often a profile joined.
     joins: AtomicU64,
+    /// Something is to be brought soon.
+    changed: Notify,
+    /// When a question about a session had no answer in time.
+    slow_since: Mutex<Option<Instant>>,
     writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
 }
 
@@ -81,6 +88,8 @@ impl Sharing {
             link: Link::default(),
             brought: Brought::default(),
             joins: AtomicU64::default(),
+            changed: Notify::new(),
+            slow_since: Mutex::default(),
             writers: Mutex::default(),
         })
     }
@@ -144,6 +153,11 @@ impl Sharing {
     /// Why messages can't be brought to the database.
     pub(crate) fn outbox_trouble(&self) -> Option<SharedError> {
         self.brought.trouble()
+    }
+
+    /// Why sessions can't be told to other hosts.
+    pub(crate) fn sessions_trouble(&self) -> Option<SharedError> {
+        self.brought.sessions_trouble()
     }
 
     /// Why outputs can't be brought where other hosts find them.

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_spill::name;
 use tokio::sync::OwnedMutexGuard;
 
 use super::engine_record::EngineRecord;
@@ -22,6 +23,9 @@ const IN_MEMORY: usize = 4096;
 
 /// Seconds after which it is noted again that a session is in use.
 const TOUCH_S: u64 = 60;
+
+/// Hex digits that stand for a session in names.
+const DIGITS: usize = 12;
 
 /// One session.
 #[derive(Debug)]
@@ -45,6 +49,8 @@ pub(crate) struct Session {
     touched: AtomicU64,
     /// How its transcript grows.
     growth: Mutex<Growth>,
+    /// The host that took it, once one did.
+    taken_by: OnceLock<String>,
 }
 
 /// Somebody appends to a session's transcript.
@@ -75,6 +81,7 @@ impl Session {
             generation: AtomicU64::new(row.generation),
             touched: AtomicU64::new(0),
             growth: Mutex::default(),
+            taken_by: OnceLock::new(),
         }
     }
 
@@ -120,6 +127,32 @@ impl Session {
         let (now, before) = (now as u64, self.touched.load(Ordering::Relaxed));
         let is_due = now.abs_diff(before) >= TOUCH_S;
         is_due && self.touched.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether nobody used it for so many seconds.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole seconds since 1970")]
+    pub(crate) fn is_idle(&self, now: f64, seconds: u64) -> bool {
+        let touched = self.touched.load(Ordering::Relaxed);
+        touched > 0 && (now as u64).saturating_sub(touched) > seconds + TOUCH_S
+    }
+
+    /// Another host took it: nobody uses it here from now on.
+    pub(crate) fn note_taken(&self, host: &str) {
+        // The first one that is heard of is named.
+        drop(self.taken_by.set(host.to_owned()));
+    }
+
+    /// The host that took it.
+    pub(crate) fn taken_by(&self) -> Option<&str> {
+        self.taken_by.get().map(String::as_str)
+    }
+
+    /// What stands for it in handles: another text for each host that had it, so that none gives a handle twice.
+    pub(crate) fn mark(&self) -> String {
+        match self.lock_settings().moves {
+            Some(moves) => short_hash(&format!("{} {moves}", self.id)),
+            None => short_hash(&self.id),
+        }
     }
 
     pub(crate) fn generation(&self) -> u64 {
@@ -176,6 +209,11 @@ impl Session {
     fn lock_settings(&self) -> MutexGuard<'_, SessionSettings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Stands for a session in the names of what was made of it.
+pub(super) fn short_hash(session: &str) -> String {
+    name::hex(session.as_bytes()).chars().take(DIGITS).collect()
 }
 
 /// A session of one profile can't be used under the name of another.

@@ -1,5 +1,6 @@
 //! Sessions: opening, freezing, closing, what is said of them, and what is kept of them.
 
+mod handover;
 mod import;
 mod lineage;
 mod removal;
@@ -8,8 +9,11 @@ mod windows;
 
 use std::sync::Arc;
 
+use herma_archive::handover::MOVED;
 use herma_archive::session::SessionRow;
 
+pub(crate) use self::handover::Turns;
+use self::handover::{Wants, check_here};
 pub(crate) use self::import::Importing;
 use super::caller::Caller;
 use super::compression::CompressionService;
@@ -23,6 +27,7 @@ use crate::data::names;
 use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
+use crate::owners::sharing::Sharing;
 use crate::owners::stores::Stores;
 
 /// Why a session ended that was open when the daemon was killed.
@@ -41,6 +46,19 @@ pub(crate) struct SessionService {
     pub compression: Arc<CompressionService>,
     pub outputs: Arc<SpilledOutputs>,
     pub events: Events,
+    pub sharing: Arc<Sharing>,
+    pub turns: Turns,
+}
+
+/// A session that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The session.
+    pub session: Arc<Session>,
+    /// It was known before.
+    pub resumed: bool,
+    /// The host that it came from, where another one had it.
+    pub moved_from: Option<String>,
 }
 
 /// What a session is opened with.
@@ -63,8 +81,8 @@ pub(crate) struct Opening {
 }
 
 impl SessionService {
-    /// Opens a session; true when it was known before.
-    pub(crate) async fn open(&self, caller: &Caller, opening: Opening) -> Outcome<(Arc<Session>, bool)> {
+    /// Opens a session.
+    pub(crate) async fn open(&self, caller: &Caller, opening: Opening) -> Outcome<Opened> {
         check_id(&opening.session)?;
         names::check_all(&[
             ("agent", opening.agent.as_ref()),
@@ -78,16 +96,16 @@ impl SessionService {
         let (model, context_length) = (opening.model.clone(), opening.context_length);
         let (title, agent) = (opening.title.clone(), opening.agent.clone());
         let is_host_bound = opening.is_host_bound;
-        let (session, resumed) = match self.find(caller, &opening.session).await? {
-            Some(session) => {
+        let Opened { session, resumed, moved_from } = match self.find(caller, &opening.session, Wants::Open).await? {
+            Some((session, moved_from)) => {
                 self.archive.reopen_session(session.id.clone()).await?;
-                (session, true)
+                Opened { session, resumed: true, moved_from }
             }
             None => {
                 if caller.profile() != DEFAULT_PROFILE {
                     self.profiles.create(caller.profile())?;
                 }
-                self.create(caller, opening).await?
+                self.create(caller, opening, Wants::Open).await?
             }
         };
         let configuring = session.configuring.lock().await;
@@ -103,7 +121,7 @@ impl SessionService {
             self.archive.take_back(session.id.clone()).await?;
         }
         drop(configuring);
-        Ok((session, resumed))
+        Ok(Opened { session, resumed, moved_from })
     }
 
     /// Adds to what was said of a session, whose `configuring` the caller holds. Answers what
@@ -157,6 +175,7 @@ impl SessionService {
         // Closed in both places or in none, also when nobody waits for it any more.
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
         self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
+        self.sharing.tell_soon();
         self.table.forget(&session.id);
         self.compression.forget(&session.id);
         Ok(())
@@ -165,8 +184,9 @@ impl SessionService {
     /// A session that must have been opened.
     pub(crate) async fn opened(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
-        self.find(caller, id)
+        self.find(caller, id, Wants::Use)
             .await?
+            .map(|(session, _)| session)
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
     }
 
@@ -190,31 +210,37 @@ impl SessionService {
     /// A session, opened on the spot if it was not.
     pub(crate) async fn ensure(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
-        match self.find(caller, id).await? {
-            Some(session) => Ok(session),
+        match self.find(caller, id, Wants::Use).await? {
+            Some((session, _)) => Ok(session),
             None => {
                 let opening = Opening { session: id.to_owned(), ..Opening::default() };
-                self.create(caller, opening).await.map(|(session, _)| session)
+                self.create(caller, opening, Wants::Use).await.map(|opened| opened.session)
             }
         }
     }
 
-    async fn find(&self, caller: &Caller, id: &str) -> Outcome<Option<Arc<Session>>> {
-        let session = match self.table.get(id) {
-            Some(session) => session,
-            None => match self.archive.session(id.to_owned()).await? {
-                None => return Ok(None),
-                Some(kept) => {
-                    // Its agent did not notice that the daemon was killed.
-                    if kept.0.end_reason.as_deref() == Some(CRASH) {
-                        self.archive.post_reopened(kept.0.id.clone());
-                    }
-                    let kept = (self.frozen(kept.0).await?, kept.1);
-                    self.table.insert(Session::kept(kept))
-                }
-            },
-        };
-        self.used(caller, session).map(Some)
+    /// A session that is known here, and the host that it came from, where it was asked back from one.
+    async fn find(&self, caller: &Caller, id: &str, wants: Wants) -> Outcome<Option<(Arc<Session>, Option<String>)>> {
+        let is_wanted = |session: &Arc<Session>| wants == Wants::Use || session.taken_by().is_none();
+        if let Some(session) = self.table.get(id).filter(is_wanted) {
+            return self.used(caller, session).map(|session| Some((session, None)));
+        }
+        let _turn = self.turns.of(id).await;
+        // Another one may have brought it here.
+        if let Some(session) = self.table.get(id).filter(is_wanted) {
+            return self.used(caller, session).map(|session| Some((session, None)));
+        }
+        let Some(kept) = self.archive.session(id.to_owned()).await? else { return Ok(None) };
+        check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
+        let (kept, moved_from) = self.claim(kept, wants).await?;
+        self.table.forget(id);
+        // Its agent did not notice that the daemon was killed, or that another host had it for a while.
+        if matches!(kept.0.end_reason.as_deref(), Some(CRASH | MOVED)) {
+            self.archive.post_reopened(kept.0.id.clone());
+        }
+        let kept = (self.frozen(kept.0).await?, kept.1);
+        let session = self.table.insert(Session::kept(kept));
+        self.used(caller, session).map(|session| Some((session, moved_from)))
     }
 
     /// An imported session was never opened, and gets its snapshot when it first is.
@@ -230,6 +256,7 @@ impl SessionService {
     /// A session of the caller's profile, noted as used.
     fn used(&self, caller: &Caller, session: Arc<Session>) -> Outcome<Arc<Session>> {
         session.check_profile(caller.profile.as_deref())?;
+        check_here(&session)?;
         if session.is_touched(unix_now()) {
             self.archive.post_used(session.id.clone());
         }
@@ -254,11 +281,20 @@ impl SessionService {
         Ok(settings.is_some_and(|settings| settings.host_bound == Some(true)))
     }
 
-    /// Freezes both stores and keeps the session. True when another connection was
-    /// faster: its snapshot counts. Without an archive it is kept as long as the daemon
+    /// Freezes both stores and keeps the session, unless it is opened and another host let it go. It was known before when another
+    /// connection was faster: its snapshot counts. Without an archive it is kept as long as the daemon
     /// runs.
-    async fn create(&self, caller: &Caller, opening: Opening) -> Outcome<(Arc<Session>, bool)> {
+    async fn create(&self, caller: &Caller, opening: Opening, wants: Wants) -> Outcome<Opened> {
         let profile = caller.profile().to_owned();
+        let came = match wants {
+            Wants::Open if !opening.is_host_bound => self.arrive(&profile, &opening.session).await?,
+            _ => None,
+        };
+        if let Some((kept, host)) = came {
+            self.archive.reopen_session(kept.0.id.clone()).await?;
+            let session = self.table.insert(Session::kept((self.frozen(kept.0).await?, kept.1)));
+            return Ok(Opened { session: self.used(caller, session)?, resumed: true, moved_from: Some(host) });
+        }
         let snapshot = freeze(&self.stores, &profile).await?;
         let stays = self.stays(&opening).await?;
         let said = SessionSettings {
@@ -286,12 +322,13 @@ impl SessionService {
         if !self.archive.is_in_use() {
             self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
-            return Ok((self.table.insert(Session::kept((row, None))), false));
+            let session = self.table.insert(Session::kept((row, None)));
+            return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
-        Ok((session, existed))
+        Ok(Opened { session, resumed: existed, moved_from: None })
     }
 }
 

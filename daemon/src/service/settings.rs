@@ -95,6 +95,8 @@ session_settings! {
     redact: bool,
     /// What is said in it, and its outputs, stay on this host.
     host_bound: bool,
+    /// How many hosts had it before this one, and this one.
+    moves: u64,
 }
 
 impl SessionSettings {

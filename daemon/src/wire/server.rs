@@ -108,6 +108,9 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
         Ok(Err(_)) => tracing::error!("the upkeep panicked"),
         Err(_) => tracing::warn!("the upkeep was cut off"),
     }
+    if let Err(error) = services.sharing.let_go(&services.archive).await {
+        tracing::debug!("sessions stay with this host for a minute: {error}");
+    }
     let closing = Arc::clone(&services);
     let closed = on_thread(move || {
         closing.stores.close(SETTLE);
@@ -135,6 +138,7 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             Arc::clone(&services.sharing).bring_messages(Arc::clone(&services.archive)),
             Arc::clone(&services.sharing)
                 .bring_outputs(Arc::clone(&services.outputs.spilled.kept), Arc::clone(&services.archive)),
+            Arc::clone(&services.sessions).keep_handing_over(),
             services.memory.work_off(),
         );
     };

@@ -31,7 +31,7 @@ use crate::service::recall_index::{Embedding, IndexNotes, IndexQueue, RecallInde
 use crate::service::retention::RetentionService;
 use crate::service::session::SessionTable;
 use crate::service::session_locks::SessionLocks;
-use crate::service::sessions::SessionService;
+use crate::service::sessions::{SessionService, Turns};
 use crate::service::settings::SessionDefaults;
 use crate::service::spilled_outputs::SpilledOutputs;
 use crate::service::trajectories::TrajectoryService;
@@ -118,6 +118,8 @@ impl Services {
             compression: Arc::clone(&compression),
             outputs: Arc::clone(&spilled),
             events: events.clone(),
+            sharing: Arc::clone(&sharing),
+            turns: Turns::default(),
         });
         let indexer = Arc::new(RecallIndexer {
             notes: Arc::clone(&notes),

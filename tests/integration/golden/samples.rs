@@ -267,7 +267,13 @@ fn snapshot() -> session::Snapshot {
 }
 
 fn open_result() -> session::OpenResult {
-    session::OpenResult { session: "s-1".into(), generation: 2, resumed: true, snapshot: snapshot() }
+    session::OpenResult {
+        session: "s-1".into(),
+        generation: 2,
+        resumed: true,
+        snapshot: snapshot(),
+        moved_from: Some("attic".into()),
+    }
 }
 
 fn budgets() -> output::BudgetConfig {

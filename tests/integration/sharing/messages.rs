@@ -267,7 +267,7 @@ fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
     let url = format!("postgres://owner@127.0.0.1:{}/herma", server.port);
     server.sql(
         "herma",
-        "DROP TABLE herma.message, herma.shipped, herma.output, herma.content; DROP FUNCTION herma.may_see, herma.count_messages, herma.find_messages",
+        "DROP TABLE herma.message, herma.shipped, herma.output, herma.content, herma.session, herma.session_part; DROP FUNCTION herma.may_see, herma.count_messages, herma.find_messages",
     );
     server.sql("herma", "DELETE FROM herma.version WHERE version > 1");
     assert!(sql.contains("herma.message"));
@@ -275,7 +275,7 @@ fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
     let error = one.raw().call("shared.join", &json!({}));
     assert!(error["error"]["message"].as_str().unwrap().contains("have version 1"), "{error}");
     let made = one.ask("shared.init", &json!({ "url": url }));
-    assert_eq!((&made["found"], &made["version"]), (&json!(1), &json!(3)));
+    assert_eq!((&made["found"], &made["version"]), (&json!(1), &json!(4)));
     one.ask("shared.join", &json!({}));
     one.said("s", 0, &["the heron nests"]);
     one.has_brought();
@@ -286,9 +286,9 @@ fn tables_of_the_first_version_become_the_newest_and_roles_may_use_them() {
         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA herma TO strangers;
         INSERT INTO herma.member VALUES ('strangers', 'theirs')";
     server.sql("herma", rights);
-    let count = "SELECT * FROM herma.count_messages('team', '', 0, '{default}', NULL, NULL, NULL, '{heron}', 9)";
+    let count = "SELECT * FROM herma.count_messages('team', '', 0, '{}', '{}', '{}', '{default}', NULL, NULL, NULL, '{heron}', 9)";
     let find =
-        "SELECT number FROM herma.find_messages('team', '', 0, '{default}', NULL, NULL, NULL, 'heron', '{heron}',
+        "SELECT number FROM herma.find_messages('team', '', 0, '{}', '{}', '{}', '{default}', NULL, NULL, NULL, 'heron', '{heron}',
         '{1}', 9, 1, 1)";
     let asked = |role: &str, statement: &str| server.sql_as(role, "herma", statement).unwrap();
     assert_eq!((asked("agents", count), asked("agents", find)), ("1".into(), "1".into()));

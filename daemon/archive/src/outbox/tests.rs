@@ -16,6 +16,10 @@ fn default() -> Vec<String> {
     vec!["default".to_owned()]
 }
 
+fn gone_of(session: &str, below: u64) -> Gone {
+    Gone { session: session.into(), below, birth: None, term: None }
+}
+
 #[test]
 fn what_is_to_be_brought_goes_on_where_it_was_noted() {
     let (_folder, mut archive) = archive();
@@ -79,11 +83,11 @@ fn a_session_that_goes_is_remembered_once_anything_may_be_there() {
     archive.begin_shipping(&default()).unwrap();
     archive.remove_session("t").unwrap();
     let gone = archive.reader().gone_sessions(10).unwrap();
-    assert_eq!(gone, [("t".to_owned(), 3)]);
+    assert_eq!(gone, [gone_of("t", 3)]);
     archive.forget_gone(&gone).unwrap();
     archive.take_back("kept").unwrap();
     let taken = archive.reader().gone_sessions(10).unwrap();
-    assert_eq!(taken, [("kept".to_owned(), 3)]);
+    assert_eq!(taken, [gone_of("kept", 3)]);
     archive.forget_gone(&taken).unwrap();
     assert_eq!(archive.reader().gone_sessions(10).unwrap(), []);
 }

@@ -336,3 +336,40 @@ pub(super) const SHIPPED: &str = "
     WHEN (SELECT value FROM meta WHERE name = 'shares') = 1 BEGIN
         INSERT OR IGNORE INTO session_gone SELECT OLD.id, value FROM meta WHERE name = 'next_id';
     END;";
+
+/// From version 17 to 18: sessions that hosts hand to each other. `birth` tells one from another of its id on another host,
+/// and `term` grows by one with each host that takes it; `holder` is the one that has it now, and NULL is this one.
+/// `changes` counts what changed, `mattered` is that count at the last change that must not be lost, `sent` what of it is there.
+/// `origin` says of messages that came with one by which archive and number others know them, `came` up to which number a
+/// session has those of an archive, and `stray` which numbers are to be removed there, for their messages have others here. `masked`
+/// is the newest message that may have been brought with secrets masked.
+pub(super) const HANDED: &str = "
+    INSERT INTO meta VALUES ('masked', 0);
+    CREATE TABLE held (
+        session TEXT PRIMARY KEY,
+        birth TEXT NOT NULL,
+        term INTEGER NOT NULL,
+        holder TEXT,
+        changes INTEGER NOT NULL,
+        mattered INTEGER NOT NULL,
+        sent INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX held_unsent ON held (session) WHERE changes > sent;
+    CREATE INDEX held_elsewhere ON held (session) WHERE holder IS NOT NULL;
+    CREATE TABLE origin (id INTEGER PRIMARY KEY, archive INTEGER NOT NULL, number INTEGER NOT NULL) STRICT;
+    CREATE TABLE came (
+        session TEXT NOT NULL,
+        archive INTEGER NOT NULL,
+        through INTEGER NOT NULL,
+        PRIMARY KEY (session, archive)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE stray (number INTEGER PRIMARY KEY) STRICT;
+    ALTER TABLE session_gone ADD COLUMN birth TEXT;
+    ALTER TABLE session_gone ADD COLUMN term INTEGER;
+    DROP TRIGGER session_goes;
+    CREATE TRIGGER session_goes AFTER DELETE ON session
+    WHEN (SELECT value FROM meta WHERE name = 'shares') = 1 BEGIN
+        INSERT OR IGNORE INTO session_gone (session, below, birth, term)
+        SELECT OLD.id, meta.value, held.birth, held.term
+        FROM meta LEFT JOIN held ON held.session = OLD.id AND held.holder IS NULL WHERE meta.name = 'next_id';
+    END;";

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Where one message of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// In the row of this id.
     Row(i64),
     /// At this place of the list that came after.
@@ -21,7 +21,7 @@ impl Source {
 }
 
 /// The sources as text: `12+5` are five rows from id 12 on, `a3+2` two messages from place 3 on.
-pub(super) fn write(sources: impl Iterator<Item = Source>) -> String {
+pub(crate) fn write(sources: impl Iterator<Item = Source>) -> String {
     let mut text = String::new();
     let mut run: Option<(Source, u64)> = None;
     for source in sources {
@@ -49,7 +49,7 @@ fn write_run(text: &mut String, run: Option<(Source, u64)>) {
 
 /// The sources of a text that [`write`] made, unless there are more than `most` of them; `None` for
 /// any other text.
-pub(super) fn read(text: &str, most: u64) -> Option<Vec<Source>> {
+pub(crate) fn read(text: &str, most: u64) -> Option<Vec<Source>> {
     let mut sources = Vec::new();
     let mut left = most;
     for run in text.split_ascii_whitespace() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use herma_archive::handover::Came;
 use herma_archive::search::elsewhere::{AROUND, Document, Elsewhere, Lookup, Part, RANKED, Terms, rarity};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -34,6 +35,8 @@ const ALL: usize = 200_000;
 pub struct Within<'a> {
     /// The archive of this host that asks.
     pub archive: u32,
+    /// Messages that came to it with sessions: it knows these too.
+    pub came: &'a [Came],
     /// The profiles.
     pub profiles: &'a [String],
     /// Only of sessions of this id.
@@ -80,18 +83,38 @@ struct Wanted {
 struct Scope<'a> {
     within: Within<'a>,
     archive: i64,
+    came_archives: Vec<i64>,
+    came_sessions: Vec<&'a str>,
+    came_through: Vec<i64>,
     database: &'a Database,
 }
 
 impl<'a> Scope<'a> {
     fn of(database: &'a Database, within: Within<'a>) -> Self {
-        Self { within, archive: i64::from(within.archive), database }
+        Self {
+            within,
+            archive: i64::from(within.archive),
+            came_archives: within.came.iter().map(|came| i64::from(came.archive)).collect(),
+            came_sessions: within.came.iter().map(|came| came.session.as_str()).collect(),
+            came_through: within.came.iter().map(|came| signed(came.through)).collect(),
+            database,
+        }
     }
 
     fn and<'b>(&'b self, more: &[&'b (dyn ToSql + Sync)]) -> Vec<&'b (dyn ToSql + Sync)> {
         let (space, within) = (&self.database.space, &self.within);
-        let first: [&(dyn ToSql + Sync); 7] =
-            [&space.name, &space.host, &self.archive, &within.profiles, &within.session, &within.since, &within.until];
+        let first: [&(dyn ToSql + Sync); 10] = [
+            &space.name,
+            &space.host,
+            &self.archive,
+            &self.came_archives,
+            &self.came_sessions,
+            &self.came_through,
+            &within.profiles,
+            &within.session,
+            &within.since,
+            &within.until,
+        ];
         first.iter().chain(more).copied().collect()
     }
 

@@ -15,35 +15,48 @@ ON CONFLICT (space, host, archive) DO UPDATE SET through = greatest(shipped.thro
 pub(super) const SHIPPED: &str = "
 SELECT through FROM herma.shipped WHERE space = $1 AND host = $2 AND archive = $3";
 
-/// Removes a session's messages of an archive, below a number.
+/// Removes a session's messages of an archive, below a number, unless another host took the session: it needs them.
 pub(super) const REMOVE: &str = "
-DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4 AND number < $5";
+DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4 AND number < $5
+    AND NOT EXISTS (SELECT 1 FROM herma.session AS taken WHERE taken.space = message.space
+        AND taken.profile = message.profile AND taken.session = message.session
+        AND NOT (taken.host = $2 AND taken.archive = $3) AND $3 = ANY(taken.archives))";
 
-/// Removes some of an archive's messages below a number.
+/// Removes messages of an archive by their numbers.
+pub(super) const REMOVE_EACH: &str = "
+DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number = ANY($4)";
+
+/// Removes some of an archive's messages below a number, but for those of sessions that were told.
 pub(super) const REMOVE_SOME: &str = "
 DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number IN (
-    SELECT number FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4 ORDER BY number LIMIT $5)";
+    SELECT number FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4
+    AND NOT EXISTS (SELECT 1 FROM herma.session AS told WHERE told.space = message.space
+        AND told.profile = message.profile AND told.session = message.session AND $3 = ANY(told.archives))
+    ORDER BY number LIMIT $5)";
 
 /// How many messages there are of other archives: counted up to a limit, from there on what the database takes their
-/// number for. Parameters: space, the host and the archive that ask, the profiles; then, each may be null: a session, the
-/// earliest time, and the time before which it was; the limit.
+/// number for. Parameters: space, the host and the archive that ask, the archives and the ids of sessions that came
+/// here, up to which numbers, the profiles; then, each may be null: a session, the earliest time, and the time before which it was; the limit.
 pub(super) const COUNT_ALL: &str = "
-SELECT CASE WHEN number < $8 THEN number ELSE greatest(number, (
+SELECT CASE WHEN number < $11 THEN number ELSE greatest(number, (
     SELECT reltuples::int8 FROM pg_class WHERE oid = 'herma.message'::regclass)) END
 FROM (SELECT count(*) AS number FROM (
-    SELECT 1 FROM herma.message WHERE space = $1 AND NOT (host = $2 AND archive = $3) AND profile = ANY($4)
-        AND tokens IS NOT NULL AND ($5::text IS NULL OR session = $5) AND ($6::float8 IS NULL OR at >= $6)
-        AND ($7::float8 IS NULL OR at < $7)
-    LIMIT $8) AS counted) AS messages";
+    SELECT 1 FROM herma.message WHERE space = $1 AND NOT (host = $2 AND archive = $3) AND profile = ANY($7)
+        AND NOT EXISTS (SELECT 1 FROM unnest($4::int8[], $5::text[], $6::int8[]) AS came (archive, session, through)
+            WHERE came.archive = message.archive AND came.session = message.session AND number <= came.through)
+        AND tokens IS NOT NULL AND ($8::text IS NULL OR session = $8) AND ($9::float8 IS NULL OR at >= $9)
+        AND ($10::float8 IS NULL OR at < $10)
+    LIMIT $11) AS counted) AS messages";
 
-/// In how many each of some expressions ($8) is, counted up to a limit ($9); the other parameters are the same.
+/// In how many each of some expressions ($11) is, counted up to a limit ($12); the other parameters are the same.
 pub(super) const COUNT: &str = "
-SELECT * FROM herma.count_messages($1, $2, $3, $4, $5, $6, $7, $8::text[]::tsquery[], $9)";
+SELECT * FROM herma.count_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text[]::tsquery[], $12)";
 
-/// The best messages for an expression ($8) by what each of some others ($9) is worth ($10), at most so many ($11), with
-/// the terms of those around them: so many before ($12) and behind ($13).
+/// The best messages for an expression ($11) by what each of some others ($12) is worth ($13), at most so many ($14), with
+/// the terms of those around them: so many before ($15) and behind ($16).
 pub(super) const FIND: &str = "
-SELECT * FROM herma.find_messages($1, $2, $3, $4, $5, $6, $7, $8::text::tsquery, $9::text[]::tsquery[], $10, $11, $12, $13)";
+SELECT * FROM herma.find_messages(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::tsquery, $12::text[]::tsquery[], $13, $14, $15, $16)";
 
 /// Messages by their names, as far as they have so many bytes ($6), in that order. Parameters: space, hosts, archives,
 /// numbers, the profiles.

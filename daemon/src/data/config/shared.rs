@@ -34,7 +34,9 @@ section! {
         pub offline: Offline = Offline::Refuse, word(&Offline::NAMES);
         /// Whether messages of these profiles are brought there, to be found on all hosts.
         pub messages: bool = true, switch();
-        /// Whether secrets are masked in them on the way.
+        /// Whether sessions of these profiles can go on on another host.
+        pub sessions: bool = true, switch();
+        /// Whether secrets are masked in messages on the way.
         pub redact: bool = false, switch();
         /// How long one thing that is asked of the database may take.
         pub timeout: Duration = Duration::from_secs(5), time(Duration::from_millis(100)..=Duration::from_secs(60));

@@ -1,6 +1,6 @@
 //! What is brought to the database that hosts share.
 
-use herma_archive::outbox::{Outbox, Shipped};
+use herma_archive::outbox::{Gone, Outbox, Shipped};
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
@@ -28,7 +28,7 @@ impl ArchiveHandle {
     }
 
     /// Sessions that were removed here and not yet there.
-    pub(crate) async fn gone_sessions(&self, most: usize) -> Outcome<Vec<(String, u64)>> {
+    pub(crate) async fn gone_sessions(&self, most: usize) -> Outcome<Vec<Gone>> {
         self.read(move |reader| reader.gone_sessions(most)).await
     }
 
@@ -68,7 +68,7 @@ impl ArchiveHandle {
     }
 
     /// Sessions that were removed there too.
-    pub(crate) async fn forget_gone(&self, gone: Vec<(String, u64)>) -> Outcome<()> {
+    pub(crate) async fn forget_gone(&self, gone: Vec<Gone>) -> Outcome<()> {
         self.write(move |archive| archive.forget_gone(&gone)).await
     }
 }

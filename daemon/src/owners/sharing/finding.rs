@@ -1,5 +1,6 @@
 //! What other hosts said, found beside what was said here.
 
+use herma_archive::handover::Came;
 use herma_archive::search::elsewhere::Lookup;
 use herma_shared::messages::{FoundElsewhere, Message, MessageKey, Within};
 use herma_shared::{Database, SharedError};
@@ -10,14 +11,16 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::archive::RecallQuery;
 
 impl Sharing {
-    /// What the messages of other hosts, and of archives that this one had before, have of a query.
-    pub(crate) async fn find(&self, archive: u32, query: &RecallQuery) -> Outcome<FoundElsewhere> {
+    /// What the messages of other hosts, and of archives that this one had before, have of a query, but for those that came
+    /// here with sessions.
+    pub(crate) async fn find(&self, archive: u32, came: &[Came], query: &RecallQuery) -> Outcome<FoundElsewhere> {
         let profiles = self.seen_profiles(query.profile.as_deref());
         if profiles.is_empty() {
             return Ok(FoundElsewhere::default());
         }
         let within = Within {
             archive,
+            came,
             profiles: &profiles,
             session: query.session.as_deref(),
             since: query.since,

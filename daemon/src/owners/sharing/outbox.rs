@@ -1,9 +1,10 @@
 //! Brings what was said on this host to the database, and takes from there what was removed here.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use herma_archive::outbox::{OutboxMessage, Shipped, words_of};
+use herma_archive::outbox::{Gone, OutboxMessage, Shipped, words_of};
 use herma_context::Redaction;
 use herma_guard::{RedactOptions, redact};
 use herma_shared::messages::NewMessage;
@@ -31,6 +32,10 @@ const DELAYS: u32 = 30;
 const GONE: usize = 100;
 const REPLACED: usize = 1_000;
 
+/// The pause after bringing, in times of what it took: long sessions that change all the time must not keep a processor busy.
+const REST: u32 = 4;
+const LONG: Duration = Duration::from_secs(10);
+
 /// Longest pause after something went wrong.
 const PAUSE: Duration = Duration::from_mins(1);
 
@@ -39,6 +44,9 @@ const PAUSE: Duration = Duration::from_mins(1);
 pub(super) struct Brought {
     trouble: Mutex<Option<SharedError>>,
     outputs_trouble: Mutex<Option<SharedError>>,
+    sessions_trouble: Mutex<Option<SharedError>>,
+    /// Sessions that could not be told, and when.
+    failed: Mutex<HashMap<String, Instant>>,
 }
 
 impl Brought {
@@ -52,11 +60,36 @@ impl Brought {
         self.outputs_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Why sessions can't be told.
+    pub(super) fn sessions_trouble(&self) -> Option<SharedError> {
+        self.sessions_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A session could not be told: others have their turn first.
+    pub(super) fn note_failed_session(&self, session: String) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(session, Instant::now());
+    }
+
+    /// The sessions that could not be told a short while ago.
+    pub(super) fn failed_sessions(&self) -> HashSet<String> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.retain(|_, at| at.elapsed() < PAUSE);
+        failed.keys().cloned().collect()
+    }
+
     /// Remembers what went wrong with messages, and says it once.
     fn note(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.trouble, trouble) {
             let words = masked(&error);
             tracing::warn!("messages are not brought to the shared database: {words}");
+        }
+    }
+
+    /// The same of sessions.
+    pub(super) fn note_sessions(&self, trouble: Option<SharedError>) {
+        if let Some(error) = changed(&self.sessions_trouble, trouble) {
+            let words = masked(&error);
+            tracing::warn!("sessions can't go to other hosts: {words}");
         }
     }
 
@@ -144,12 +177,20 @@ impl Sharing {
     pub(crate) async fn bring_messages(self: Arc<Self>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
         let (mut portion, mut looked, mut pause) = (Portion::whole(), None, self.config.poll);
+        let mut busy = Duration::ZERO;
         loop {
             if self.link.state().is_up == Some(true) {
                 let brought = async {
-                    if self.config.messages && !self.joined.profiles().is_empty() {
+                    let profiles = self.joined.profiles();
+                    let begun = Instant::now();
+                    while self.config.messages && !profiles.is_empty() {
+                        let changed = self.changed_sessions(&archive, &profiles).await?;
                         self.bring_all(&database, &archive, &mut portion, &mut looked).await?;
+                        if !self.tell(&database, &archive, changed).await? {
+                            break;
+                        }
                     }
+                    busy = begun.elapsed();
                     take_away(&database, &archive).await
                 };
                 pause = match brought.await {
@@ -170,8 +211,18 @@ impl Sharing {
                     }
                 };
             }
-            sleep(pause.max(self.config.poll)).await;
+            tokio::select! {
+                () = sleep(pause.max(self.config.poll).max((busy * REST).min(LONG))) => {}
+                () = self.changed.notified() => {}
+            }
         }
+    }
+
+    /// Brings what waits once, for somebody who waits for it.
+    pub(super) async fn bring_once(&self, database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
+        let changed = self.changed_sessions(archive, &self.joined.profiles()).await?;
+        self.bring_all(database, archive, &mut Portion::whole(), &mut None).await?;
+        self.tell(database, archive, changed).await.map(drop)
     }
 
     /// Brings all that waits. While one portion is on its way the next is made ready.
@@ -186,7 +237,12 @@ impl Sharing {
         let now = |identity| Looked { identity, profiles: profiles.clone(), returns: self.returned() };
         if looked.as_ref() != Some(&now(archive.shipped().await?.identity)) {
             archive.begin_shipping(profiles.clone()).await?;
+            if self.hands_over_any() {
+                archive.begin_handing().await?;
+            }
             look_back(database, archive).await?;
+            let identity = archive.shipped().await?.identity;
+            archive.tell_again(database.own_sessions(identity).await.map_err(Error::Shared)?).await?;
             *looked = Some(now(archive.shipped().await?.identity));
         }
         let Shipped { identity, through, .. } = archive.shipped().await?;
@@ -202,6 +258,9 @@ impl Sharing {
             }
             if let Some((newest, _)) = load.messages.last() {
                 archive.note_sent(identity, newest.id).await?;
+                if self.config.redact {
+                    archive.note_masked(identity, newest.id).await?;
+                }
             }
             let next = async {
                 match load.is_last {
@@ -238,13 +297,24 @@ impl Sharing {
 
 /// Takes from the database what was removed here, also where nothing is brought any more.
 async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
-    let gone = archive.gone_sessions(GONE).await?;
-    if gone.is_empty() {
+    let (strays, gone) = (archive.strays().await?, archive.gone_sessions(GONE).await?);
+    if strays.is_empty() && gone.is_empty() {
         return Ok(());
     }
     let identity = archive.shipped().await?.identity;
-    for (session, below) in &gone {
-        database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
+    if !strays.is_empty() {
+        database.remove_each(identity, &strays).await.map_err(Error::Shared)?;
+        archive.forget_strays(strays).await?;
+    }
+    let came = archive.came().await?;
+    for Gone { session, below, birth, term } in &gone {
+        if let (Some(birth), Some(term)) = (birth, term) {
+            database.forget_session(identity, session, birth, *term).await.map_err(Error::Shared)?;
+        }
+        // One that came back needs what was brought of it.
+        if !came.iter().any(|came| came.session == *session && came.archive == identity) {
+            database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
+        }
     }
     archive.forget_gone(gone).await
 }

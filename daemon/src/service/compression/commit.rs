@@ -6,7 +6,6 @@ use herma_archive::constraint::ConstraintRow;
 use herma_archive::session::SessionRow;
 use herma_context::Message;
 use herma_context::engine::{Compressed, RunNotes, Summary, Writer};
-use herma_spill::name;
 use tokio::sync::OwnedMutexGuard;
 
 use super::previews::Previews;
@@ -22,9 +21,6 @@ use crate::owners::blocking::blocking;
 use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
 use crate::service::snapshot::freeze;
-
-/// Hex digits that stand for a session in names.
-const DIGITS: usize = 12;
 
 /// A compression that is kept.
 pub(super) struct Done {
@@ -137,12 +133,7 @@ fn commit_in_memory(
 
 /// Names the change of a session's list that ends a generation.
 pub(super) fn handle(session: &Session, generation: u64) -> String {
-    format!("cmp_{}_{}", short_hash(&session.id), generation + 1)
-}
-
-/// Stands for a session in the names of what was made of it.
-pub(super) fn short_hash(session: &str) -> String {
-    name::hex(session.as_bytes()).chars().take(DIGITS).collect()
+    format!("cmp_{}_{}", session.mark(), generation + 1)
 }
 
 /// What a run changes in what a session remembers.

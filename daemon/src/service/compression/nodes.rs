@@ -4,7 +4,6 @@ use herma_context::engine::CompressRequest;
 use herma_context::{Engine, Settings};
 
 use super::CompressionService;
-use super::commit::short_hash;
 use crate::data::error::Outcome;
 use crate::owners::archive::nodes;
 use crate::service::session::Session;
@@ -22,7 +21,7 @@ impl CompressionService {
     ) -> Outcome<()> {
         if settings.engine == Engine::Lossless {
             let map = self.archive.map(session.id.clone()).await?;
-            request.nodes = nodes::known(map, format!("{PREFIX}{}_", short_hash(&session.id)));
+            request.nodes = nodes::known(map, format!("{PREFIX}{}_", session.mark()));
         }
         Ok(())
     }

@@ -21,7 +21,6 @@ use tokio::time::Instant;
 
 pub(super) use self::begin::begin;
 pub(super) use self::continued::{Continued, More, continued};
-use super::commit::short_hash;
 use super::list;
 use super::run::{Run, RunOptions, WrittenSummary};
 use crate::owners::archive::KnownTranscript;
@@ -208,7 +207,7 @@ impl PrecomputedRuns {
         }));
         let mut shelf = self.shelf();
         shelf.count += 1;
-        let name = format!("ahead_{}_{generation}_{}", short_hash(&session.id), shelf.count);
+        let name = format!("ahead_{}_{generation}_{}", session.mark(), shelf.count);
         let oldest = if shelf.runs.len() >= MOST { shelf.runs.pop_front() } else { None };
         shelf.runs.push_back(PrecomputedRun {
             session: session.id.clone(),

@@ -27,7 +27,10 @@ impl RecallService {
             return FoundElsewhere::default();
         }
         let found = match self.archive.shipped().await {
-            Ok(here) => self.sharing.find(here.identity, query).await,
+            Ok(here) => match self.archive.came().await {
+                Ok(came) => self.sharing.find(here.identity, &came, query).await,
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         found.unwrap_or_else(|error| {

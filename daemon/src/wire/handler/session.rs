@@ -22,7 +22,7 @@ pub(super) use usage::usage;
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
-use crate::service::sessions::Opening;
+use crate::service::sessions::{Opened, Opening};
 use crate::service::snapshot::Frozen;
 use crate::wire::services::Services;
 
@@ -36,12 +36,13 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
         context_length: params.context_length,
         is_host_bound: params.host_bound == Some(true),
     };
-    let (session, resumed) = services.sessions.open(caller, opening).await?;
+    let Opened { session, resumed, moved_from } = services.sessions.open(caller, opening).await?;
     Ok(OpenResult {
         session: session.id.clone(),
         generation: session.generation(),
         resumed,
         snapshot: wire(&session.snapshot().blocks),
+        moved_from,
     })
 }
 

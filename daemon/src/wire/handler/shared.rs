@@ -3,8 +3,8 @@
 use herma_guard::{RedactOptions, redact};
 use herma_memory::render::shown;
 use herma_protocol::shared::{
-    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, Outputs, State, StatusResult,
-    Store,
+    InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, Outputs, Sessions, State,
+    StatusResult, Store,
 };
 use herma_shared::schema;
 
@@ -45,6 +45,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         stores: stores.into_iter().map(store).collect(),
         messages: messages(services).await?,
         outputs: configured.then(|| outputs(services)),
+        sessions: sessions(services).await,
     })
 }
 
@@ -53,6 +54,20 @@ fn outputs(services: &Services) -> Outputs {
         url: services.sharing.outputs_url().map(str::to_owned),
         error: services.sharing.outputs_trouble().map(|error| masked(&error.to_string())),
     }
+}
+
+/// How many sessions the others don't know as they are; absent where none goes to another host.
+async fn sessions(services: &Services) -> Option<Sessions> {
+    let sharing = services.sharing.as_ref();
+    if !sharing.hands_over_any() {
+        return None;
+    }
+    let (waiting, unread) = match services.archive.count_unsent(sharing.joined_profiles()).await {
+        Ok(waiting) => (waiting, None),
+        Err(error) => (0, Some(error.to_string())),
+    };
+    let error = unread.or(sharing.sessions_trouble().map(|error| error.to_string()));
+    Some(Sessions { waiting, error: error.map(|words| masked(&words)) })
 }
 
 /// How far messages are brought; what an archive that can't be read has waiting is not known.

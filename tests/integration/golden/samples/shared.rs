@@ -3,7 +3,7 @@
 use herma_protocol::memory::{PendingResult, QueuedParams, QueuedResult, Target};
 use herma_protocol::shared::{
     InitParams, InitResult, JoinParams, JoinResult, JoinedStore, LeaveParams, LeaveResult, LeftOut, Messages, Outputs,
-    State, StatusParams, StatusResult, Store,
+    Sessions, State, StatusParams, StatusResult, Store,
 };
 use herma_protocol::{Reply, Request};
 
@@ -33,6 +33,7 @@ pub(super) fn status() -> (Request, Reply) {
         offline: "queue".into(),
         stores: vec![store],
         outputs: Some(Outputs { url: Some("s3://agents/outputs".into()), error: Some("no such bucket".into()) }),
+        sessions: Some(Sessions { waiting: 2, error: Some("the shared database can't be reached".into()) }),
         messages: Some(Messages { waiting: 1_200, error: Some("the shared database can't be reached".into()) }),
     };
     (Request::SharedStatus(StatusParams {}), Reply::SharedStatus(result))

@@ -124,6 +124,13 @@ fn status(common: &Common, result: &StatusResult) -> String {
         let place = outputs.url.as_deref().unwrap_or("up to 256 KiB in the database");
         lines.push(format!("outputs   {place}"));
     }
+    if let Some(sessions) = &result.sessions {
+        let waiting = match sessions.waiting {
+            0 => "all can go on on other hosts".into(),
+            waiting => format!("{} changed since the other hosts were told", out::thousands(waiting)),
+        };
+        lines.push(format!("sessions  {waiting}"));
+    }
     lines.extend(troubles(result));
     if result.stores.iter().any(|store| store.queued > 0) {
         lines.push(format!("what waits for the database: {}", common.command("memory queued")));
@@ -168,6 +175,12 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
         outputs
             .filter(|error| result.error.as_ref() != Some(*error))
             .map(|error| format!("outputs are not brought where other hosts find them: {error}")),
+    );
+    let sessions = result.sessions.as_ref().and_then(|sessions| sessions.error.as_ref());
+    troubles.extend(
+        sessions
+            .filter(|error| result.error.as_ref() != Some(*error))
+            .map(|error| format!("sessions can't go to other hosts: {error}")),
     );
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
@@ -234,7 +247,7 @@ fn left(common: &Common, result: &LeaveResult) -> String {
 
 #[cfg(test)]
 mod tests {
-    use herma_client::protocol::shared::{Messages, Outputs};
+    use herma_client::protocol::shared::{Messages, Outputs, Sessions};
 
     use super::*;
 
@@ -262,6 +275,7 @@ mod tests {
             }],
             messages: Some(Messages { waiting: 1_200, error: None }),
             outputs: Some(Outputs { url: Some("s3://agents".into()), error: None }),
+            sessions: Some(Sessions { waiting: 3, error: None }),
         }
     }
 
@@ -274,6 +288,7 @@ mod tests {
             "herma memory queued",
             "1,200 wait",
             "outputs   s3://agents",
+            "sessions  3 changed",
         ] {
             assert!(text.contains(words), "{text}");
         }
@@ -283,11 +298,13 @@ mod tests {
         (other.error, other.open) = (Some("gone".into()), Some(true));
         other.outputs = Some(Outputs { url: None, error: Some("no bucket".into()) });
         other.messages = Some(Messages { waiting: 1, error: Some("no right".into()) });
+        other.sessions = Some(Sessions { waiting: 1, error: Some("no table".into()) });
         let found = troubles(&other).join("\n");
         for words in [
             "gone",
             "not brought to the database: no right",
             "other hosts find them: no bucket",
+            "go to other hosts: no table",
             "sslmode=require",
             "herma --profile work shared join",
         ] {

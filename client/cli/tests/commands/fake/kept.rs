@@ -315,6 +315,7 @@ fn shared() -> StatusResult {
         offline: "queue".into(),
         stores: Vec::new(),
         outputs: None,
+        sessions: None,
         messages: Some(SharedMessages { waiting: 1_234, error: Some("a refusal".into()) }),
     }
 }

@@ -5,7 +5,10 @@ Made by `generate` out of protocol/schema.json.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 UsageBy = Literal["session", "model", "agent", "day"]
 """What makes a row of `session.usage`."""
@@ -80,6 +83,8 @@ class SessionOpen(TypedDict):
     """The session was known before; the snapshot is the old one."""
     snapshot: Snapshot
     """The frozen blocks."""
+    moved_from: NotRequired[str]
+    """The host that had it until now; absent where this one had."""
 
 
 class SessionRemove(TypedDict):

@@ -91,6 +91,15 @@ class SharedOutputs(TypedDict):
     """Why they are not brought there."""
 
 
+class SharedSessions(TypedDict):
+    """How far the others know of the sessions of this host."""
+
+    waiting: int
+    """Sessions of profiles that share which changed since the others were told."""
+    error: NotRequired[str]
+    """Why they can't be told."""
+
+
 class SharedStatus(TypedDict):
     """Result of `shared.status`."""
 
@@ -118,6 +127,8 @@ class SharedStatus(TypedDict):
     """How far messages are brought to the database; null where they are not."""
     outputs: NotRequired[SharedOutputs]
     """Where texts of outputs go."""
+    sessions: NotRequired[SharedSessions]
+    """How far the others know of sessions; absent where none goes to another host."""
 
 
 class SharedStore(TypedDict):

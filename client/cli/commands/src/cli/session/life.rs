@@ -78,8 +78,9 @@ pub(super) fn close(session: &Session<'_>, arguments: &Close) -> Result<(), Fail
 
 fn opened(result: &OpenResult) -> String {
     let how = if result.resumed { "resumed" } else { "opened" };
+    let from = result.moved_from.as_ref().map(|host| format!(" from host {host}")).unwrap_or_default();
     format!(
-        "{how} {}, generation {}, snapshot {}\n\n{}",
+        "{how} {}{from}, generation {}, snapshot {}\n\n{}",
         result.session,
         result.generation,
         result.snapshot.sha256,

@@ -1,0 +1,187 @@
+//! What was said here in a session while another host took it, in a session of its own.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::{Connection, Transaction, params};
+use serde_json::{Map, Value};
+
+use super::give::{exists, ids};
+use super::rows::Rows;
+use super::{MOVES, Name};
+use crate::transcript::{session_key, take_ids};
+use crate::{ArchiveError, index};
+
+/// Tables of which a fork has what its session has.
+const COPIED: [&str; 6] = ["engine", "user_rule", "pin", "discard", "episode", "opened"];
+
+/// Those of them that somebody said.
+const SAID: [&str; 4] = ["user_rule", "pin", "discard", "episode"];
+
+/// What somebody said of the session itself, or had frozen for it.
+const SET: [&str; 3] = ["settings", "title", "sha256"];
+
+/// Tables whose rows belong to a compression, and the column that names it.
+const OF_COMPRESSION: [(&str, &str); 3] = [("node", "made_by"), ("original", "handle"), ("list_before", "handle")];
+
+/// Makes a session, named so, of what is here of one and not among what was told: the list as it is here, and the compressions
+/// that were made here. All its messages get new ids; those that the other host knows are copies, which no search finds. Gives its
+/// id; `None` where all was told.
+pub(super) fn fork(
+    transaction: &Transaction<'_>,
+    (of, named): (&str, &str),
+    told: &HashSet<Name>,
+    handles: &HashSet<String>,
+    head: &BTreeMap<String, Rows>,
+) -> Result<Option<String>, ArchiveError> {
+    let known = ids(transaction, of)?;
+    let strays: HashSet<i64> = known.iter().filter(|(name, _)| !told.contains(*name)).map(|(_, id)| *id).collect();
+    let made: Vec<String> = all_handles(transaction, of)?;
+    let made: Vec<String> = made.into_iter().filter(|handle| !handles.contains(handle)).collect();
+    if strays.is_empty() && made.is_empty() && !has_other_strays(transaction, of, head)? {
+        return Ok(None);
+    }
+    let session = free_id(transaction, named)?;
+    copy_row(transaction, of, &session)?;
+    for table in COPIED {
+        copy(transaction, table, of, &session)?;
+    }
+    let (from, to) = (session_key(transaction, of)?, session_key(transaction, &session)?);
+    let places = move_messages(transaction, (from, to), &strays, &made)?;
+    for handle in &made {
+        transaction
+            .prepare_cached("UPDATE compression SET session = ?2 WHERE handle = ?1")?
+            .execute([handle, &session])?;
+        for (table, column) in OF_COMPRESSION {
+            let query = format!("UPDATE {table} SET session = ?2 WHERE {column} = ?1");
+            transaction.prepare_cached(&query)?.execute([handle, &session])?;
+        }
+    }
+    for (id, new) in &places {
+        transaction
+            .prepare_cached("UPDATE original SET message = ?2 WHERE message = ?1 AND session = ?3")?
+            .execute(params![id, new, session])?;
+    }
+    // Their lists speak of rows by ids that are others' now.
+    transaction.execute("DELETE FROM list_before WHERE session = ?1", [&session])?;
+    Ok(Some(session))
+}
+
+/// Gives the session its messages: strays as what they are, others as copies. The new id of each.
+fn move_messages(
+    transaction: &Transaction<'_>,
+    (from, to): (i64, i64),
+    strays: &HashSet<i64>,
+    made: &[String],
+) -> Result<HashMap<i64, i64>, ArchiveError> {
+    let list = list(transaction, from, strays, made)?;
+    let mut places = HashMap::new();
+    let mut free = take_ids(transaction, list.len())?..;
+    for id in list {
+        let (new, is_stray) = (free.next().unwrap_or(i64::MAX), strays.contains(&id));
+        transaction
+            .prepare_cached(
+                "INSERT INTO message_row (id, session, generation, position, role, time, compression, recalled, body)
+                 SELECT ?2, ?3, generation, position, role, time, compression, max(recalled, ?4), body
+                 FROM message_row WHERE id = ?1",
+            )?
+            .execute(params![id, new, to, !is_stray])?;
+        transaction
+            .prepare_cached("INSERT INTO message_text (id, text) SELECT ?2, text FROM message_text WHERE id = ?1")?
+            .execute([id, new])?;
+        places.insert(id, new);
+    }
+    let gone: Vec<i64> = strays.iter().copied().collect();
+    index::forget(transaction, &gone)?;
+    for id in gone {
+        for table in ["message_row", "message_text", "origin"] {
+            transaction.prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute([id])?;
+        }
+        transaction.prepare_cached("INSERT OR IGNORE INTO stray (number) VALUES (?1)")?.execute([id])?;
+    }
+    Ok(places)
+}
+
+/// Whether something changed beside messages and compressions that must not be lost.
+fn has_other_strays(
+    connection: &Connection,
+    session: &str,
+    head: &BTreeMap<String, Rows>,
+) -> Result<bool, ArchiveError> {
+    let query = "SELECT 1 FROM held WHERE session = ?1 AND mattered > sent";
+    if !connection.prepare_cached(query)?.exists([session])? {
+        return Ok(false);
+    }
+    for table in SAID {
+        let here = Rows::read(connection, table, "session = ?1", &[&session], "session")?;
+        if head.get(table).is_none_or(|told| told.rows != here.rows) {
+            return Ok(true);
+        }
+    }
+    let here = Rows::read(connection, "session", "id = ?1", &[&session], "id")?;
+    let set = |rows: &Rows| SET.map(|name| Some(said(rows.rows.first()?.get(rows.place(name)?)?)));
+    Ok(head.get("session").is_none_or(|told| set(told) != set(&here)))
+}
+
+/// A value without what each host writes into it by itself.
+fn said(value: &Value) -> Value {
+    if value.is_null() {
+        return Value::Object(Map::new());
+    }
+    let object = value.as_str().and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    object.map_or_else(
+        || value.clone(),
+        |mut object| {
+            object.remove(MOVES);
+            Value::Object(object)
+        },
+    )
+}
+
+/// Strays, the messages of the list, and those that left it by compressions that only this host knows.
+fn list(connection: &Connection, key: i64, strays: &HashSet<i64>, made: &[String]) -> Result<Vec<i64>, ArchiveError> {
+    let mut query =
+        connection.prepare_cached("SELECT id, compression FROM message_row WHERE session = ?1 ORDER BY id")?;
+    let rows = query.query_map([key], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?)))?;
+    let rows: Vec<(i64, Option<String>)> = rows.collect::<Result<_, _>>()?;
+    let is_here = |handle: &Option<String>| handle.as_ref().is_none_or(|handle| made.contains(handle));
+    let ids = rows.into_iter().filter(|(id, handle)| strays.contains(id) || is_here(handle)).map(|(id, _)| id);
+    Ok(ids.collect())
+}
+
+fn all_handles(connection: &Connection, session: &str) -> Result<Vec<String>, ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT handle FROM compression WHERE session = ?1")?;
+    let rows = query.query_map([session], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// An id that no session has.
+fn free_id(connection: &Connection, wanted: &str) -> Result<String, ArchiveError> {
+    let mut id = wanted.to_owned();
+    let mut number = 1_u64;
+    while exists(connection, &id)? {
+        number += 1;
+        id = format!("{wanted}-{number}");
+    }
+    Ok(id)
+}
+
+/// A session's row again, by another id, as one that came out of it.
+fn copy_row(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
+    copy_with(connection, "session", ("id", to), from)?;
+    connection.execute("UPDATE session SET parent = ?2 WHERE id = ?1", [to, from])?;
+    Ok(())
+}
+
+fn copy(connection: &Connection, table: &str, from: &str, to: &str) -> Result<(), ArchiveError> {
+    copy_with(connection, table, ("session", to), from)
+}
+
+fn copy_with(connection: &Connection, table: &str, (column, to): (&str, &str), from: &str) -> Result<(), ArchiveError> {
+    let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) WHERE name <> ?2")?;
+    let columns: Vec<String> = query.query_map([table, column], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let columns = columns.join(", ");
+    let query =
+        format!("INSERT INTO {table} ({column}, {columns}) SELECT ?1, {columns} FROM {table} WHERE {column} = ?2");
+    connection.execute(&query, [to, from])?;
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! What changed in sessions since it was told to the other hosts, and who has which.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params, params_from_iter};
+
+use super::{HEAD_TABLES, MADE_TABLES};
+use crate::browse::narrow;
+use crate::outbox::HOST_BOUND;
+use crate::{Archive, ArchiveError, Reader};
+
+/// Why a session ends here that another host took.
+pub const MOVED: &str = "moved";
+
+/// A session and who has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Its id.
+    pub session: String,
+    /// Its profile.
+    pub profile: String,
+    /// Tells it from another one of its id on another host.
+    pub birth: String,
+    /// Grows by one with each host that takes it, from 1.
+    pub term: u64,
+    /// The other host that has it; none while this one has.
+    pub holder: Option<String>,
+    /// Something must not be lost that the others may not know of.
+    pub has_strays: bool,
+}
+
+/// A session that changed since it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsent {
+    /// Its id.
+    pub session: String,
+    /// The count of its changes by now.
+    pub changes: u64,
+}
+
+const HELD: &str = "SELECT held.session, session.profile, birth, term, holder, mattered > sent FROM held
+     JOIN session ON session.id = held.session";
+
+fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
+    Ok(Held {
+        session: row.get(0)?,
+        profile: row.get(1)?,
+        birth: row.get(2)?,
+        term: row.get(3)?,
+        holder: row.get(4)?,
+        has_strays: row.get(5)?,
+    })
+}
+
+impl Reader {
+    /// Who has a session; `None` where that was never noted.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn held(&self, session: &str) -> Result<Option<Held>, ArchiveError> {
+        let query = format!("{HELD} WHERE held.session = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([session], held).optional()?)
+    }
+
+    /// The open sessions of these profiles that this host has, that others know of, and that were used since then.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn held_in_use(&self, profiles: &[String], since: f64) -> Result<Vec<Held>, ArchiveError> {
+        let marks = vec!["?"; profiles.len()].join(",");
+        let query = format!(
+            "{HELD} WHERE ended_at IS NULL AND holder IS NULL AND sent > 0 AND last_active >= ?
+             AND session.profile IN ({marks})"
+        );
+        let mut query = self.connection.prepare_cached(&query)?;
+        let given = std::iter::once(&since as &dyn ToSql).chain(profiles.iter().map(|profile| profile as &dyn ToSql));
+        let rows = query.query_map(params_from_iter(given), held)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The sessions that other hosts have.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn elsewhere(&self) -> Result<Vec<Held>, ArchiveError> {
+        let query = format!("{HELD} WHERE holder IS NOT NULL");
+        let mut query = self.connection.prepare_cached(&query)?;
+        let rows = query.query_map([], held)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Sessions of these profiles that changed since they were told to the others, that first which was used last, so many at
+    /// most.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn unsent(&self, profiles: &[String], most: usize) -> Result<Vec<Unsent>, ArchiveError> {
+        let marks = vec!["?"; profiles.len()].join(",");
+        let query = format!(
+            "SELECT held.session, changes FROM held JOIN session ON session.id = held.session
+             WHERE changes > sent AND holder IS NULL AND session.profile IN ({marks}) AND NOT {HOST_BOUND}
+             ORDER BY last_active DESC, held.session LIMIT {}",
+            narrow(most)
+        );
+        let mut query = self.connection.prepare_cached(&query)?;
+        let unsent = |row: &Row<'_>| Ok(Unsent { session: row.get(0)?, changes: row.get(1)? });
+        let rows = query.query_map(params_from_iter(profiles), unsent)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The profiles of which any session is told.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn told_profiles(&self) -> Result<Vec<String>, ArchiveError> {
+        let query = "SELECT DISTINCT session.profile FROM held JOIN session ON session.id = held.session
+                     WHERE holder IS NULL AND sent > 0";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Messages of this archive that have other ids now, and are to be removed there by those that they had.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn strays(&self) -> Result<Vec<u64>, ArchiveError> {
+        let mut query = self.connection.prepare_cached("SELECT number FROM stray ORDER BY number LIMIT 10000")?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How many sessions of these profiles changed since they were told to the others.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn count_unsent(&self, profiles: &[String]) -> Result<u64, ArchiveError> {
+        let marks = vec!["?"; profiles.len()].join(",");
+        let query = format!(
+            "SELECT count(*) FROM held JOIN session ON session.id = held.session
+             WHERE changes > sent AND holder IS NULL AND session.profile IN ({marks}) AND NOT {HOST_BOUND}"
+        );
+        let mut query = self.connection.prepare_cached(&query)?;
+        Ok(query.query_row(params_from_iter(profiles), |row| row.get(0))?)
+    }
+}
+
+impl Archive {
+    /// Notes from now on which sessions change. Those that are there count as changed when it was not noted before.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn begin_handing(&mut self) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let query = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'held_session_INSERT'";
+        if !transaction.prepare(query)?.exists([])? {
+            transaction.execute_batch(&triggers())?;
+            count_all(&transaction)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// The sessions that were told and that are not among these, by birth and term, are to be told again: the others don't
+    /// know of them, or not any more.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn tell_again(&mut self, known: &HashSet<(String, u64)>) -> Result<(), ArchiveError> {
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let told: Vec<(String, String, u64)> = {
+            let query = "SELECT session, birth, term FROM held WHERE holder IS NULL AND sent > 0";
+            let mut query = transaction.prepare_cached(query)?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for (session, ..) in told.into_iter().filter(|(_, birth, term)| !known.contains(&(birth.clone(), *term))) {
+            let query = "UPDATE held SET changes = changes + 1, mattered = changes + 1 WHERE session = ?1";
+            transaction.prepare_cached(query)?.execute([session])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// The sessions of a profile are not told any more; should they be again, all of them are.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn untell(&self, profile: &str) -> Result<(), ArchiveError> {
+        let query = "UPDATE held SET sent = 0, mattered = changes WHERE holder IS NULL AND sent > 0
+                     AND session IN (SELECT id FROM session WHERE profile = ?1)";
+        self.connection().execute(query, [profile])?;
+        Ok(())
+    }
+
+    /// Messages that have other ids now were removed there.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn forget_strays(&self, numbers: &[u64]) -> Result<(), ArchiveError> {
+        let transaction = self.connection().unchecked_transaction()?;
+        for number in numbers {
+            transaction.prepare_cached("DELETE FROM stray WHERE number = ?1")?.execute([number])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Notes that a session was told as it was at a count of its changes, unless another host took it meanwhile.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn note_told(&self, unsent: &Unsent) -> Result<(), ArchiveError> {
+        let query = "UPDATE held SET sent = max(sent, ?2) WHERE session = ?1 AND holder IS NULL";
+        self.connection().prepare_cached(query)?.execute(params![unsent.session, unsent.changes])?;
+        Ok(())
+    }
+
+    /// Notes that messages of this archive up to an id may be brought with secrets masked.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn note_masked(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
+        self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'masked'", through)
+    }
+
+    /// Notes that another host has a session, which ends here with that, or, with none, that this one has it again; a later
+    /// term counts.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn note_holder(&self, session: &str, holder: Option<&str>, term: u64, now: f64) -> Result<(), ArchiveError> {
+        let query = "UPDATE held SET holder = ?2, term = max(term, ?3) WHERE session = ?1 AND term <= ?3";
+        let changed = self.connection().prepare_cached(query)?.execute(params![session, holder, term])?;
+        if changed > 0 && holder.is_some() {
+            self.close_session(session, MOVED, now)?;
+        }
+        Ok(())
+    }
+}
+
+fn count_all(connection: &Connection) -> Result<(), ArchiveError> {
+    connection.execute(
+        "INSERT INTO held (session, birth, term, holder, changes, mattered, sent)
+         SELECT id, lower(hex(randomblob(8))), 1, NULL, 1, 1, 0 FROM session WHERE true
+         ON CONFLICT (session) DO UPDATE SET changes = changes + 1, mattered = changes + 1",
+        [],
+    )?;
+    Ok(())
+}
+
+/// Changes of a session that must not be lost: of what somebody said of it, or had frozen for it.
+const SET: &str = "UPDATE OF settings, title, sha256";
+
+/// What notes each change. That a session was used, and the figures of its engine, are not worth a fork; and messages
+/// change their places only with a compression.
+fn triggers() -> String {
+    let head = HEAD_TABLES.iter().map(|(table, column)| match *table {
+        "recall_call" => (*table, by_key("session")),
+        table => (table, format!("ROW.{column}")),
+    });
+    let made = MADE_TABLES.iter().map(|(table, _)| (*table, "ROW.session".to_owned()));
+    let tables = head.chain(made).chain([("message_row", by_key("session"))]);
+    let each =
+        tables.flat_map(|(table, session)| ["INSERT", "UPDATE", "DELETE"].map(|event| (table, session.clone(), event)));
+    each.filter(|(table, _, event)| (*table, *event) != ("message_row", "UPDATE"))
+        .map(|(table, session, event)| trigger(table, &session, event))
+        .chain([trigger("session", "ROW.id", SET)])
+        .collect()
+}
+
+fn by_key(column: &str) -> String {
+    format!("(SELECT id FROM session_key WHERE key = ROW.{column})")
+}
+
+fn trigger(table: &str, session: &str, event: &str) -> String {
+    let session = session.replace("ROW", if event == "DELETE" { "OLD" } else { "NEW" });
+    let is_worth = !matches!((table, event), ("session", "UPDATE") | ("engine" | "recall_call", _));
+    let name = event.replace([' ', ','], "_");
+    let mattered = if is_worth { "changes + 1" } else { "mattered" };
+    // What is removed is gone before its session is, and has nobody to be told of.
+    format!(
+        "CREATE TRIGGER held_{table}_{name} AFTER {event} ON {table} BEGIN
+             INSERT INTO held (session, birth, term, holder, changes, mattered, sent)
+             SELECT {session}, lower(hex(randomblob(8))), 1, NULL, 1, {}, 0 WHERE {session} IS NOT NULL
+             ON CONFLICT (session) DO UPDATE SET changes = changes + 1, mattered = {mattered};
+         END;",
+        u8::from(is_worth)
+    )
+}

@@ -1,0 +1,360 @@
+//! Taking a session that another host had.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fork::fork;
+use super::give::{exists, ids, renumbered};
+use super::marks::MOVED;
+use super::rows::Rows;
+use super::{COUNT, HANDLES, HEAD, HEAD_TABLES, MADE, MADE_TABLES, MESSAGES, MOVES, Name, OLDEST, ROWS};
+use crate::transcript::{session_key, take_ids};
+use crate::{Archive, ArchiveError, schema};
+
+/// A session that is to be taken as another host told it.
+#[derive(Debug, Clone, Copy)]
+pub struct Taking<'a> {
+    /// Its id.
+    pub session: &'a str,
+    /// Its profile.
+    pub profile: &'a str,
+    /// Tells it from another one of its id.
+    pub birth: &'a str,
+    /// The term of the host that has it from now on.
+    pub term: u64,
+    /// That host, if it is not this one: then only a copy is kept here.
+    pub holder: Option<&'a str>,
+    /// The version of the tables of the archive that it was told from.
+    pub version: u32,
+    /// Its parts, by their names.
+    pub parts: &'a BTreeMap<String, String>,
+    /// The texts of its messages, as JSON, as far as they are not here.
+    pub texts: &'a HashMap<Name, String>,
+    /// What a session is called with what was said here and the other host does not know.
+    pub fork: &'a str,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Took {
+    /// Messages that were not here.
+    pub new: usize,
+    /// The session with what the other host does not know of; none where it knew all.
+    pub fork: Option<String>,
+}
+
+/// A message as it is told.
+struct Told {
+    name: Name,
+    generation: i64,
+    position: i64,
+    role: String,
+    time: f64,
+    compression: Option<String>,
+    recalled: i64,
+    bytes: u64,
+}
+
+/// A session as it was told, read.
+struct Session {
+    head: BTreeMap<String, Rows>,
+    /// The compressions, the oldest first.
+    made: Vec<BTreeMap<String, Rows>>,
+    messages: Vec<Told>,
+}
+
+impl Archive {
+    /// Takes a session, whole or nothing of it. What is here of it becomes as it was told; what was said here and is not among
+    /// that goes to a session of its own.
+    ///
+    /// # Errors
+    /// Parts of a version that is not known, that are no session's, or of which one is missing; a message without its text; a
+    /// session that this host has, or that a later term was seen of; a failure of the database.
+    pub fn take_session(&mut self, taking: &Taking<'_>) -> Result<Took, ArchiveError> {
+        self.take(taking, true)
+    }
+
+    /// Whether a session can be taken: does it, and takes it back.
+    ///
+    /// # Errors
+    /// As [`Self::take_session`].
+    pub fn try_session(&mut self, taking: &Taking<'_>) -> Result<(), ArchiveError> {
+        self.take(taking, false).map(drop)
+    }
+
+    fn take(&mut self, taking: &Taking<'_>, is_kept: bool) -> Result<Took, ArchiveError> {
+        let misfit = |words: String| ArchiveError::Misfit { session: taking.session.to_owned(), words };
+        if !(OLDEST..=schema::known()).contains(&taking.version) {
+            let words = "it was told by another version of herma; bring the older one up to date";
+            return Err(misfit(format!("{words} (tables of version {})", taking.version)));
+        }
+        let told = Session::read(taking.parts).map_err(|words| misfit(words.to_owned()))?;
+        let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.pragma_update(None, "defer_foreign_keys", "ON")?;
+        for (table, _) in HEAD_TABLES.iter().chain(&MADE_TABLES) {
+            for rows in std::iter::once(&told.head).chain(&told.made).filter_map(|tables| tables.get(*table)) {
+                if let Some(column) = rows.unknown(&transaction, table)? {
+                    return Err(misfit(format!("its {table} has a column {column:?} that is not known")));
+                }
+            }
+        }
+        check_term(&transaction, taking)?;
+        let fork = match exists(&transaction, taking.session)? {
+            true => {
+                let names = told.messages.iter().map(|told| told.name).collect();
+                fork(&transaction, (taking.session, taking.fork), &names, &told.handles(), &told.head)?
+            }
+            false => None,
+        };
+        let new = replace(&transaction, taking, &told)?;
+        if is_kept {
+            transaction.commit()?;
+        }
+        Ok(Took { new, fork })
+    }
+}
+
+/// The names of the messages in some parts, and the bytes of each; `None` where these are no session's.
+#[must_use]
+pub fn names_in(parts: &BTreeMap<String, String>) -> Option<Vec<(Name, u64)>> {
+    Some(messages(parts)?.into_iter().map(|told| (told.name, told.bytes)).collect())
+}
+
+/// What this host has must not be replaced by what another one had before.
+fn check_term(connection: &Connection, taking: &Taking<'_>) -> Result<(), ArchiveError> {
+    let query = "SELECT term, holder IS NULL FROM held WHERE session = ?1 AND birth = ?2";
+    let known = connection
+        .prepare_cached(query)?
+        .query_row([taking.session, taking.birth], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, bool>(1)?)));
+    match known.optional()? {
+        Some((term, is_here)) if term > taking.term || (term == taking.term && is_here && taking.holder.is_some()) => {
+            let words = "this host has a later state of it".to_owned();
+            Err(ArchiveError::Misfit { session: taking.session.to_owned(), words })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Session {
+    /// What the parts say; or why they are no session's.
+    fn read(parts: &BTreeMap<String, String>) -> Result<Self, &'static str> {
+        let head_part = parts.get(HEAD).ok_or("its head is missing")?;
+        let value: Value = serde_json::from_str(head_part).map_err(|_| "its head can't be read")?;
+        let head = tables(&value).ok_or("its head can't be read")?;
+        let row = head.get("session").filter(|rows| rows.rows.len() == 1 && rows.place("id").is_none());
+        if row.is_none() || HEAD_TABLES.iter().any(|(table, _)| !head.contains_key(*table)) {
+            return Err("its head is not whole");
+        }
+        let made = parts.iter().filter_map(|(name, text)| Some((name.strip_prefix(MADE)?, text)));
+        let (mut handles, mut read) = (Vec::new(), Vec::new());
+        for (handle, text) in made {
+            let value: Value = serde_json::from_str(text).map_err(|_| "a compression can't be read")?;
+            let tables = tables(&value).ok_or("a compression can't be read")?;
+            let rows = tables
+                .get("compression")
+                .filter(|rows| rows.rows.len() == 1 && text_in(rows, "handle") == Some(handle));
+            rows.ok_or("a compression is not whole")?;
+            handles.push(handle);
+            read.push(tables);
+        }
+        let messages = messages(parts).ok_or("its messages can't be read")?;
+        let count = messages.len();
+        let wanted = value.get(HANDLES).and_then(Value::as_array).ok_or("its head is not whole")?;
+        let is_whole = wanted.iter().map(Value::as_str).eq(handles.iter().copied().map(Some))
+            && value.get(COUNT).and_then(Value::as_u64) == u64::try_from(count).ok()
+            && parts.len() == 1 + handles.len() + count.div_ceil(ROWS);
+        if !is_whole {
+            return Err("a part of it is missing");
+        }
+        read.sort_by_key(generation);
+        Ok(Self { head, made: read, messages })
+    }
+
+    fn handles(&self) -> HashSet<String> {
+        let rows = self.made.iter().filter_map(|tables| tables.get("compression"));
+        rows.filter_map(|rows| text_in(rows, "handle").map(str::to_owned)).collect()
+    }
+}
+
+/// Puts what was told in the place of what is here.
+fn replace(transaction: &Transaction<'_>, taking: &Taking<'_>, told: &Session) -> Result<usize, ArchiveError> {
+    let Taking { session, .. } = *taking;
+    let known = ids(transaction, session)?;
+    if let Some(rows) = told.head.get("session") {
+        match exists(transaction, session)? {
+            true => rows.update(transaction, "session", ("id", &session))?,
+            false => rows.insert(transaction, "session", ("id", &session))?,
+        }
+    }
+    transaction.execute("UPDATE session SET profile = ?2 WHERE id = ?1", [session, taking.profile])?;
+    let key = session_key(transaction, session)?;
+    transaction.execute("DELETE FROM recall_call WHERE session = ?1", [key])?;
+    // Out of the way of those that come.
+    transaction.execute("UPDATE message_row SET compression = NULL, position = -id WHERE session = ?1", [key])?;
+    for (table, _) in HEAD_TABLES.iter().chain(MADE_TABLES.iter().rev()) {
+        if !matches!(*table, "session" | "recall_call") {
+            transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
+        }
+    }
+    for (table, rows) in told.head.iter().filter(|(table, _)| *table != "session") {
+        match table.as_str() {
+            "recall_call" => rows.insert(transaction, table, ("session", &key))?,
+            _ => rows.insert(transaction, table, ("session", &session))?,
+        }
+    }
+    let places: Vec<i64> = place_messages(transaction, taking, key, &known, &told.messages)?;
+    for (table, _) in MADE_TABLES {
+        for rows in told.made.iter().filter_map(|tables| tables.get(table)) {
+            with_ids(rows.clone(), &places).insert(transaction, table, ("session", &session))?;
+        }
+    }
+    note_held(transaction, taking)?;
+    Ok(told.messages.iter().filter(|told| !known.contains_key(&told.name)).count())
+}
+
+/// Who has it from now on. This host gives other names than those before it; where another one has it, it has ended here.
+fn note_held(transaction: &Transaction<'_>, taking: &Taking<'_>) -> Result<(), ArchiveError> {
+    let Taking { session, birth, term, holder, .. } = *taking;
+    match holder {
+        Some(_) => {
+            let query = "UPDATE session SET end_reason = ?2, ended_at = coalesce(last_active, started_at)
+                         WHERE id = ?1 AND ended_at IS NULL";
+            transaction.execute(query, [session, MOVED])?;
+        }
+        None => {
+            let query = format!(
+                "UPDATE session SET settings = json_set(
+                     CASE WHEN json_valid(settings) THEN settings ELSE '{{}}' END, '$.{MOVES}', ?2) WHERE id = ?1"
+            );
+            transaction.execute(&query, params![session, term])?;
+        }
+    }
+    transaction.execute(
+        "INSERT INTO held (session, birth, term, holder, changes, mattered, sent) VALUES (?1, ?2, ?3, ?4, 1, 1, 1)
+         ON CONFLICT (session) DO UPDATE SET birth = excluded.birth, term = excluded.term, holder = excluded.holder,
+             mattered = changes, sent = changes",
+        params![session, birth, term, holder],
+    )?;
+    Ok(())
+}
+
+/// Keeps the messages that are new here, and puts all in their places; their ids, in the order of the messages.
+fn place_messages(
+    transaction: &Transaction<'_>,
+    taking: &Taking<'_>,
+    key: i64,
+    known: &HashMap<Name, i64>,
+    told: &[Told],
+) -> Result<Vec<i64>, ArchiveError> {
+    let new = told.iter().filter(|told| !known.contains_key(&told.name)).count();
+    let mut free = take_ids(transaction, new)?..;
+    let mut place = transaction.prepare(
+        "INSERT INTO message_row (id, session, generation, position, role, time, compression, recalled, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '')
+         ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, position = excluded.position,
+             compression = excluded.compression, recalled = excluded.recalled",
+    )?;
+    let mut keep = transaction.prepare("INSERT INTO message_text (id, text) VALUES (?1, ?2)")?;
+    let mut name = transaction.prepare("INSERT INTO origin (id, archive, number) VALUES (?1, ?2, ?3)")?;
+    let mut came = transaction.prepare(
+        "INSERT INTO came (session, archive, through) VALUES (?1, ?2, ?3)
+         ON CONFLICT (session, archive) DO UPDATE SET through = max(through, excluded.through)",
+    )?;
+    let mut ids = Vec::with_capacity(told.len());
+    for one in told {
+        let id = match known.get(&one.name) {
+            Some(id) => *id,
+            None => {
+                let text = text_of(taking, one)?;
+                let id = free.next().unwrap_or(i64::MAX);
+                keep.execute(params![id, text])?;
+                // Also one of this archive that is gone from it: it has another id here, and is not brought again.
+                name.execute(params![id, one.name.0, one.name.1])?;
+                came.execute(params![taking.session, one.name.0, one.name.1])?;
+                id
+            }
+        };
+        let Told { generation, position, role, time, compression, recalled, .. } = one;
+        place.execute(params![id, key, generation, position, role, time, compression, recalled])?;
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+/// The text of a message that is not here.
+fn text_of<'a>(taking: &Taking<'a>, told: &Told) -> Result<&'a str, ArchiveError> {
+    let is_it =
+        |text: &&String| u64::try_from(text.len()) == Ok(told.bytes) && serde_json::from_str::<&RawValue>(text).is_ok();
+    taking.texts.get(&told.name).filter(is_it).map(String::as_str).ok_or_else(|| ArchiveError::Misfit {
+        session: taking.session.to_owned(),
+        words: format!(
+            "message msg_{:08x}-{} of it is not in the database as it was said; it can only go on on the host that has it",
+            told.name.0, told.name.1
+        ),
+    })
+}
+
+/// Rows of messages by their ids in the place of their numbers.
+fn with_ids(mut rows: Rows, ids: &[i64]) -> Rows {
+    let id = |number: i64| usize::try_from(number).ok().and_then(|at| ids.get(at)).copied();
+    if let Some(message) = rows.place("message") {
+        for row in &mut rows.rows {
+            row[message] = row[message].as_i64().and_then(id).map_or(Value::Null, Value::from);
+        }
+    }
+    if let Some(pieces) = rows.place("pieces") {
+        rows.rows.retain_mut(|row| match row[pieces].as_str().and_then(|text| renumbered(text, id)) {
+            Some(text) => {
+                row[pieces] = text.into();
+                true
+            }
+            None => false,
+        });
+    }
+    rows
+}
+
+/// The rows of each table in a part.
+fn tables(part: &Value) -> Option<BTreeMap<String, Rows>> {
+    let known = |name: &str| HEAD_TABLES.iter().chain(&MADE_TABLES).any(|(table, _)| *table == name);
+    let tables = part.as_object()?.iter().filter(|(table, _)| known(table));
+    tables.map(|(table, rows)| Some((table.clone(), Rows::parse(rows)?))).collect()
+}
+
+fn text_in<'a>(rows: &'a Rows, column: &str) -> Option<&'a str> {
+    rows.rows.first()?.get(rows.place(column)?)?.as_str()
+}
+
+/// The generation of a compression's part.
+fn generation(made: &BTreeMap<String, Rows>) -> i64 {
+    let read = |rows: &Rows| rows.rows.first()?.get(rows.place("generation")?)?.as_i64();
+    made.get("compression").and_then(read).unwrap_or(0)
+}
+
+fn messages(parts: &BTreeMap<String, String>) -> Option<Vec<Told>> {
+    let mut told = Vec::new();
+    let mut at = 0;
+    while let Some(part) = parts.get(&format!("{MESSAGES}{at}")) {
+        let rows: Vec<Value> = serde_json::from_str(part).ok()?;
+        for row in &rows {
+            told.push(Told {
+                name: (u32::try_from(row.get(0)?.as_u64()?).ok()?, row.get(1)?.as_u64()?),
+                generation: row.get(2)?.as_i64()?,
+                position: row.get(3)?.as_i64()?,
+                role: row.get(4)?.as_str()?.to_owned(),
+                time: row.get(5)?.as_f64()?,
+                compression: match row.get(6)? {
+                    Value::Null => None,
+                    handle => Some(handle.as_str()?.to_owned()),
+                },
+                recalled: row.get(7)?.as_i64()?,
+                bytes: row.get(8)?.as_u64()?,
+            });
+        }
+        at += 1;
+    }
+    Some(told)
+}

@@ -1,0 +1,333 @@
+//! Sessions that hosts hand to each other: each is told by the host that has it, and taken by another one when that has let
+//! it go, or was not heard of for [`LEASE`].
+
+mod statements;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use herma_archive::handover::{Held, Name, Parts};
+use sha2::{Digest, Sha256};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::database::Database;
+use crate::error::SharedError;
+use crate::stores::{signed, unsigned};
+
+/// How long a session stays with its host after that was heard of.
+pub const LEASE: Duration = Duration::from_mins(1);
+
+/// Parts that are read at one time.
+const PARTS: usize = 16;
+
+/// Texts that are read at one time, and bytes of them.
+const TEXTS: usize = 1_000;
+const BYTES: u64 = 4 << 20;
+
+/// A session as the database has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedSession {
+    /// The profile.
+    pub profile: String,
+    /// Its id.
+    pub session: String,
+    /// Tells it from another one of its id.
+    pub birth: String,
+    /// The host that has it.
+    pub host: String,
+    /// The archive of that host.
+    pub archive: u32,
+    /// How many hosts had it so far, one after the other.
+    pub term: u64,
+    /// Seconds until it may be taken; 0 when it may be.
+    pub lease_s: f64,
+    /// The version of the tables of the archive that it was told from.
+    pub version: u32,
+}
+
+impl Database {
+    /// Tells the others of a session that an archive of this host has: only what changed is sent. False where another host took
+    /// it, and nothing was changed.
+    ///
+    /// # Errors
+    /// What the database says. It may have been done then, and can be done again.
+    pub async fn tell_session(&self, archive: u32, parts: &Parts) -> Result<bool, SharedError> {
+        let Held { session, profile, birth, term, .. } = &parts.held;
+        let Self { space, .. } = self;
+        let known = self.ask(statements::KNOWN, &[&space.name, profile, session, birth]).await?;
+        let known: HashMap<String, Vec<u8>> = known.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let names: Vec<&str> = parts.parts.keys().map(String::as_str).collect();
+        let with_sums = parts.parts.iter().map(|(name, body)| (name.as_str(), sum(body), body.as_str()));
+        let changed: Vec<_> = with_sums.filter(|(name, sum, _)| known.get(*name) != Some(sum)).collect();
+        let changed_names: Vec<&str> = changed.iter().map(|(name, ..)| *name).collect();
+        let sums: Vec<&[u8]> = changed.iter().map(|(_, sum, _)| sum.as_slice()).collect();
+        let bodies: Vec<&str> = changed.iter().map(|(.., body)| *body).collect();
+        let archives: Vec<i64> = parts.archives.iter().map(|archive| i64::from(*archive)).collect();
+        let lease = if parts.is_open { LEASE.as_secs_f64() } else { 0.0 };
+        let (archive, term, version) = (i64::from(archive), signed(*term), version(parts.version));
+        let said: [&(dyn ToSql + Sync); 14] = [
+            &space.name,
+            profile,
+            session,
+            birth,
+            &space.host,
+            &archive,
+            &term,
+            &lease,
+            &archives,
+            &version,
+            &names,
+            &changed_names,
+            &sums,
+            &bodies,
+        ];
+        let taken = self.take().await?;
+        let work = async {
+            let client = &taken.connection().client;
+            client.query_one(statements::TELL, &said).await.map_err(|error| SharedError::of_change(&error))
+        };
+        let row = self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(row.get::<_, i64>(0) > 0)
+    }
+
+    /// The sessions of an id, that first which was heard of last.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn sessions_of(&self, profile: &str, session: &str) -> Result<Vec<SharedSession>, SharedError> {
+        let rows = self.ask(statements::OF_ID, &[&self.space.name, &profile, &session]).await?;
+        rows.iter().map(shared).collect()
+    }
+
+    /// The parts of a session, as its host told it last.
+    ///
+    /// # Errors
+    /// What the database says; a part that was changed on its way.
+    pub async fn session_parts(&self, of: &SharedSession) -> Result<BTreeMap<String, String>, SharedError> {
+        let SharedSession { profile, session, birth, .. } = of;
+        let space = &self.space.name;
+        let known = self.ask(statements::KNOWN, &[space, profile, session, birth]).await?;
+        let names: Vec<String> = known.iter().map(|row| row.get(0)).collect();
+        let mut parts = BTreeMap::new();
+        for some in names.chunks(PARTS) {
+            let rows = self.ask(statements::PARTS, &[space, profile, session, birth, &some]).await?;
+            for row in rows {
+                let (name, known, body): (String, Vec<u8>, String) = (row.get(0), row.get(1), row.get(2));
+                if sum(&body) != known {
+                    let words = format!("part {name:?} of session {session:?} is not what its host told");
+                    return Err(SharedError::Refused(words));
+                }
+                parts.insert(name, body);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Texts of a session's messages, by their names; those that are not there are left out. Each name comes with the bytes of the
+    /// text.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn session_texts(
+        &self,
+        of: &SharedSession,
+        wanted: &[(Name, u64)],
+    ) -> Result<HashMap<Name, String>, SharedError> {
+        let SharedSession { profile, session, .. } = of;
+        let space = &self.space.name;
+        let mut texts = HashMap::new();
+        for some in portions(wanted) {
+            let archives: Vec<i64> = some.iter().map(|((archive, _), _)| i64::from(*archive)).collect();
+            let numbers: Vec<i64> = some.iter().map(|((_, number), _)| signed(*number)).collect();
+            let rows = self.ask(statements::TEXTS, &[space, profile, session, &archives, &numbers]).await?;
+            for row in rows {
+                texts.insert((archive(row.get(0))?, unsigned(row.get(1))), row.get(2));
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Takes a session for an archive of this host, if it still has these parts; `None` where it hasn't, and where another host
+    /// has it by now, or has it still.
+    ///
+    /// # Errors
+    /// What the database says. It may have been done then, and can be done again.
+    pub async fn take_session(
+        &self,
+        archive: u32,
+        of: &SharedSession,
+        parts: &BTreeMap<String, String>,
+    ) -> Result<Option<SharedSession>, SharedError> {
+        let mut taken = self.take().await?;
+        let work = async {
+            let client = &mut taken.connection_mut().client;
+            let refused = |error: tokio_postgres::Error| SharedError::of_change(&error);
+            let transaction = client.transaction().await.map_err(refused)?;
+            let (archive, term, lease) = (i64::from(archive), signed(of.term), LEASE.as_secs_f64());
+            let (space, host) = (&self.space.name, &self.space.host);
+            let SharedSession { profile, session, birth, .. } = of;
+            let said: [&(dyn ToSql + Sync); 8] = [space, profile, session, birth, host, &archive, &term, &lease];
+            let Some(row) = transaction.query_opt(statements::TAKE, &said).await.map_err(refused)? else {
+                return Ok(None);
+            };
+            let known =
+                transaction.query(statements::KNOWN, &[space, profile, session, birth]).await.map_err(refused)?;
+            let known: BTreeMap<String, Vec<u8>> = known.iter().map(|row| (row.get(0), row.get(1))).collect();
+            if !known
+                .iter()
+                .map(|(name, sum)| (name, sum.clone()))
+                .eq(parts.iter().map(|(name, body)| (name, sum(body))))
+            {
+                return Ok(None);
+            }
+            let session = shared(&row)?;
+            transaction.commit().await.map_err(refused)?;
+            Ok(Some(session))
+        };
+        let session = self.in_time(work, SharedError::Unsettled).await?;
+        taken.give_back();
+        Ok(session)
+    }
+
+    /// The sessions that an archive of this host has there, by birth and term.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn own_sessions(&self, archive: u32) -> Result<HashSet<(String, u64)>, SharedError> {
+        let archive = i64::from(archive);
+        let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &archive];
+        let rows = self.ask(statements::OWN, &said).await?;
+        Ok(rows.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect())
+    }
+
+    /// Keeps sessions with an archive of this host for so long, but for those that other hosts took: [`LEASE`], or no longer.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn renew_sessions(&self, archive: u32, held: &[Held], lease: Duration) -> Result<(), SharedError> {
+        let wanted = Wanted::of(held);
+        let (archive, lease) = (i64::from(archive), lease.as_secs_f64());
+        let Self { space, .. } = self;
+        let said: [&(dyn ToSql + Sync); 8] = [
+            &space.name,
+            &wanted.profiles,
+            &wanted.sessions,
+            &wanted.births,
+            &wanted.terms,
+            &space.host,
+            &archive,
+            &lease,
+        ];
+        self.change(statements::RENEW, &said).await.map(drop)
+    }
+
+    /// Those of some sessions that other hosts took from an archive of this host.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn lost_sessions(&self, archive: u32, held: &[Held]) -> Result<Vec<SharedSession>, SharedError> {
+        let wanted = Wanted::of(held);
+        let archive = i64::from(archive);
+        let Self { space, .. } = self;
+        let said: [&(dyn ToSql + Sync); 7] =
+            [&space.name, &wanted.profiles, &wanted.sessions, &wanted.births, &wanted.terms, &space.host, &archive];
+        self.ask(statements::LOST, &said).await?.iter().map(shared).collect()
+    }
+
+    /// Forgets a session that an archive of this host had in a term and removed, with what other hosts brought of it before it
+    /// came.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn forget_session(&self, archive: u32, session: &str, birth: &str, term: u64) -> Result<(), SharedError> {
+        let (archive, term) = (i64::from(archive), signed(term));
+        let said: [&(dyn ToSql + Sync); 6] = [&self.space.name, &self.space.host, &archive, &session, &birth, &term];
+        self.change(statements::FORGET, &said).await.map(drop)
+    }
+
+    /// Forgets the sessions of a profile that an archive of this host has: they stay there from now on.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn forget_sessions(&self, archive: u32, profile: &str) -> Result<(), SharedError> {
+        let archive = i64::from(archive);
+        let said: [&(dyn ToSql + Sync); 4] = [&self.space.name, &self.space.host, &archive, &profile];
+        self.change(statements::FORGET_ALL, &said).await.map(drop)
+    }
+}
+
+/// Sessions, column by column.
+struct Wanted<'a> {
+    profiles: Vec<&'a str>,
+    sessions: Vec<&'a str>,
+    births: Vec<&'a str>,
+    terms: Vec<i64>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(held: &'a [Held]) -> Self {
+        Self {
+            profiles: held.iter().map(|held| held.profile.as_str()).collect(),
+            sessions: held.iter().map(|held| held.session.as_str()).collect(),
+            births: held.iter().map(|held| held.birth.as_str()).collect(),
+            terms: held.iter().map(|held| signed(held.term)).collect(),
+        }
+    }
+}
+
+/// Names of texts that are asked for at one time.
+fn portions(wanted: &[(Name, u64)]) -> Vec<&[(Name, u64)]> {
+    let (mut portions, mut rest) = (Vec::new(), wanted);
+    while !rest.is_empty() {
+        let mut bytes = 0_u64;
+        let count = rest.iter().take(TEXTS).take_while(|(_, more)| {
+            bytes = bytes.saturating_add(*more);
+            bytes <= BYTES
+        });
+        let (some, more) = rest.split_at(count.count().max(1));
+        portions.push(some);
+        rest = more;
+    }
+    portions
+}
+
+fn shared(row: &Row) -> Result<SharedSession, SharedError> {
+    Ok(SharedSession {
+        profile: row.get(0),
+        session: row.get(1),
+        birth: row.get(2),
+        host: row.get(3),
+        archive: archive(row.get(4))?,
+        term: unsigned(row.get(5)),
+        lease_s: row.get(6),
+        version: u32::try_from(row.get::<_, i32>(7)).unwrap_or_default(),
+    })
+}
+
+fn archive(number: i64) -> Result<u32, SharedError> {
+    u32::try_from(number).map_err(|_| SharedError::Refused(format!("an archive has the number {number}")))
+}
+
+fn version(version: u32) -> i32 {
+    i32::try_from(version).unwrap_or(i32::MAX)
+}
+
+fn sum(body: &str) -> Vec<u8> {
+    Sha256::digest(body).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_asked_for_in_portions_and_each_once() {
+        let wanted: Vec<(Name, u64)> =
+            (0..2_500).map(|at| ((1, at), 10)).chain([((2, 1), BYTES * 2), ((2, 2), 1)]).collect();
+        let counts: Vec<usize> = portions(&wanted).iter().map(|some| some.len()).collect();
+        assert_eq!(counts, [1_000, 1_000, 500, 1, 1]);
+        assert_eq!(portions(&[]), Vec::<&[(Name, u64)]>::new());
+    }
+}

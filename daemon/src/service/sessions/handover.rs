@@ -1,0 +1,387 @@
+//! Sessions that go from one host to another: this one takes one up that another host had, and leaves one that another took.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use herma_archive::handover::Held;
+use herma_shared::sessions::{LEASE, SharedSession};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::SessionService;
+use crate::data::clock::unix_now;
+use crate::data::error::{Error, Outcome};
+use crate::owners::archive::{Arriving, KeptSession};
+use crate::owners::sharing::ToldSession;
+use crate::service::session::Session;
+
+/// Seconds after which a session that is open and not used may be taken by another host.
+const IDLE_S: u64 = 3_600;
+
+/// How often sessions that are in use are kept with this host for another [`LEASE`].
+const RENEW: Duration = Duration::from_secs(20);
+
+/// How often a session is read anew that changed while it was being taken.
+const TRIES: usize = 3;
+
+/// How long is waited before a session is tried again that could not be left.
+const AGAIN: Duration = Duration::from_mins(1);
+
+/// How long sessions are left before those in use are looked at again.
+const TURN: Duration = Duration::from_secs(5);
+
+/// Most sessions that one went on for and that come with it.
+const ANCESTORS: usize = 64;
+
+/// Longest id of a session, in chars, and what is left for the mark of one that parted.
+const ID_CHARS: usize = 1024;
+const MARK_CHARS: usize = 128;
+
+/// What a session is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// To be opened: it may come from another host.
+    Open,
+    /// To be used where it is.
+    Use,
+}
+
+/// Whose turn it is to look whether a session is here, for one session after the other.
+#[derive(Debug)]
+pub(crate) struct Turns([Mutex<()>; 64]);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Turns {
+    pub(super) async fn of(&self, session: &str) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        session.hash(&mut hasher);
+        let count = self.0.len() as u64;
+        let at = usize::try_from(hasher.finish() % count).unwrap_or_default();
+        // There is always one: the remainder is smaller than their number.
+        self.0.get(at).unwrap_or(&self.0[0]).lock().await
+    }
+}
+
+impl SessionService {
+    /// Makes sure that this host goes on with a session that it has, whose turn it is. Gives it, and the host that it came from
+    /// where another one had it meanwhile. One that can't be asked about is used as it is.
+    pub(super) async fn claim(&self, kept: KeptSession, wants: Wants) -> Outcome<(KeptSession, Option<String>)> {
+        let (id, profile) = (&kept.0.id, &kept.0.profile);
+        if !self.sharing.hands_over(profile) {
+            return Ok((kept, None));
+        }
+        let Some(held) = self.archive.held(id.clone()).await? else { return Ok((kept, None)) };
+        let there = match (self.sharing.sessions_of(profile, id).await, &held.holder) {
+            (Ok(there), _) => there.into_iter().find(|there| there.birth == held.birth),
+            (Err(_), None) => return Ok((kept, None)),
+            (Err(error), Some(host)) => {
+                return Err(Error::Unavailable(format!("{}, which can't be asked: {error}", on(id, host))));
+            }
+        };
+        let identity = self.archive.shipped().await?.identity;
+        match (there, &held.holder) {
+            (Some(there), _) if there.term > held.term && self.sharing.is_own(identity, &there) => {
+                self.take_up(there).await.map(|kept| (kept, None))
+            }
+            (Some(there), _) if !self.sharing.is_own(identity, &there) && there.term >= held.term => {
+                if wants == Wants::Open {
+                    let host = there.host.clone();
+                    return self.take_up(there).await.map(|kept| (kept, Some(host)));
+                }
+                self.archive.note_holder(id.clone(), Some(there.host.clone()), there.term).await?;
+                Err(elsewhere(id, &there.host))
+            }
+            // The database was put back from a backup, or that host removed it.
+            (_, Some(host)) => Err(Error::Conflict(format!(
+                "{}, and the database does not know of that (any more): wait for that host, or remove what is left of \
+                 the session here by session.remove to begin anew",
+                on(id, host)
+            ))),
+            (there, None) => {
+                if there.is_some() {
+                    self.keep_soon(identity, held);
+                }
+                Ok((kept, None))
+            }
+        }
+    }
+
+    /// Keeps a session with this host; nobody waits for it.
+    fn keep_soon(&self, identity: u32, held: Held) {
+        let sharing = Arc::clone(&self.sharing);
+        tokio::spawn(async move {
+            if let Err(error) = sharing.keep_sessions(identity, &[held], true).await {
+                tracing::debug!("another host may take a session that is in use: {error}");
+            }
+        });
+    }
+
+    /// A session that is opened, not known here, and was let go by another host, with the name of that host; `None` where none had
+    /// it, or none can be asked.
+    pub(super) async fn arrive(&self, profile: &str, id: &str) -> Outcome<Option<(KeptSession, String)>> {
+        if !self.sharing.hands_over(profile) || !self.archive.is_in_use() {
+            return Ok(None);
+        }
+        let _turn = self.turns.of(id).await;
+        if self.archive.session(id.to_owned()).await?.is_some() {
+            return Ok(None);
+        }
+        let there = match self.sharing.sessions_of(profile, id).await {
+            Ok(there) => there,
+            Err(error) => {
+                tracing::warn!("whether another host has session {id:?} can't be asked, so it begins anew: {error}");
+                return Ok(None);
+            }
+        };
+        let identity = self.archive.shipped().await?.identity;
+        let own = there.iter().position(|there| self.sharing.is_own(identity, there));
+        let Some(there) = there.into_iter().nth(own.unwrap_or(0)) else { return Ok(None) };
+        let host = there.host.clone();
+        self.take_up(there).await.map(|kept| Some((kept, host)))
+    }
+
+    /// Takes a session up where another host left it, with those that it goes on for.
+    async fn take_up(&self, there: SharedSession) -> Outcome<KeptSession> {
+        let kept = self.take_one(there).await?;
+        let mut parent = kept.0.parent.clone();
+        for _ in 0..ANCESTORS {
+            let Some(id) = parent.take() else { break };
+            match self.take_ancestor(&kept.0.profile, &id).await {
+                Ok(next) => parent = next,
+                Err(error) => {
+                    tracing::warn!(
+                        "session {id:?} stays on its host, though one that goes on for it came here: {error}"
+                    );
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Takes a session that another one goes on for, unless it is here or in use; the one before it.
+    async fn take_ancestor(&self, profile: &str, id: &str) -> Outcome<Option<String>> {
+        if self.archive.session(id.to_owned()).await?.is_some() {
+            return Ok(None);
+        }
+        let there = self.sharing.sessions_of(profile, id).await?;
+        match there.into_iter().find(|one| one.lease_s <= 0.0) {
+            Some(free) => Ok(self.take_one(free).await?.0.parent),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads a session, tries whether it can be kept here, and only then takes it.
+    async fn take_one(&self, mut there: SharedSession) -> Outcome<KeptSession> {
+        let (id, host) = (there.session.clone(), there.host.clone());
+        let identity = self.archive.shipped().await?.identity;
+        for _ in 0..TRIES {
+            self.check_free(identity, &there)?;
+            let known = self.archive.session_names(id.clone()).await?;
+            let told = self.sharing.read_session(&there, &known).await?;
+            let arriving = Arc::new(self.arriving(&there, told, there.term + 1, None));
+            self.archive.try_session(Arc::clone(&arriving)).await?;
+            if self.sharing.take(identity, &there, &arriving.parts).await?.is_some() {
+                self.keep(arriving, &host).await?;
+                tracing::info!("session {id:?} came from host {host:?}");
+                let kept = self.archive.session(id.clone()).await?;
+                return kept.ok_or_else(|| Error::NotFound(format!("session {id:?} was removed while it came")));
+            }
+            let again = self.sharing.sessions_of(&there.profile, &id).await?;
+            let Some(again) = again.into_iter().find(|again| again.birth == there.birth) else { break };
+            there = again;
+        }
+        Err(Error::Conflict(format!("session {id:?} changes on another host at this moment; try again")))
+    }
+
+    fn check_free(&self, identity: u32, there: &SharedSession) -> Outcome<()> {
+        if there.lease_s <= 0.0 || self.sharing.is_own(identity, there) {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!(
+            "session {:?} is in use on host {:?}: close it there, or try again when that was not heard of for {} s ({} s from \
+             now at the earliest)",
+            there.session,
+            there.host,
+            LEASE.as_secs(),
+            there.lease_s.ceil(),
+        )))
+    }
+
+    fn arriving(&self, there: &SharedSession, told: ToldSession, term: u64, holder: Option<String>) -> Arriving {
+        let (parts, texts) = told;
+        Arriving {
+            fork: fork_name(&there.session, self.sharing.host(), term),
+            session: there.session.clone(),
+            profile: there.profile.clone(),
+            birth: there.birth.clone(),
+            term,
+            holder,
+            version: there.version,
+            parts,
+            texts,
+        }
+    }
+
+    /// Keeps a session as its host told it; what only this one knows of it becomes a session of its own.
+    async fn keep(&self, arriving: Arc<Arriving>, host: &str) -> Outcome<()> {
+        let id = arriving.session.clone();
+        if let Some(fork) = self.archive.take_session(arriving).await?.fork {
+            tracing::warn!(
+                "session {id:?} went on on host {host:?}; what was said here that it did not know of is in session {fork:?}"
+            );
+        }
+        Ok(())
+    }
+
+    /// Keeps sessions that are in use with this host, and leaves those that another one took, for as long as the daemon runs.
+    pub(crate) async fn keep_handing_over(self: Arc<Self>) {
+        if !self.sharing.is_configured() {
+            return;
+        }
+        let (mut renewed, mut failed, mut told): (Option<Instant>, _, _) = (None, HashMap::new(), None);
+        loop {
+            tokio::time::sleep(self.sharing.config().poll).await;
+            if self.sharing.link().is_up != Some(true) {
+                continue;
+            }
+            let is_due = renewed.is_none_or(|renewed| renewed.elapsed() >= RENEW);
+            let looked = async {
+                let profiles = Some(self.sharing.joined_profiles());
+                if told != profiles {
+                    self.sharing.tell_less(&self.archive).await?;
+                    told = profiles;
+                }
+                if self.sharing.hands_over_any() {
+                    self.look(is_due).await?;
+                    self.leave_all(&mut failed).await?;
+                }
+                Ok::<(), Error>(())
+            };
+            match looked.await {
+                Ok(()) if is_due => renewed = Some(Instant::now()),
+                Ok(()) => {}
+                Err(error) => tracing::debug!("which host has which session is not known: {error}"),
+            }
+        }
+    }
+
+    /// Keeps the sessions that are in use, and notes which of them others took.
+    async fn look(&self, renew: bool) -> Outcome<()> {
+        #[expect(clippy::cast_precision_loss, reason = "an hour")]
+        let since = unix_now() - IDLE_S as f64;
+        let held = self.archive.held_in_use(self.sharing.joined_profiles(), since).await?;
+        if !held.is_empty() {
+            let identity = self.archive.shipped().await?.identity;
+            for SharedSession { session, host, term, .. } in self.sharing.keep_sessions(identity, &held, renew).await? {
+                self.archive.note_holder(session, Some(host), term).await?;
+            }
+        }
+        for session in self.table.all() {
+            if session.is_idle(unix_now(), IDLE_S) && Arc::strong_count(&session) <= 2 {
+                self.table.forget(&session.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody uses sessions here from now on that other hosts have. What was said here that they don't know of becomes sessions of
+    /// their own; `failed` are those for which that failed, and when.
+    async fn leave_all(&self, failed: &mut HashMap<String, Instant>) -> Outcome<()> {
+        let elsewhere = self.archive.elsewhere().await?;
+        for (session, host) in elsewhere.iter().filter_map(|held| Some((&held.session, held.holder.as_ref()?))) {
+            if let Some(session) = self.table.get(session) {
+                self.leave(&session, host).await?;
+            }
+        }
+        let begun = Instant::now();
+        failed.retain(|_, at| at.elapsed() < AGAIN);
+        for held in elsewhere.into_iter().filter(|held| held.has_strays) {
+            if begun.elapsed() > TURN {
+                break;
+            }
+            let is_used = self.table.get(&held.session).is_some();
+            if is_used || failed.contains_key(&held.session) {
+                continue;
+            }
+            let id = held.session.clone();
+            if let Err(error) = self.part(held).await {
+                tracing::warn!(
+                    "what was said in session {id:?} before another host took it stays in it for now: {error}"
+                );
+                failed.insert(id, Instant::now());
+            }
+        }
+        Ok(())
+    }
+
+    /// Another host has a session: nobody begins to use it here from now on. While it is being compressed it stays in memory.
+    async fn leave(&self, session: &Session, host: &str) -> Outcome<()> {
+        let _turn = self.turns.of(&session.id).await;
+        let held = self.archive.held(session.id.clone()).await?;
+        if held.is_none_or(|held| held.holder.as_deref() != Some(host)) {
+            return Ok(());
+        }
+        session.note_taken(host);
+        if let Some(_quiet) = session.begin_compressing() {
+            tracing::warn!("session {:?} goes on on host {host:?}", session.id);
+            self.table.forget(&session.id);
+            self.compression.forget(&session.id);
+        }
+        Ok(())
+    }
+
+    /// Makes a session of its own of what was said here and the other host does not know of.
+    async fn part(&self, held: Held) -> Outcome<()> {
+        let _turn = self.turns.of(&held.session).await;
+        let now = self.archive.held(held.session.clone()).await?;
+        let Some(Held { holder: Some(_), has_strays: true, .. }) = now else { return Ok(()) };
+        let there = self.sharing.sessions_of(&held.profile, &held.session).await?;
+        let Some(there) = there.into_iter().find(|there| there.birth == held.birth && there.term >= held.term) else {
+            return Ok(());
+        };
+        let known = self.archive.session_names(held.session).await?;
+        let told = self.sharing.read_session(&there, &known).await?;
+        let host = there.host.clone();
+        self.keep(Arc::new(self.arriving(&there, told, there.term, Some(host.clone()))), &host).await
+    }
+}
+
+/// A session that another host took while it was in memory.
+pub(super) fn check_here(session: &Session) -> Outcome<()> {
+    match session.taken_by() {
+        Some(host) => Err(elsewhere(&session.id, host)),
+        None => Ok(()),
+    }
+}
+
+fn elsewhere(id: &str, host: &str) -> Error {
+    Error::Conflict(format!("{}; session.open brings it here once it is free", on(id, host)))
+}
+
+fn on(id: &str, host: &str) -> String {
+    format!("session {id:?} goes on on host {host:?}")
+}
+
+/// What a session is called with what only this host knows.
+fn fork_name(id: &str, host: &str, term: u64) -> String {
+    let id: String = id.chars().take(ID_CHARS - MARK_CHARS).collect();
+    format!("{id}-on-{host}-{term}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_parts_has_a_name_that_may_be_one() {
+        assert_eq!(fork_name("s", "attic", 3), "s-on-attic-3");
+        let long = fork_name(&"é".repeat(ID_CHARS), &"h".repeat(64), u64::MAX);
+        assert!(long.chars().count() <= ID_CHARS);
+    }
+}
