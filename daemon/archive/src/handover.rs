@@ -2,7 +2,7 @@
 //! of it as texts that another archive can take, and taking these.
 //!
 //! A session is told in parts, so that only what changed is brought: its head (row, engine, rules, what is pinned, …), one for
-//! each compression, and one for every [`ROWS`] messages. Messages are named there, by the archive that they came to first and
+//! each compression, and one for every thousand messages. Messages are named there, by the archive that they came to first and
 //! their number in it; their texts come by another way ([`crate::outbox`]).
 
 mod fork;

@@ -137,11 +137,14 @@ impl Database {
     ) -> Result<HashMap<Name, String>, SharedError> {
         let SharedSession { profile, session, .. } = of;
         let space = &self.space.name;
+        let rows = self.ask(statements::HOSTS, &[space, session]).await?;
+        let hosts: HashMap<i64, String> = rows.iter().map(|row| (row.get(1), row.get(0))).collect();
         let mut texts = HashMap::new();
         for some in portions(wanted) {
             let archives: Vec<i64> = some.iter().map(|((archive, _), _)| i64::from(*archive)).collect();
             let numbers: Vec<i64> = some.iter().map(|((_, number), _)| signed(*number)).collect();
-            let rows = self.ask(statements::TEXTS, &[space, profile, session, &archives, &numbers]).await?;
+            let by: Vec<&str> = archives.iter().map(|at| hosts.get(at).map_or("", String::as_str)).collect();
+            let rows = self.ask(statements::TEXTS, &[space, profile, &by, &archives, &numbers]).await?;
             for row in rows {
                 texts.insert((archive(row.get(0))?, unsigned(row.get(1))), row.get(2));
             }

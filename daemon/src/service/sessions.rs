@@ -326,6 +326,8 @@ impl SessionService {
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
+        // Whoever opens it on another host is to find it.
+        self.sharing.tell_soon();
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
         Ok(Opened { session, resumed: existed, moved_from: None })

@@ -58,17 +58,17 @@ pub(super) const PARTS: &str = "
 SELECT name, sha256, body FROM herma.session_part
 WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4 AND name = ANY($5)";
 
-/// Texts of messages of a session ($3) in a profile ($2), by the archives that they came to first ($4) and their numbers there ($5).
+/// The hosts that brought messages of a session ($2), each with its archive.
+pub(super) const HOSTS: &str = "
+SELECT DISTINCT host, archive FROM herma.message WHERE space = $1 AND session = $2";
+
+/// Texts of messages of a profile ($2) by the hosts that brought them ($3), their archives ($4) and numbers there ($5).
 pub(super) const TEXTS: &str = "
-WITH hosts AS MATERIALIZED (
-    SELECT DISTINCT host, archive FROM herma.message
-    WHERE space = $1 AND session = $3 AND archive = ANY($4)
-)
 SELECT message.archive, message.number, message.body
-FROM unnest($4::int8[], $5::int8[]) AS wanted (archive, number)
-JOIN hosts ON hosts.archive = wanted.archive
-JOIN herma.message ON message.space = $1 AND message.host = hosts.host AND message.archive = wanted.archive
-    AND message.number = wanted.number AND message.session = $3 AND message.profile = $2";
+FROM unnest($3::text[], $4::int8[], $5::int8[]) AS wanted (host, archive, number)
+CROSS JOIN LATERAL (
+    SELECT archive, number, body FROM herma.message WHERE space = $1 AND message.host = wanted.host
+        AND message.archive = wanted.archive AND message.number = wanted.number AND profile = $2 LIMIT 1) AS message";
 
 /// The sessions that an archive ($3) of a host ($2) has, by birth and term.
 pub(super) const OWN: &str = "

@@ -36,6 +36,9 @@ const REPLACED: usize = 1_000;
 const REST: u32 = 4;
 const LONG: Duration = Duration::from_secs(10);
 
+/// The pause after a session could not be told in time.
+const SOON: Duration = Duration::from_secs(5);
+
 /// Longest pause after something went wrong.
 const PAUSE: Duration = Duration::from_mins(1);
 
@@ -45,7 +48,7 @@ pub(super) struct Brought {
     trouble: Mutex<Option<SharedError>>,
     outputs_trouble: Mutex<Option<SharedError>>,
     sessions_trouble: Mutex<Option<SharedError>>,
-    /// Sessions that could not be told, and when.
+    /// Sessions that could not be told, and until when others have their turn.
     failed: Mutex<HashMap<String, Instant>>,
 }
 
@@ -66,14 +69,15 @@ impl Brought {
     }
 
     /// A session could not be told: others have their turn first.
-    pub(super) fn note_failed_session(&self, session: String) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(session, Instant::now());
+    pub(super) fn note_failed_session(&self, session: String, error: &SharedError) {
+        let pause = if error.is_passing() { SOON } else { PAUSE };
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(session, Instant::now() + pause);
     }
 
     /// The sessions that could not be told a short while ago.
     pub(super) fn failed_sessions(&self) -> HashSet<String> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.retain(|_, at| at.elapsed() < PAUSE);
+        failed.retain(|_, until| *until > Instant::now());
         failed.keys().cloned().collect()
     }
 

@@ -83,7 +83,7 @@ impl Sharing {
                 Ok(false) => self.note_taken(database, archive, identity, parts.held).await?,
                 Err(error) => {
                     let is_passing = error.is_passing();
-                    self.brought.note_failed_session(unsent.session);
+                    self.brought.note_failed_session(unsent.session, &error);
                     trouble = Some(error);
                     if is_passing {
                         break;

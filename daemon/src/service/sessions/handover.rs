@@ -311,6 +311,9 @@ impl SessionService {
             }
             let id = held.session.clone();
             if let Err(error) = self.part(held).await {
+                if self.sharing.link().is_up != Some(true) {
+                    return Err(error);
+                }
                 tracing::warn!(
                     "what was said in session {id:?} before another host took it stays in it for now: {error}"
                 );
