@@ -1,6 +1,7 @@
 //! `hermad`: the daemon's process, a shell round [`run`].
 
 mod look;
+mod transfer;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,12 @@ struct Arguments {
     /// Write a configuration file with every key at its default, if there is none yet, and exit
     #[arg(long, group = "look", conflicts_with = "config")]
     init_config: bool,
+    /// Write all that the shared space has to standard output, and exit
+    #[arg(long, group = "look")]
+    shared_export: bool,
+    /// Take such a file from standard input into the shared space, which must be empty, and exit
+    #[arg(long, group = "look")]
+    shared_import: bool,
 }
 
 /// Runs the program that the arguments describe, to its end. `version` is what `--version` tells.
@@ -116,6 +123,12 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if let Some(format) = &arguments.show_config {
         return look::show(&config, text.as_deref(), &path, &overridden, format);
+    }
+    if arguments.shared_export {
+        return transfer::export(&config);
+    }
+    if arguments.shared_import {
+        return transfer::import(&config);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING)

@@ -7,6 +7,7 @@ mod messages;
 mod operation;
 mod outputs;
 mod sessions;
+mod transfer;
 mod troubles;
 
 use std::collections::BTreeSet;

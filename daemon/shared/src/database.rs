@@ -76,6 +76,11 @@ impl Database {
         self.in_time(work, SharedError::Unsettled).await
     }
 
+    /// How long one thing may take.
+    pub(crate) const fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Lets the connections go that nobody uses.
     pub fn rest(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();

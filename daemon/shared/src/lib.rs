@@ -20,6 +20,7 @@ pub mod outputs;
 pub mod schema;
 pub mod sessions;
 pub mod stores;
+pub mod transfer;
 pub mod watch;
 
 pub use address::Address;

@@ -318,7 +318,8 @@ fn objects(config: &Config) -> Option<Objects> {
     }
 }
 
-fn database(config: &SharedConfig) -> Result<Arc<Database>, String> {
+/// The database that is configured; or why it can't be used.
+pub(crate) fn database(config: &SharedConfig) -> Result<Arc<Database>, String> {
     let address = address(config, &config.url, None)?;
     let space = Space { name: config.space.clone(), host: config.host.clone() };
     Ok(Database::new(address, space, config.timeout))

@@ -1,6 +1,8 @@
 //! `herma config …`: what the daemon makes of its configuration. The daemon's own program is
 //! asked, so that no second reader of the file can disagree with it.
 
+use std::ffi::OsStr;
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 
@@ -50,20 +52,77 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
 
 /// What the daemon's program says, or its complaint.
 pub(super) fn ask(session: &Session<'_>, file: Option<&PathBuf>, arguments: &[&str]) -> Result<String, Failure> {
+    let file = file.map(|file| ["--config".as_ref(), file.as_os_str()]);
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).chain(file.into_iter().flatten()).collect();
+    run_daemon(session, &arguments, Stdio::null(), Stdio::piped())
+}
+
+/// Runs the daemon's program with these arguments to its end. What it says where `output` is a pipe, or its complaint.
+pub(super) fn run_daemon(
+    session: &Session<'_>,
+    arguments: &[impl AsRef<OsStr>],
+    input: Stdio,
+    output: Stdio,
+) -> Result<String, Failure> {
     let program = find_daemon();
-    let mut process = Process::new(&program);
-    process.arg("--home").arg(&session.place.home).arg("--socket").arg(&session.place.socket).args(arguments);
-    if let Some(file) = file {
-        process.arg("--config").arg(file);
-    }
-    let answer = process
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| ClientError::Spawn(format!("{}: {error}", program.display())))?;
+    let failed = |error: std::io::Error| ClientError::Spawn(format!("{}: {error}", program.display()));
+    let mut child = Process::new(&program)
+        .arg("--home")
+        .arg(&session.place.home)
+        .arg("--socket")
+        .arg(&session.place.socket)
+        .args(arguments)
+        .stdin(input)
+        .stdout(output)
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let words = child.stderr.take().map(|words| std::thread::spawn(|| complaint(words)));
+    let answer = child.wait_with_output().map_err(failed)?;
+    let words = words.and_then(|words| words.join().ok()).unwrap_or_default();
     if answer.status.success() {
         return Ok(String::from_utf8_lossy(&answer.stdout).into_owned());
     }
-    let words = String::from_utf8_lossy(&answer.stderr);
     let words = words.trim();
     Err(Failure::File(words.strip_prefix("hermad: ").unwrap_or(words).to_owned()))
+}
+
+/// What a program complains of. How far it is, which it writes over and over at the start of a line, goes to the terminal.
+fn complaint(mut said: impl Read) -> String {
+    let (mut words, mut bytes, mut out) = (Vec::new(), [0; 4096], std::io::stderr());
+    let (is_seen, mut is_progress) = (out.is_terminal(), false);
+    while let Ok(count @ 1..) = said.read(&mut bytes) {
+        let mut progress = Vec::new();
+        for byte in bytes.iter().take(count) {
+            is_progress |= *byte == b'\r';
+            if is_progress {
+                progress.push(*byte)
+            } else {
+                words.push(*byte)
+            }
+            is_progress &= *byte != b'\n';
+        }
+        if is_seen {
+            // Whoever looked may be gone.
+            drop(out.write_all(&progress));
+        }
+    }
+    String::from_utf8_lossy(&words).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_it_is_is_no_complaint() {
+        for (said, words) in [
+            ("hermad: no", "hermad: no"),
+            ("\r10000 rows\r20000 rows\r\nhermad: no", "hermad: no"),
+            ("\r10000 rows", ""),
+            ("", ""),
+        ] {
+            assert_eq!(complaint(said.as_bytes()), words);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! `herma shared …`: one memory on several hosts.
 
+mod transfer;
+
 use std::io::BufRead;
 
 use clap::Subcommand;
@@ -27,6 +29,16 @@ pub(super) enum Command {
         after_help = "What is there comes first, then what only this host has, as far as there is room; the rest waits for\n`herma memory approve`. Done again it changes nothing.\n\nExamples:\n  herma shared join\n  herma --profile work shared join"
     )]
     Join,
+    /// Write all that the space has to a file: stores with their history, messages, outputs, sessions
+    #[command(
+        after_help = "As of one moment, as lines of JSON, in the clear. Texts of outputs in an object store are not in it. It needs no\nrunning daemon, and goes by the home's configuration.\n\nExamples:\n  herma shared export team.jsonl\n  herma shared export | zstd > team.jsonl.zst"
+    )]
+    Export(transfer::Export),
+    /// Take what was exported into the space of the configuration, which must be empty
+    #[command(
+        after_help = "All of it or nothing. Hosts that share go on with it once their `shared.url` and `shared.space` name it.\n\nExamples:\n  herma shared import team.jsonl\n  zstd -dc team.jsonl.zst | herma shared import -"
+    )]
+    Import(transfer::Import),
     /// Share no more: the stores of a profile stay here as they are
     #[command(
         after_help = "Take the profile out of `shared.profiles` too, and restart the daemon: until then it can't be written.\n\nExample:\n  herma shared leave --yes"
@@ -73,6 +85,8 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
             let result = session.connect()?.shared_join(JoinParams {})?;
             out::show(common, &result, |result| joined(common, result))
         }
+        Command::Export(arguments) => transfer::export(session, arguments),
+        Command::Import(arguments) => transfer::import(session, arguments),
         Command::Leave { yes } => {
             let question = "The other hosts go on without this one, and what is written here stays here. Leave?";
             let mut answers = std::io::stdin().lock();
