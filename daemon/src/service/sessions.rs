@@ -175,9 +175,11 @@ impl SessionService {
         // Closed in both places or in none, also when nobody waits for it any more.
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
         self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
-        self.sharing.tell_soon();
         self.table.forget(&session.id);
         self.compression.forget(&session.id);
+        if self.sharing.hands_over(&session.profile) && session.settings().host_bound != Some(true) {
+            self.sharing.tell_closed(&self.archive, &session.id).await;
+        }
         Ok(())
     }
 

@@ -383,3 +383,20 @@ fn what_goes_nowhere_any_more_is_not_there_for_others() {
     assert_eq!(other.opens("s")["resumed"], false);
     assert_eq!(one.opens("s")["resumed"], true);
 }
+
+#[test]
+fn what_was_closed_is_there_for_the_next_host_at_once() {
+    let Some(server) = server() else { return };
+    let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+    for at in 0..8 {
+        let session = format!("s{at}");
+        one.opens(&session);
+        one.says(&session, 0, 0, &[user("one"), user("two")]);
+        one.closes(&session);
+        assert_eq!(other.opens(&session)["moved_from"], "a", "{session}");
+        assert_eq!(other.says(&session, 0, 2, &[user("three")]), 3);
+        other.closes(&session);
+        assert_eq!(one.opens(&session)["moved_from"], "b", "{session}");
+        assert_eq!(one.says(&session, 0, 3, &[user("four")]), 4);
+    }
+}

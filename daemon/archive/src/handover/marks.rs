@@ -62,6 +62,15 @@ impl Reader {
         Ok(self.connection.prepare_cached(&query)?.query_row([session], held).optional()?)
     }
 
+    /// Whether a session changed since it was told to the others; false for one that is not told at all.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn is_unsent(&self, session: &str) -> Result<bool, ArchiveError> {
+        let query = "SELECT 1 FROM held WHERE session = ?1 AND changes > sent AND holder IS NULL";
+        Ok(self.connection.prepare_cached(query)?.exists([session])?)
+    }
+
     /// The open sessions of these profiles that this host has, that others know of, and that were used since then.
     ///
     /// # Errors

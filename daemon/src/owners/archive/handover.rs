@@ -43,6 +43,11 @@ impl ArchiveHandle {
         self.read(move |reader| reader.unsent(&profiles, most)).await
     }
 
+    /// Whether a session changed since it was told to the others.
+    pub(crate) async fn is_unsent(&self, session: String) -> Outcome<bool> {
+        self.read(move |reader| reader.is_unsent(&session)).await
+    }
+
     /// How many there are.
     pub(crate) async fn count_unsent(&self, profiles: Vec<String>) -> Outcome<u64> {
         self.read(move |reader| reader.count_unsent(&profiles)).await

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use herma_archive::handover::{Held, Name, Parts, Unsent, names_in};
 use herma_shared::sessions::{LEASE, SharedSession};
 use herma_shared::{Database, SharedError};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::Sharing;
 use crate::data::error::{Error, Outcome};
@@ -18,6 +18,10 @@ const MOST: usize = 16;
 
 /// When a question without an answer is asked again.
 const AGAIN: Duration = Duration::from_secs(10);
+
+/// How long somebody who closes a session waits until the others know, and how often it is looked.
+const CLOSING: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(5);
 
 /// How long somebody who opens a session waits for the database at most.
 const SOON: Duration = Duration::from_secs(2);
@@ -36,6 +40,23 @@ impl Sharing {
     /// A session changed in a way that others may wait for.
     pub(crate) fn tell_soon(&self) {
         self.changed.notify_one();
+    }
+
+    /// Waits until the others know that a session was closed, as long as somebody waits for that: who opens it there next is to
+    /// find it.
+    pub(crate) async fn tell_closed(&self, archive: &ArchiveHandle, session: &str) {
+        self.tell_soon();
+        if !self.hands_over_any() || self.link.state().is_up != Some(true) {
+            return;
+        }
+        let told = async {
+            while archive.is_unsent(session.to_owned()).await.unwrap_or(false) {
+                sleep(STEP).await;
+            }
+        };
+        if timeout(CLOSING, told).await.is_err() {
+            tracing::debug!("the other hosts don't know yet that session {session:?} was closed");
+        }
     }
 
     /// Sessions that changed, as they are now: what they have of messages is to be brought before they are told.
