@@ -12,8 +12,10 @@ use crate::connection::{Connection, connect};
 use crate::error::SharedError;
 use crate::schema;
 
-/// Connections at one time at most, beside the one that listens.
-const CONNECTIONS: usize = 4;
+/// Connections at one time at most, beside the one that listens: for stores, where somebody waits for each write, and for all
+/// else, so that no search and no long text keeps a write waiting.
+const FOR_STORES: usize = 2;
+const FOR_OTHERS: usize = 3;
 
 /// Whose share of the database it is, and who writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,8 @@ pub struct Database {
     pub(crate) space: Space,
     patience: Duration,
     idle: Mutex<Vec<Connection>>,
-    places: Semaphore,
+    stores: Semaphore,
+    others: Semaphore,
 }
 
 /// A connection that is used by one; it goes back when nothing went wrong on it.
@@ -46,8 +49,8 @@ impl Database {
     /// Nothing is connected before something is asked. No single thing takes longer than `patience`.
     #[must_use]
     pub fn new(address: Address, space: Space, patience: Duration) -> Arc<Self> {
-        let (idle, places) = (Mutex::default(), Semaphore::new(CONNECTIONS));
-        Arc::new(Self { address, space, patience, idle, places })
+        let (stores, others) = (Semaphore::new(FOR_STORES), Semaphore::new(FOR_OTHERS));
+        Arc::new(Self { address, space, patience, idle: Mutex::default(), stores, others })
     }
 
     /// Where it is, without the password.
@@ -86,9 +89,19 @@ impl Database {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// A connection for what a store is asked.
+    pub(crate) async fn take_for_store(&self) -> Result<Taken<'_>, SharedError> {
+        self.take_of(&self.stores).await
+    }
+
+    /// A connection for anything else.
     pub(crate) async fn take(&self) -> Result<Taken<'_>, SharedError> {
+        self.take_of(&self.others).await
+    }
+
+    async fn take_of<'a>(&'a self, places: &'a Semaphore) -> Result<Taken<'a>, SharedError> {
         let work = async {
-            let place = self.places.acquire().await.map_err(|error| SharedError::Unreachable(error.to_string()))?;
+            let place = places.acquire().await.map_err(|error| SharedError::Unreachable(error.to_string()))?;
             let idle = {
                 let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
                 idle.retain(|connection| !connection.client.is_closed());

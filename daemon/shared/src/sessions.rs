@@ -205,15 +205,22 @@ impl Database {
         Ok(rows.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect())
     }
 
-    /// Keeps sessions with an archive of this host for so long, but for those that other hosts took: [`LEASE`], or no longer.
+    /// Keeps sessions with an archive of this host for so long, but for those that other hosts took, and, unless they are taken up
+    /// `again`, those that were let go: [`LEASE`], or no longer.
     ///
     /// # Errors
     /// What the database says.
-    pub async fn renew_sessions(&self, archive: u32, held: &[Held], lease: Duration) -> Result<(), SharedError> {
+    pub async fn renew_sessions(
+        &self,
+        archive: u32,
+        held: &[Held],
+        lease: Duration,
+        again: bool,
+    ) -> Result<(), SharedError> {
         let wanted = Wanted::of(held);
         let (archive, lease) = (i64::from(archive), lease.as_secs_f64());
         let Self { space, .. } = self;
-        let said: [&(dyn ToSql + Sync); 8] = [
+        let said: [&(dyn ToSql + Sync); 9] = [
             &space.name,
             &wanted.profiles,
             &wanted.sessions,
@@ -222,6 +229,7 @@ impl Database {
             &space.host,
             &archive,
             &lease,
+            &again,
         ];
         self.change(statements::RENEW, &said).await.map(drop)
     }

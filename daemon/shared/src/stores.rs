@@ -96,7 +96,7 @@ impl Database {
         (base, born): (u64, &str),
         wanted: &[Wanted],
     ) -> Result<Given, SharedError> {
-        let taken = self.take().await?;
+        let taken = self.take_for_store().await?;
         let given = self.in_time(self.give(&taken, key, (base, born), wanted), SharedError::Unsettled).await?;
         taken.give_back();
         Ok(given)
@@ -139,7 +139,7 @@ impl Database {
         writes: &[String],
         makes: bool,
     ) -> Result<Held<'_>, SharedError> {
-        let mut taken = self.take().await?;
+        let mut taken = self.take_for_store().await?;
         let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
         let work = async {
             let (space, connection) = (&self.space.name, taken.connection_mut());
@@ -172,7 +172,7 @@ impl Database {
     /// # Errors
     /// What the database says.
     pub async fn since(&self, key: &StoreKey, revision: u64, most: usize) -> Result<Vec<Row>, SharedError> {
-        let taken = self.take().await?;
+        let taken = self.take_for_store().await?;
         let work = since(self, taken.connection(), key, revision, most);
         let rows = self.in_time(work, SharedError::Unreachable).await?;
         taken.give_back();
@@ -184,7 +184,7 @@ impl Database {
     /// # Errors
     /// What the database says.
     pub async fn was_written(&self, id: &str) -> Result<bool, SharedError> {
-        let taken = self.take().await?;
+        let taken = self.take_for_store().await?;
         let work = async {
             let ids = [id];
             let said: [&(dyn ToSql + Sync); 2] = [&self.space.name, &ids.as_slice()];
@@ -201,7 +201,7 @@ impl Database {
     /// # Errors
     /// What the database says.
     pub async fn standings(&self) -> Result<Vec<Standing>, SharedError> {
-        let taken = self.take().await?;
+        let taken = self.take_for_store().await?;
         let work = async {
             let connection = taken.connection();
             let rows = connection.client.query(&connection.revisions, &[&self.space.name]).await;
@@ -223,7 +223,7 @@ impl Database {
     /// # Errors
     /// What the database says.
     pub async fn prune(&self, key: &StoreKey, up_to: u64) -> Result<(), SharedError> {
-        let taken = self.take().await?;
+        let taken = self.take_for_store().await?;
         let work = async {
             let up_to = signed(up_to);
             let client = &taken.connection().client;

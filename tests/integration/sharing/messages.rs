@@ -148,7 +148,9 @@ fn a_session_that_is_removed_goes_from_all_hosts_and_one_of_its_name_stays() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
     one.said("s", 0, &["the heron nests", "and sleeps"]);
-    other.said("s", 0, &["their heron"]);
+    // One of its own, for nobody opened it there.
+    let theirs = json!([{ "role": "user", "content": "their heron" }]);
+    other.ask("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": theirs }));
     other.finds("heron", 2);
     one.line.cut();
     one.ask("session.remove", &json!({ "session": "s" }));

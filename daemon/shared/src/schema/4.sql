@@ -1,6 +1,6 @@
 -- Sessions that hosts hand to each other: who has which, until when nobody else may take it, and all that its host
 -- kept of it, in parts. `birth` tells a session from another one of its id; `term` grows by one with each host that
--- takes it; `archives` are those that its messages came to first, where their texts are found by their numbers.
+-- takes it; `lease` is the beginning of 1970 where its host let it go; `archives` are those that its messages came to first, where their texts are found by their numbers.
 CREATE TABLE herma.session (
     space text NOT NULL,
     profile text NOT NULL,

@@ -19,7 +19,8 @@ pub(super) const TELL: &str = "
 WITH told AS (
     INSERT INTO herma.session AS known
         (space, profile, session, birth, host, archive, term, lease, archives, version)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8), $9, $10)
+    VALUES ($1, $2, $3, $4, $5, $6, $7,
+        CASE WHEN $8::float8 > 0 THEN clock_timestamp() + make_interval(secs => $8) ELSE to_timestamp(0) END, $9, $10)
     ON CONFLICT (space, profile, session, birth) DO UPDATE SET host = excluded.host, archive = excluded.archive,
         term = excluded.term, lease = excluded.lease, archives = excluded.archives, version = excluded.version
     WHERE known.term < excluded.term
@@ -79,12 +80,15 @@ pub(super) const FORGET_ALL: &str = "
 DELETE FROM herma.session WHERE space = $1 AND host = $2 AND archive = $3 AND profile = $4";
 
 /// Those of some sessions ($2 to $5: profiles, ids, births, terms) that an archive ($7) of a host ($6) has are kept for it
-/// for so many seconds ($8).
+/// for so many seconds ($8), or let go with none; what its host let go stays so, unless that is asked for ($9): it may have been
+/// closed since somebody looked.
 pub(super) const RENEW: &str = "
-UPDATE herma.session AS known SET lease = clock_timestamp() + make_interval(secs => $8)
+UPDATE herma.session AS known
+SET lease = CASE WHEN $8::float8 > 0 THEN clock_timestamp() + make_interval(secs => $8) ELSE to_timestamp(0) END
 FROM unnest($2::text[], $3::text[], $4::text[], $5::int8[]) AS wanted (profile, session, birth, term)
 WHERE known.space = $1 AND known.profile = wanted.profile AND known.session = wanted.session
-    AND known.birth = wanted.birth AND known.term = wanted.term AND known.host = $6 AND known.archive = $7";
+    AND known.birth = wanted.birth AND known.term = wanted.term AND known.host = $6 AND known.archive = $7
+    AND ($9::bool OR known.lease > to_timestamp(0))";
 
 /// Those of some sessions that are not an archive's ($7) of a host ($6) any more.
 pub(super) const LOST: &str = concat!(

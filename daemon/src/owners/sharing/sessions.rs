@@ -152,16 +152,23 @@ impl Sharing {
             let mut held = archive.held_in_use(self.joined.profiles(), 0.0).await?;
             held.retain(|held| !held.has_strays);
             let identity = archive.shipped().await?.identity;
-            database.renew_sessions(identity, &held, Duration::ZERO).await.map_err(Error::Shared)
+            database.renew_sessions(identity, &held, Duration::ZERO, false).await.map_err(Error::Shared)
         };
         timeout(SOON, going).await.unwrap_or_else(|_| Err(Error::Shared(late())))
+    }
+
+    /// Keeps a session with this host that somebody takes up again.
+    pub(crate) async fn hold_session(&self, archive: u32, held: &Held) -> Outcome<()> {
+        let database = self.ready_database()?;
+        let holding = database.renew_sessions(archive, std::slice::from_ref(held), LEASE, true);
+        timeout(SOON, holding).await.unwrap_or_else(|_| Err(late())).map_err(Error::Shared)
     }
 
     /// Keeps sessions with this host; those that others took meanwhile.
     pub(crate) async fn keep_sessions(&self, archive: u32, held: &[Held], renew: bool) -> Outcome<Vec<SharedSession>> {
         let database = self.ready_database()?;
         if renew {
-            database.renew_sessions(archive, held, LEASE).await.map_err(Error::Shared)?;
+            database.renew_sessions(archive, held, LEASE, false).await.map_err(Error::Shared)?;
         }
         database.lost_sessions(archive, held).await.map_err(Error::Unread)
     }

@@ -104,22 +104,14 @@ impl SessionService {
                 on(id, host)
             ))),
             (there, None) => {
-                if there.is_some() {
-                    self.keep_soon(identity, held);
+                if there.is_some()
+                    && let Err(error) = self.sharing.hold_session(identity, &held).await
+                {
+                    tracing::debug!("another host may take session {id:?}, which is in use: {error}");
                 }
                 Ok((kept, None))
             }
         }
-    }
-
-    /// Keeps a session with this host; nobody waits for it.
-    fn keep_soon(&self, identity: u32, held: Held) {
-        let sharing = Arc::clone(&self.sharing);
-        tokio::spawn(async move {
-            if let Err(error) = sharing.keep_sessions(identity, &[held], true).await {
-                tracing::debug!("another host may take a session that is in use: {error}");
-            }
-        });
     }
 
     /// A session that is opened, not known here, and was let go by another host, with the name of that host; `None` where none had
