@@ -3,6 +3,7 @@
 //! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back, [`outbox`] brings
 //! messages and [`sessions`] the sessions that they are of, and [`finding`] finds messages of other hosts.
 
+mod brought;
 mod finding;
 mod joining;
 mod link;
@@ -25,10 +26,10 @@ use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use brought::Brought;
 pub(crate) use joining::JoinedStore;
 use link::Link;
 pub(crate) use link::{LinkState, Standing};
-use outbox::Brought;
 pub(crate) use outputs::FetchedOutput;
 pub(crate) use sessions::ToldSession;
 use writer::{Asked, WriterJob};
