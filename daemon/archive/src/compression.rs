@@ -6,12 +6,11 @@ use std::ops::Range;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::constraint::{self, ConstraintRow};
-use crate::discard;
+use crate::copy::copy;
 use crate::engine::{self, EngineRow};
 use crate::episode;
 use crate::node::{self, NodeRow};
 use crate::original::{self, Shortened};
-use crate::pin;
 use crate::removed::{self, Beginning, Removal};
 use crate::session::{ENDED_BY_COMPRESSION, SessionRow, SnapshotRow};
 use crate::transcript::{self, Appended, NewMessage, Rows};
@@ -214,16 +213,9 @@ fn go_on(transaction: &Transaction<'_>, removal: &Removal<'_>, row: &SessionRow)
         .prepare_cached("UPDATE session SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL")?
         .execute(params![removal.session, removal.time, ENDED_BY_COMPRESSION])?;
     crate::session::insert(transaction, row)?;
-    for copy in [
-        "INSERT OR REPLACE INTO engine (session, state, summary) SELECT ?2, state, summary FROM engine WHERE session = ?1",
-        "INSERT OR REPLACE INTO user_rule (session, id, text, scope, source, at, state)
-         SELECT ?2, id, text, scope, source, at, state FROM user_rule WHERE session = ?1",
-    ] {
-        transaction.prepare_cached(copy)?.execute([removal.session, &row.id])?;
+    for table in ["engine", "user_rule", "pin", "discard", "episode"] {
+        copy(transaction, table, "session", (removal.session, &row.id))?;
     }
-    pin::copy(transaction, removal.session, &row.id)?;
-    discard::copy(transaction, removal.session, &row.id)?;
-    episode::copy(transaction, removal.session, &row.id)?;
     copy_transcript(transaction, removal, row)
 }
 

@@ -1,6 +1,6 @@
 //! Tool outputs of a session that its agent is done with, by what they are known by.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
@@ -59,16 +59,6 @@ impl Archive {
     }
 }
 
-/// Gives the discarded outputs of a session to the one that goes on for it.
-pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO discard (session, id, reason, at) SELECT ?2, id, reason, at FROM discard WHERE session = ?1",
-        )?
-        .execute([from, to])?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
@@ -94,7 +84,7 @@ mod tests {
         let again = row("a", 3.0, Some("done"));
         archive.save_discards("s", std::slice::from_ref(&again)).unwrap();
         assert_eq!(archive.reader().discards("s").unwrap(), [second, again]);
-        copy(archive.connection(), "s", "t").unwrap();
+        crate::copy::copy(archive.connection(), "discard", "session", ("s", "t")).unwrap();
         archive.remove_session("s").unwrap();
         assert!(archive.reader().discards("s").unwrap().is_empty());
         assert_eq!(archive.reader().discards("t").unwrap().len(), 2);

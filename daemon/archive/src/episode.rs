@@ -122,13 +122,6 @@ pub(crate) fn save_anchors(
     Ok(())
 }
 
-/// Gives the episodes of a session to the one that goes on for it.
-pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
-    let text = format!("INSERT INTO episode (session, {COLUMNS}) SELECT ?2, {COLUMNS} FROM episode WHERE session = ?1");
-    connection.prepare_cached(&text)?.execute([from, to])?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
@@ -161,7 +154,7 @@ mod tests {
         save_anchors(archive.connection(), "s", &[(2, "a b".into()), (7, "c".into())]).unwrap();
         let anew = EpisodeRow { after: Some("a b".into()), ..numbered(2, "y") };
         assert_eq!(archive.reader().episodes("s").unwrap(), [closed, anew, numbered(3, "x")]);
-        copy(archive.connection(), "s", "t").unwrap();
+        crate::copy::copy(archive.connection(), "episode", "session", ("s", "t")).unwrap();
         archive.remove_session("s").unwrap();
         assert!(archive.reader().episodes("s").unwrap().is_empty());
         assert_eq!(archive.reader().episodes("t").unwrap().len(), 3);

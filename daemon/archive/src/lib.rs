@@ -10,6 +10,7 @@ pub mod browse;
 pub mod chain;
 pub mod compression;
 pub mod constraint;
+mod copy;
 pub mod discard;
 pub mod engine;
 pub mod episode;

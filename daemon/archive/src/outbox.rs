@@ -14,6 +14,14 @@ use crate::{Archive, ArchiveError, Reader};
 pub(crate) const HOST_BOUND: &str =
     "coalesce(CASE WHEN json_valid(session.settings) THEN session.settings ->> '$.host_bound' END, 0)";
 
+/// Whether a session is of one of these profiles, a JSON list, the first parameter.
+pub(crate) const OF_PROFILES: &str = "session.profile IN (SELECT value FROM json_each(?1))";
+
+/// Names as [`OF_PROFILES`] takes them.
+pub(crate) fn list(names: &[String]) -> String {
+    serde_json::json!(names).to_string()
+}
+
 /// Whether a message came with a session that another host had: it is there already.
 const CAME: &str = "EXISTS (SELECT 1 FROM origin WHERE origin.id = message.id)";
 
@@ -173,15 +181,14 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn unshipped(&self, profiles: &[String]) -> Result<u64, ArchiveError> {
-        let marks = vec!["?"; profiles.len()].join(",");
         let query = format!(
             "SELECT count(*) FROM message_row AS message JOIN session_key ON session_key.key = message.session
              JOIN session ON session.id = session_key.id
              WHERE message.id > (SELECT value FROM meta WHERE name = 'shipped') AND NOT {HOST_BOUND} AND NOT {CAME}
-               AND session.profile IN ({marks})"
+               AND {OF_PROFILES}"
         );
         let mut query = self.connection.prepare_cached(&query)?;
-        Ok(query.query_row(rusqlite::params_from_iter(profiles), |row| row.get(0))?)
+        Ok(query.query_row([list(profiles)], |row| row.get(0))?)
     }
 
     /// The sessions that stay on this host.

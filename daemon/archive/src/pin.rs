@@ -1,6 +1,6 @@
 //! Messages of a session that a compression must leave in the list, by what they are known by.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
@@ -75,17 +75,6 @@ impl Archive {
     }
 }
 
-/// Gives the pins of a session to the one that goes on for it.
-pub(crate) fn copy(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO pin (session, id, role, text, tokens, at, until)
-             SELECT ?2, id, role, text, tokens, at, until FROM pin WHERE session = ?1",
-        )?
-        .execute([from, to])?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
@@ -118,7 +107,7 @@ mod tests {
         assert_eq!(archive.reader().pins("s", 0.0).unwrap().pop(), Some(pin("c", 3.0, None)));
         assert!(archive.remove_pin("s", "a").unwrap());
         assert!(!archive.remove_pin("s", "a").unwrap());
-        copy(archive.connection(), "s", "t").unwrap();
+        crate::copy::copy(archive.connection(), "pin", "session", ("s", "t")).unwrap();
         assert_eq!(archive.reader().pins("t", 0.0).unwrap().len(), 1);
         archive.remove_session("s").unwrap();
         assert!(ids(&archive, 0.0).is_empty());

@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::database::Database;
 use crate::error::SharedError;
-use crate::stores::{signed, unsigned};
+use crate::stores::{archive, signed, unsigned};
 
 /// How long a session stays with its host after that was heard of.
 pub const LEASE: Duration = Duration::from_mins(1);
@@ -315,10 +315,6 @@ fn shared(row: &Row) -> Result<SharedSession, SharedError> {
         lease_s: row.get(6),
         version: u32::try_from(row.get::<_, i32>(7)).unwrap_or_default(),
     })
-}
-
-fn archive(number: i64) -> Result<u32, SharedError> {
-    u32::try_from(number).map_err(|_| SharedError::Refused(format!("an archive has the number {number}")))
 }
 
 fn version(version: u32) -> i32 {

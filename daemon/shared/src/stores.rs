@@ -345,6 +345,11 @@ pub(crate) fn signed(revision: u64) -> i64 {
     i64::try_from(revision).unwrap_or(i64::MAX)
 }
 
+/// The number of an archive, as the database has it.
+pub(crate) fn archive(number: i64) -> Result<u32, SharedError> {
+    u32::try_from(number).map_err(|_| SharedError::Refused(format!("an archive has the number {number}")))
+}
+
 pub(crate) fn unsigned(revision: i64) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }

@@ -39,7 +39,6 @@ use tokio::sync::{Semaphore, oneshot, watch};
 pub(crate) use self::compressions::{CompressionStart, EarlierList, NewList, StagedCompression};
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
 use self::files::{beside, has_log};
-pub(crate) use self::handover::Arriving;
 use self::intake::Intake;
 use self::reading::READERS;
 pub(crate) use self::recall::RecallQuery;

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use herma_disk::file;
 use herma_memory::{Author, Entry, Row, Target};
@@ -25,6 +25,7 @@ use herma_shared::objects::{Objects, S3};
 use herma_shared::stores::StoreKey;
 use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::timeout;
 
 use brought::Brought;
 pub(crate) use joining::JoinedStore;
@@ -293,6 +294,15 @@ impl Sharing {
         writers.insert((profile.to_owned(), target), sender.clone());
         Ok(sender)
     }
+}
+
+/// Does something with the database for somebody who does not wait longer than this.
+async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, SharedError>>) -> Result<T, SharedError> {
+    timeout(limit, work).await.unwrap_or_else(|_| Err(late(limit)))
+}
+
+fn late(limit: Duration) -> SharedError {
+    SharedError::Unreachable(format!("no answer within {} s", limit.as_secs_f64()))
 }
 
 /// A store as the database names it.

@@ -122,18 +122,16 @@ impl Session {
     }
 
     /// Notes that it is in use; true when that was not noted for a while.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole seconds since 1970")]
     pub(crate) fn is_touched(&self, now: f64) -> bool {
-        let (now, before) = (now as u64, self.touched.load(Ordering::Relaxed));
+        let (now, before) = (whole(now), self.touched.load(Ordering::Relaxed));
         let is_due = now.abs_diff(before) >= TOUCH_S;
         is_due && self.touched.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Whether nobody used it for so many seconds.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole seconds since 1970")]
     pub(crate) fn is_idle(&self, now: f64, seconds: u64) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
-        touched > 0 && (now as u64).saturating_sub(touched) > seconds + TOUCH_S
+        touched > 0 && whole(now).saturating_sub(touched) > seconds + TOUCH_S
     }
 
     /// Another host took it: nobody uses it here from now on.
@@ -209,6 +207,12 @@ impl Session {
     fn lock_settings(&self) -> MutexGuard<'_, SessionSettings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A time in whole seconds since 1970.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no clock is before 1970 or goes that far")]
+fn whole(time: f64) -> u64 {
+    time as u64
 }
 
 /// Stands for a session in the names of what was made of it.

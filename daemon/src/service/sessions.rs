@@ -178,7 +178,7 @@ impl SessionService {
         self.table.forget(&session.id);
         self.compression.forget(&session.id);
         if self.sharing.hands_over(&session.profile) && session.settings().host_bound != Some(true) {
-            self.sharing.tell_closed(&self.archive, &session.id).await;
+            Box::pin(self.sharing.tell_closed(&self.archive, &session.id)).await;
         }
         Ok(())
     }
@@ -234,7 +234,11 @@ impl SessionService {
         }
         let Some(kept) = self.archive.session(id.to_owned()).await? else { return Ok(None) };
         check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
-        let (kept, moved_from) = self.claim(kept, wants).await?;
+        // In a box: every request would be as large as what a session needs that comes from another host.
+        let (kept, moved_from) = match self.sharing.hands_over(&kept.0.profile) {
+            true => Box::pin(self.claim(kept, wants)).await?,
+            false => (kept, None),
+        };
         self.table.forget(id);
         // Its agent did not notice that the daemon was killed, or that another host had it for a while.
         if matches!(kept.0.end_reason.as_deref(), Some(CRASH | MOVED)) {
@@ -289,7 +293,9 @@ impl SessionService {
     async fn create(&self, caller: &Caller, opening: Opening, wants: Wants) -> Outcome<Opened> {
         let profile = caller.profile().to_owned();
         let came = match wants {
-            Wants::Open if !opening.is_host_bound => self.arrive(&profile, &opening.session).await?,
+            Wants::Open if !opening.is_host_bound && self.sharing.hands_over(&profile) => {
+                Box::pin(self.arrive(&profile, &opening.session)).await?
+            }
             _ => None,
         };
         if let Some((kept, host)) = came {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::give::{exists, ids};
 use super::rows::Rows;
 use super::{MOVES, Name};
+use crate::copy::copy;
 use crate::transcript::{session_key, take_ids};
 use crate::{ArchiveError, index};
 
@@ -41,9 +42,10 @@ pub(super) fn fork(
         return Ok(None);
     }
     let session = free_id(transaction, named)?;
-    copy_row(transaction, of, &session)?;
+    copy(transaction, "session", "id", (of, &session))?;
+    transaction.execute("UPDATE session SET parent = ?2 WHERE id = ?1", [session.as_str(), of])?;
     for table in COPIED {
-        copy(transaction, table, of, &session)?;
+        copy(transaction, table, "session", (of, &session))?;
     }
     let (from, to) = (session_key(transaction, of)?, session_key(transaction, &session)?);
     let places = move_messages(transaction, (from, to), &strays, &made)?;
@@ -163,25 +165,4 @@ fn free_id(connection: &Connection, wanted: &str) -> Result<String, ArchiveError
         id = format!("{wanted}-{number}");
     }
     Ok(id)
-}
-
-/// A session's row again, by another id, as one that came out of it.
-fn copy_row(connection: &Connection, from: &str, to: &str) -> Result<(), ArchiveError> {
-    copy_with(connection, "session", ("id", to), from)?;
-    connection.execute("UPDATE session SET parent = ?2 WHERE id = ?1", [to, from])?;
-    Ok(())
-}
-
-fn copy(connection: &Connection, table: &str, from: &str, to: &str) -> Result<(), ArchiveError> {
-    copy_with(connection, table, ("session", to), from)
-}
-
-fn copy_with(connection: &Connection, table: &str, (column, to): (&str, &str), from: &str) -> Result<(), ArchiveError> {
-    let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) WHERE name <> ?2")?;
-    let columns: Vec<String> = query.query_map([table, column], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let columns = columns.join(", ");
-    let query =
-        format!("INSERT INTO {table} ({column}, {columns}) SELECT ?1, {columns} FROM {table} WHERE {column} = ?2");
-    connection.execute(&query, [to, from])?;
-    Ok(())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::{HEAD_TABLES, MADE_TABLES};
 use crate::browse::narrow;
-use crate::outbox::HOST_BOUND;
+use crate::outbox::{HOST_BOUND, OF_PROFILES, list};
 use crate::{Archive, ArchiveError, Reader};
 
 /// Why a session ends here that another host took.
@@ -40,6 +40,14 @@ pub struct Unsent {
 
 const HELD: &str = "SELECT held.session, session.profile, birth, term, holder, mattered > sent FROM held
      JOIN session ON session.id = held.session";
+
+/// The sessions of profiles that are to be told.
+fn unsent() -> String {
+    format!(
+        "FROM held JOIN session ON session.id = held.session
+         WHERE changes > sent AND holder IS NULL AND {OF_PROFILES} AND NOT {HOST_BOUND}"
+    )
+}
 
 fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
     Ok(Held {
@@ -76,14 +84,11 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn held_in_use(&self, profiles: &[String], since: f64) -> Result<Vec<Held>, ArchiveError> {
-        let marks = vec!["?"; profiles.len()].join(",");
         let query = format!(
-            "{HELD} WHERE ended_at IS NULL AND holder IS NULL AND sent > 0 AND last_active >= ?
-             AND session.profile IN ({marks})"
+            "{HELD} WHERE ended_at IS NULL AND holder IS NULL AND sent > 0 AND last_active >= ?2 AND {OF_PROFILES}"
         );
         let mut query = self.connection.prepare_cached(&query)?;
-        let given = std::iter::once(&since as &dyn ToSql).chain(profiles.iter().map(|profile| profile as &dyn ToSql));
-        let rows = query.query_map(params_from_iter(given), held)?;
+        let rows = query.query_map(params![list(profiles), since], held)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -104,16 +109,11 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn unsent(&self, profiles: &[String], most: usize) -> Result<Vec<Unsent>, ArchiveError> {
-        let marks = vec!["?"; profiles.len()].join(",");
-        let query = format!(
-            "SELECT held.session, changes FROM held JOIN session ON session.id = held.session
-             WHERE changes > sent AND holder IS NULL AND session.profile IN ({marks}) AND NOT {HOST_BOUND}
-             ORDER BY last_active DESC, held.session LIMIT {}",
-            narrow(most)
-        );
+        let query =
+            format!("SELECT held.session, changes {} ORDER BY last_active DESC, held.session LIMIT ?2", unsent());
         let mut query = self.connection.prepare_cached(&query)?;
         let unsent = |row: &Row<'_>| Ok(Unsent { session: row.get(0)?, changes: row.get(1)? });
-        let rows = query.query_map(params_from_iter(profiles), unsent)?;
+        let rows = query.query_map(params![list(profiles), narrow(most)], unsent)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -144,13 +144,8 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn count_unsent(&self, profiles: &[String]) -> Result<u64, ArchiveError> {
-        let marks = vec!["?"; profiles.len()].join(",");
-        let query = format!(
-            "SELECT count(*) FROM held JOIN session ON session.id = held.session
-             WHERE changes > sent AND holder IS NULL AND session.profile IN ({marks}) AND NOT {HOST_BOUND}"
-        );
-        let mut query = self.connection.prepare_cached(&query)?;
-        Ok(query.query_row(params_from_iter(profiles), |row| row.get(0))?)
+        let mut query = self.connection.prepare_cached(&format!("SELECT count(*) {}", unsent()))?;
+        Ok(query.query_row([list(profiles)], |row| row.get(0))?)
     }
 }
 

@@ -15,26 +15,26 @@ use crate::transcript::{session_key, take_ids};
 use crate::{Archive, ArchiveError, schema};
 
 /// A session that is to be taken as another host told it.
-#[derive(Debug, Clone, Copy)]
-pub struct Taking<'a> {
+#[derive(Debug, Clone)]
+pub struct Taking {
     /// Its id.
-    pub session: &'a str,
+    pub session: String,
     /// Its profile.
-    pub profile: &'a str,
+    pub profile: String,
     /// Tells it from another one of its id.
-    pub birth: &'a str,
+    pub birth: String,
     /// The term of the host that has it from now on.
     pub term: u64,
     /// That host, if it is not this one: then only a copy is kept here.
-    pub holder: Option<&'a str>,
+    pub holder: Option<String>,
     /// The version of the tables of the archive that it was told from.
     pub version: u32,
     /// Its parts, by their names.
-    pub parts: &'a BTreeMap<String, String>,
+    pub parts: BTreeMap<String, String>,
     /// The texts of its messages, as JSON, as far as they are not here.
-    pub texts: &'a HashMap<Name, String>,
+    pub texts: HashMap<Name, String>,
     /// What a session is called with what was said here and the other host does not know.
-    pub fork: &'a str,
+    pub fork: String,
 }
 
 /// What came of it.
@@ -73,7 +73,7 @@ impl Archive {
     /// # Errors
     /// Parts of a version that is not known, that are no session's, or of which one is missing; a message without its text; a
     /// session that this host has, or that a later term was seen of; a failure of the database.
-    pub fn take_session(&mut self, taking: &Taking<'_>) -> Result<Took, ArchiveError> {
+    pub fn take_session(&mut self, taking: &Taking) -> Result<Took, ArchiveError> {
         self.take(taking, true)
     }
 
@@ -81,17 +81,17 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Self::take_session`].
-    pub fn try_session(&mut self, taking: &Taking<'_>) -> Result<(), ArchiveError> {
+    pub fn try_session(&mut self, taking: &Taking) -> Result<(), ArchiveError> {
         self.take(taking, false).map(drop)
     }
 
-    fn take(&mut self, taking: &Taking<'_>, is_kept: bool) -> Result<Took, ArchiveError> {
-        let misfit = |words: String| ArchiveError::Misfit { session: taking.session.to_owned(), words };
+    fn take(&mut self, taking: &Taking, is_kept: bool) -> Result<Took, ArchiveError> {
+        let misfit = |words: String| ArchiveError::Misfit { session: taking.session.clone(), words };
         if !(OLDEST..=schema::known()).contains(&taking.version) {
             let words = "it was told by another version of herma; bring the older one up to date";
             return Err(misfit(format!("{words} (tables of version {})", taking.version)));
         }
-        let told = Session::read(taking.parts).map_err(|words| misfit(words.to_owned()))?;
+        let told = Session::read(&taking.parts).map_err(|words| misfit(words.to_owned()))?;
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", "ON")?;
         for (table, _) in HEAD_TABLES.iter().chain(&MADE_TABLES) {
@@ -102,10 +102,10 @@ impl Archive {
             }
         }
         check_term(&transaction, taking)?;
-        let fork = match exists(&transaction, taking.session)? {
+        let fork = match exists(&transaction, &taking.session)? {
             true => {
                 let names = told.messages.iter().map(|told| told.name).collect();
-                fork(&transaction, (taking.session, taking.fork), &names, &told.handles(), &told.head)?
+                fork(&transaction, (&taking.session, &taking.fork), &names, &told.handles(), &told.head)?
             }
             false => None,
         };
@@ -124,15 +124,15 @@ pub fn names_in(parts: &BTreeMap<String, String>) -> Option<Vec<(Name, u64)>> {
 }
 
 /// What this host has must not be replaced by what another one had before.
-fn check_term(connection: &Connection, taking: &Taking<'_>) -> Result<(), ArchiveError> {
+fn check_term(connection: &Connection, taking: &Taking) -> Result<(), ArchiveError> {
     let query = "SELECT term, holder IS NULL FROM held WHERE session = ?1 AND birth = ?2";
     let known = connection
         .prepare_cached(query)?
-        .query_row([taking.session, taking.birth], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, bool>(1)?)));
+        .query_row([&taking.session, &taking.birth], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, bool>(1)?)));
     match known.optional()? {
         Some((term, is_here)) if term > taking.term || (term == taking.term && is_here && taking.holder.is_some()) => {
             let words = "this host has a later state of it".to_owned();
-            Err(ArchiveError::Misfit { session: taking.session.to_owned(), words })
+            Err(ArchiveError::Misfit { session: taking.session.clone(), words })
         }
         _ => Ok(()),
     }
@@ -180,16 +180,16 @@ impl Session {
 }
 
 /// Puts what was told in the place of what is here.
-fn replace(transaction: &Transaction<'_>, taking: &Taking<'_>, told: &Session) -> Result<usize, ArchiveError> {
-    let Taking { session, .. } = *taking;
+fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Result<usize, ArchiveError> {
+    let Taking { session, profile, .. } = taking;
     let known = ids(transaction, session)?;
     if let Some(rows) = told.head.get("session") {
         match exists(transaction, session)? {
-            true => rows.update(transaction, "session", ("id", &session))?,
-            false => rows.insert(transaction, "session", ("id", &session))?,
+            true => rows.update(transaction, "session", ("id", session))?,
+            false => rows.insert(transaction, "session", ("id", session))?,
         }
     }
-    transaction.execute("UPDATE session SET profile = ?2 WHERE id = ?1", [session, taking.profile])?;
+    transaction.execute("UPDATE session SET profile = ?2 WHERE id = ?1", [session, profile])?;
     let key = session_key(transaction, session)?;
     transaction.execute("DELETE FROM recall_call WHERE session = ?1", [key])?;
     // Out of the way of those that come.
@@ -202,13 +202,13 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking<'_>, told: &Session) -
     for (table, rows) in told.head.iter().filter(|(table, _)| *table != "session") {
         match table.as_str() {
             "recall_call" => rows.insert(transaction, table, ("session", &key))?,
-            _ => rows.insert(transaction, table, ("session", &session))?,
+            _ => rows.insert(transaction, table, ("session", session))?,
         }
     }
     let places: Vec<i64> = place_messages(transaction, taking, key, &known, &told.messages)?;
     for (table, _) in MADE_TABLES {
         for rows in told.made.iter().filter_map(|tables| tables.get(table)) {
-            with_ids(rows.clone(), &places).insert(transaction, table, ("session", &session))?;
+            with_ids(rows.clone(), &places).insert(transaction, table, ("session", session))?;
         }
     }
     note_held(transaction, taking)?;
@@ -216,13 +216,13 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking<'_>, told: &Session) -
 }
 
 /// Who has it from now on. This host gives other names than those before it; where another one has it, it has ended here.
-fn note_held(transaction: &Transaction<'_>, taking: &Taking<'_>) -> Result<(), ArchiveError> {
-    let Taking { session, birth, term, holder, .. } = *taking;
+fn note_held(transaction: &Transaction<'_>, taking: &Taking) -> Result<(), ArchiveError> {
+    let Taking { session, birth, term, holder, .. } = taking;
     match holder {
         Some(_) => {
             let query = "UPDATE session SET end_reason = ?2, ended_at = coalesce(last_active, started_at)
                          WHERE id = ?1 AND ended_at IS NULL";
-            transaction.execute(query, [session, MOVED])?;
+            transaction.execute(query, [session.as_str(), MOVED])?;
         }
         None => {
             let query = format!(
@@ -244,7 +244,7 @@ fn note_held(transaction: &Transaction<'_>, taking: &Taking<'_>) -> Result<(), A
 /// Keeps the messages that are new here, and puts all in their places; their ids, in the order of the messages.
 fn place_messages(
     transaction: &Transaction<'_>,
-    taking: &Taking<'_>,
+    taking: &Taking,
     key: i64,
     known: &HashMap<Name, i64>,
     told: &[Told],
@@ -285,11 +285,11 @@ fn place_messages(
 }
 
 /// The text of a message that is not here.
-fn text_of<'a>(taking: &Taking<'a>, told: &Told) -> Result<&'a str, ArchiveError> {
+fn text_of<'a>(taking: &'a Taking, told: &Told) -> Result<&'a str, ArchiveError> {
     let is_it =
         |text: &&String| u64::try_from(text.len()) == Ok(told.bytes) && serde_json::from_str::<&RawValue>(text).is_ok();
     taking.texts.get(&told.name).filter(is_it).map(String::as_str).ok_or_else(|| ArchiveError::Misfit {
-        session: taking.session.to_owned(),
+        session: taking.session.clone(),
         words: format!(
             "message msg_{:08x}-{} of it is not in the database as it was said; it can only go on on the host that has it",
             told.name.0, told.name.1

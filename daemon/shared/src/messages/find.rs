@@ -10,7 +10,7 @@ use tokio_postgres::types::ToSql;
 use super::{Message, MessageKey, statements, tokens};
 use crate::database::Database;
 use crate::error::SharedError;
-use crate::stores::{signed, unsigned};
+use crate::stores::{archive, signed, unsigned};
 
 /// Messages that are counted; from there on their number is what the database takes it for.
 const COUNTED: i64 = 5_000;
@@ -308,10 +308,6 @@ fn document(row: &Row) -> Result<(MessageKey, Document), SharedError> {
 
 fn terms(words: i32, marks: i16, terms: Vec<u8>) -> Terms {
     Terms { count: u32::try_from(words).unwrap_or(0), marks: u8::try_from(marks).unwrap_or(0), terms }
-}
-
-fn archive(number: i64) -> Result<u32, SharedError> {
-    u32::try_from(number).map_err(|_| SharedError::Refused(format!("an archive has the number {number}")))
 }
 
 fn count(number: i64) -> usize {

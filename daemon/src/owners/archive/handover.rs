@@ -1,6 +1,6 @@
 //! Sessions that hosts hand to each other.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use herma_archive::handover::{Came, Held, Name, Parts, Taking, Took, Unsent};
@@ -8,29 +8,6 @@ use herma_archive::handover::{Came, Held, Name, Parts, Taking, Took, Unsent};
 use super::ArchiveHandle;
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
-
-/// A session as another host told it, on its way into the archive.
-#[derive(Debug)]
-pub(crate) struct Arriving {
-    /// Its id.
-    pub session: String,
-    /// Its profile.
-    pub profile: String,
-    /// Tells it from another one of its id.
-    pub birth: String,
-    /// The term of the host that has it from now on.
-    pub term: u64,
-    /// That host, if it is not this one.
-    pub holder: Option<String>,
-    /// The version of the tables that it was told from.
-    pub version: u32,
-    /// Its parts.
-    pub parts: BTreeMap<String, String>,
-    /// The texts of its messages.
-    pub texts: HashMap<Name, String>,
-    /// What a session is called with what only this host knows.
-    pub fork: String,
-}
 
 impl ArchiveHandle {
     /// Which sessions change is noted from now on.
@@ -124,28 +101,12 @@ impl ArchiveHandle {
     }
 
     /// Takes a session as another host told it.
-    pub(crate) async fn take_session(&self, arriving: Arc<Arriving>) -> Outcome<Took> {
-        self.write(move |archive| archive.take_session(&arriving.taking())).await
+    pub(crate) async fn take_session(&self, taking: Arc<Taking>) -> Outcome<Took> {
+        self.write(move |archive| archive.take_session(&taking)).await
     }
 
     /// Whether a session can be taken.
-    pub(crate) async fn try_session(&self, arriving: Arc<Arriving>) -> Outcome<()> {
-        self.write(move |archive| archive.try_session(&arriving.taking())).await
-    }
-}
-
-impl Arriving {
-    fn taking(&self) -> Taking<'_> {
-        Taking {
-            session: &self.session,
-            profile: &self.profile,
-            birth: &self.birth,
-            term: self.term,
-            holder: self.holder.as_deref(),
-            version: self.version,
-            parts: &self.parts,
-            texts: &self.texts,
-            fork: &self.fork,
-        }
+    pub(crate) async fn try_session(&self, taking: Arc<Taking>) -> Outcome<()> {
+        self.write(move |archive| archive.try_session(&taking)).await
     }
 }

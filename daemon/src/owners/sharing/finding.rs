@@ -2,9 +2,8 @@
 
 use herma_archive::handover::Came;
 use herma_archive::search::elsewhere::Lookup;
+use herma_shared::Database;
 use herma_shared::messages::{FoundElsewhere, Message, MessageKey, Within};
-use herma_shared::{Database, SharedError};
-use tokio::time::timeout;
 
 use super::Sharing;
 use crate::data::error::{Error, Outcome};
@@ -28,10 +27,8 @@ impl Sharing {
         };
         let lookup = Lookup::of(&query.words);
         // All of it within the time that one thing may take: somebody waits.
-        let late = || SharedError::Unreachable(format!("no answer within {} s", self.config().timeout.as_secs_f64()));
-        let found = self.ready_database()?.find_messages(within, &lookup, query.limit);
-        let found = timeout(self.config().timeout, found).await;
-        found.unwrap_or_else(|_| Err(late())).map_err(Error::Unread)
+        let found = Box::pin(self.ready_database()?.find_messages(within, &lookup, query.limit));
+        super::within(self.config().timeout, found).await.map_err(Error::Unread)
     }
 
     /// Messages by their names; those that are gone are left out.

@@ -5,11 +5,11 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_archive::handover::{Held, Name, Parts, Unsent, names_in};
+use herma_shared::Database;
 use herma_shared::sessions::{LEASE, SharedSession};
-use herma_shared::{Database, SharedError};
 use tokio::time::{sleep, timeout};
 
-use super::Sharing;
+use super::{Sharing, late, within};
 use crate::data::error::{Error, Outcome};
 use crate::owners::archive::ArchiveHandle;
 
@@ -129,11 +129,11 @@ impl Sharing {
     pub(crate) async fn sessions_of(&self, profile: &str, session: &str) -> Outcome<Vec<SharedSession>> {
         let database = self.ready_database()?;
         if self.slow().is_some_and(|since| since.elapsed() < AGAIN) {
-            return Err(Error::Unread(late()));
+            return Err(Error::Unread(late(SOON)));
         }
         let asked = timeout(SOON, database.sessions_of(profile, session)).await;
         *self.slow() = asked.is_err().then(Instant::now);
-        asked.unwrap_or_else(|_| Err(late())).map_err(Error::Unread)
+        asked.unwrap_or_else(|_| Err(late(SOON))).map_err(Error::Unread)
     }
 
     /// When a question about a session had no answer in time, last.
@@ -154,14 +154,14 @@ impl Sharing {
             let identity = archive.shipped().await?.identity;
             database.renew_sessions(identity, &held, Duration::ZERO, false).await.map_err(Error::Shared)
         };
-        timeout(SOON, going).await.unwrap_or_else(|_| Err(Error::Shared(late())))
+        timeout(SOON, going).await.unwrap_or_else(|_| Err(Error::Shared(late(SOON))))
     }
 
     /// Keeps a session with this host that somebody takes up again.
     pub(crate) async fn hold_session(&self, archive: u32, held: &Held) -> Outcome<()> {
         let database = self.ready_database()?;
-        let holding = database.renew_sessions(archive, std::slice::from_ref(held), LEASE, true);
-        timeout(SOON, holding).await.unwrap_or_else(|_| Err(late())).map_err(Error::Shared)
+        let holding = Box::pin(database.renew_sessions(archive, std::slice::from_ref(held), LEASE, true));
+        within(SOON, holding).await.map_err(Error::Shared)
     }
 
     /// Keeps sessions with this host; those that others took meanwhile.
@@ -219,7 +219,3 @@ impl Sharing {
 
 /// The parts of a session, and the texts of its messages.
 pub(crate) type ToldSession = (BTreeMap<String, String>, HashMap<Name, String>);
-
-fn late() -> SharedError {
-    SharedError::Unreachable(format!("no answer within {} s", SOON.as_secs()))
-}

@@ -1,18 +1,19 @@
 //! Sessions that go from one host to another: this one takes one up that another host had, and leaves one that another took.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use herma_archive::handover::Held;
+use herma_archive::handover::{Held, Taking};
+use herma_protocol::limits;
 use herma_shared::sessions::{LEASE, SharedSession};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::SessionService;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::owners::archive::{Arriving, KeptSession};
+use crate::owners::archive::KeptSession;
 use crate::owners::sharing::ToldSession;
 use crate::service::session::Session;
 
@@ -34,8 +35,7 @@ const TURN: Duration = Duration::from_secs(5);
 /// Most sessions that one went on for and that come with it.
 const ANCESTORS: usize = 64;
 
-/// Longest id of a session, in chars, and what is left for the mark of one that parted.
-const ID_CHARS: usize = 1024;
+/// Chars of an id that are left for the mark of a session that parted.
 const MARK_CHARS: usize = 128;
 
 /// What a session is asked for.
@@ -59,23 +59,16 @@ impl Default for Turns {
 
 impl Turns {
     pub(super) async fn of(&self, session: &str) -> MutexGuard<'_, ()> {
-        let mut hasher = DefaultHasher::new();
-        session.hash(&mut hasher);
-        let count = self.0.len() as u64;
-        let at = usize::try_from(hasher.finish() % count).unwrap_or_default();
-        // There is always one: the remainder is smaller than their number.
-        self.0.get(at).unwrap_or(&self.0[0]).lock().await
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
+        self.0[usize::from(hash.to_ne_bytes()[0]) % self.0.len()].lock().await
     }
 }
 
 impl SessionService {
-    /// Makes sure that this host goes on with a session that it has, whose turn it is. Gives it, and the host that it came from
+    /// Makes sure that this host goes on with a session that it has, whose turn it is, of a profile whose sessions move. Gives it, and the host that it came from
     /// where another one had it meanwhile. One that can't be asked about is used as it is.
     pub(super) async fn claim(&self, kept: KeptSession, wants: Wants) -> Outcome<(KeptSession, Option<String>)> {
         let (id, profile) = (&kept.0.id, &kept.0.profile);
-        if !self.sharing.hands_over(profile) {
-            return Ok((kept, None));
-        }
         let Some(held) = self.archive.held(id.clone()).await? else { return Ok((kept, None)) };
         let there = match (self.sharing.sessions_of(profile, id).await, &held.holder) {
             (Ok(there), _) => there.into_iter().find(|there| there.birth == held.birth),
@@ -117,7 +110,7 @@ impl SessionService {
     /// A session that is opened, not known here, and was let go by another host, with the name of that host; `None` where none had
     /// it, or none can be asked.
     pub(super) async fn arrive(&self, profile: &str, id: &str) -> Outcome<Option<(KeptSession, String)>> {
-        if !self.sharing.hands_over(profile) || !self.archive.is_in_use() {
+        if !self.archive.is_in_use() {
             return Ok(None);
         }
         let _turn = self.turns.of(id).await;
@@ -176,10 +169,10 @@ impl SessionService {
             self.check_free(identity, &there)?;
             let known = self.archive.session_names(id.clone()).await?;
             let told = self.sharing.read_session(&there, &known).await?;
-            let arriving = Arc::new(self.arriving(&there, told, there.term + 1, None));
-            self.archive.try_session(Arc::clone(&arriving)).await?;
-            if self.sharing.take(identity, &there, &arriving.parts).await?.is_some() {
-                self.keep(arriving, &host).await?;
+            let taking = Arc::new(self.taking(&there, told, there.term + 1, None));
+            self.archive.try_session(Arc::clone(&taking)).await?;
+            if self.sharing.take(identity, &there, &taking.parts).await?.is_some() {
+                self.keep(taking, &host).await?;
                 tracing::info!("session {id:?} came from host {host:?}");
                 let kept = self.archive.session(id.clone()).await?;
                 return kept.ok_or_else(|| Error::NotFound(format!("session {id:?} was removed while it came")));
@@ -205,9 +198,9 @@ impl SessionService {
         )))
     }
 
-    fn arriving(&self, there: &SharedSession, told: ToldSession, term: u64, holder: Option<String>) -> Arriving {
+    fn taking(&self, there: &SharedSession, told: ToldSession, term: u64, holder: Option<String>) -> Taking {
         let (parts, texts) = told;
-        Arriving {
+        Taking {
             fork: fork_name(&there.session, self.sharing.host(), term),
             session: there.session.clone(),
             profile: there.profile.clone(),
@@ -221,9 +214,9 @@ impl SessionService {
     }
 
     /// Keeps a session as its host told it; what only this one knows of it becomes a session of its own.
-    async fn keep(&self, arriving: Arc<Arriving>, host: &str) -> Outcome<()> {
-        let id = arriving.session.clone();
-        if let Some(fork) = self.archive.take_session(arriving).await?.fork {
+    async fn keep(&self, taking: Arc<Taking>, host: &str) -> Outcome<()> {
+        let id = taking.session.clone();
+        if let Some(fork) = self.archive.take_session(taking).await?.fork {
             tracing::warn!(
                 "session {id:?} went on on host {host:?}; what was said here that it did not know of is in session {fork:?}"
             );
@@ -343,7 +336,7 @@ impl SessionService {
         let known = self.archive.session_names(held.session).await?;
         let told = self.sharing.read_session(&there, &known).await?;
         let host = there.host.clone();
-        self.keep(Arc::new(self.arriving(&there, told, there.term, Some(host.clone()))), &host).await
+        self.keep(Arc::new(self.taking(&there, told, there.term, Some(host.clone()))), &host).await
     }
 }
 
@@ -365,7 +358,7 @@ fn on(id: &str, host: &str) -> String {
 
 /// What a session is called with what only this host knows.
 fn fork_name(id: &str, host: &str, term: u64) -> String {
-    let id: String = id.chars().take(ID_CHARS - MARK_CHARS).collect();
+    let id: String = id.chars().take(limits::NAME - MARK_CHARS).collect();
     format!("{id}-on-{host}-{term}")
 }
 
@@ -376,7 +369,7 @@ mod tests {
     #[test]
     fn a_session_that_parts_has_a_name_that_may_be_one() {
         assert_eq!(fork_name("s", "attic", 3), "s-on-attic-3");
-        let long = fork_name(&"é".repeat(ID_CHARS), &"h".repeat(64), u64::MAX);
-        assert!(long.chars().count() <= ID_CHARS);
+        let long = fork_name(&"é".repeat(limits::NAME), &"h".repeat(64), u64::MAX);
+        assert!(long.chars().count() <= limits::NAME);
     }
 }

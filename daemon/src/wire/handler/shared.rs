@@ -6,7 +6,7 @@ use herma_protocol::shared::{
     InitParams, InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages, Outputs, Sessions, State,
     StatusResult, Store,
 };
-use herma_shared::schema;
+use herma_shared::{SharedError, schema};
 
 use super::memory::wire_target;
 use crate::data::config::{Offline, SharedConfig};
@@ -43,7 +43,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         error: unusable.or(link.error.map(|error| error.to_string())).map(|words| masked(&words)),
         offline: offline.name().to_owned(),
         stores: stores.into_iter().map(store).collect(),
-        messages: messages(services).await?,
+        messages: messages(services).await,
         outputs: configured.then(|| outputs(services)),
         sessions: sessions(services).await,
     })
@@ -62,24 +62,27 @@ async fn sessions(services: &Services) -> Option<Sessions> {
     if !sharing.hands_over_any() {
         return None;
     }
-    let (waiting, unread) = match services.archive.count_unsent(sharing.joined_profiles()).await {
-        Ok(waiting) => (waiting, None),
-        Err(error) => (0, Some(error.to_string())),
-    };
-    let error = unread.or(sharing.sessions_trouble().map(|error| error.to_string()));
-    Some(Sessions { waiting, error: error.map(|words| masked(&words)) })
+    let waiting = services.archive.count_unsent(sharing.joined_profiles()).await;
+    let (waiting, error) = how_far(waiting, sharing.sessions_trouble());
+    Some(Sessions { waiting, error })
 }
 
-/// How far messages are brought; what an archive that can't be read has waiting is not known.
-async fn messages(services: &Services) -> Outcome<Option<Messages>> {
-    let Some(trouble) = services.memory.outbox_trouble() else { return Ok(None) };
-    let profiles = services.sharing.joined_profiles();
-    let (waiting, unread) = match services.archive.unshipped(profiles).await {
+/// How far messages are brought.
+async fn messages(services: &Services) -> Option<Messages> {
+    let trouble = services.memory.outbox_trouble()?;
+    let waiting = services.archive.unshipped(services.sharing.joined_profiles()).await;
+    let (waiting, error) = how_far(waiting, trouble);
+    Some(Messages { waiting, error })
+}
+
+/// What waits, and why; what an archive that can't be read has waiting is not known.
+fn how_far(waiting: Outcome<u64>, trouble: Option<SharedError>) -> (u64, Option<String>) {
+    let (waiting, unread) = match waiting {
         Ok(waiting) => (waiting, None),
         Err(error) => (0, Some(error.to_string())),
     };
-    let error = unread.or(trouble.map(|error| error.to_string())).map(|words| masked(&words));
-    Ok(Some(Messages { waiting, error }))
+    let error = unread.or(trouble.map(|error| error.to_string()));
+    (waiting, error.map(|words| masked(&words)))
 }
 
 pub(super) async fn init(services: &Services, params: InitParams) -> Outcome<InitResult> {

@@ -178,24 +178,20 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
             .push("what is sent to the database can be read on the way: use sslmode=require in `shared.url`".into());
     }
     troubles.extend(result.stores.iter().filter_map(|store| store.error.clone()));
-    let unbrought = result.messages.as_ref().and_then(|messages| messages.error.as_ref());
-    troubles.extend(
-        unbrought
-            .filter(|error| result.error.as_ref() != Some(*error))
-            .map(|error| format!("messages are not brought to the database: {error}")),
-    );
-    let outputs = result.outputs.as_ref().and_then(|outputs| outputs.error.as_ref());
-    troubles.extend(
-        outputs
-            .filter(|error| result.error.as_ref() != Some(*error))
-            .map(|error| format!("outputs are not brought where other hosts find them: {error}")),
-    );
-    let sessions = result.sessions.as_ref().and_then(|sessions| sessions.error.as_ref());
-    troubles.extend(
-        sessions
-            .filter(|error| result.error.as_ref() != Some(*error))
-            .map(|error| format!("sessions can't go to other hosts: {error}")),
-    );
+    let brought = [
+        (
+            result.messages.as_ref().and_then(|messages| messages.error.as_ref()),
+            "messages are not brought to the database",
+        ),
+        (
+            result.outputs.as_ref().and_then(|outputs| outputs.error.as_ref()),
+            "outputs are not brought where other hosts find them",
+        ),
+        (result.sessions.as_ref().and_then(|sessions| sessions.error.as_ref()), "sessions can't go to other hosts"),
+    ];
+    let own = brought.into_iter().filter_map(|(error, what)| Some((error?, what)));
+    let own = own.filter(|(error, _)| result.error.as_ref() != Some(*error));
+    troubles.extend(own.map(|(error, what)| format!("{what}: {error}")));
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
     missing.dedup();
