@@ -41,6 +41,9 @@ pub struct Unsent {
 const HELD: &str = "SELECT held.session, session.profile, birth, term, holder, mattered > sent FROM held
      JOIN session ON session.id = held.session";
 
+/// Whether it is noted which sessions change.
+const IS_NOTED: &str = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'held_session_INSERT'";
+
 /// The sessions of profiles that are to be told.
 fn unsent() -> String {
     format!(
@@ -70,11 +73,15 @@ impl Reader {
         Ok(self.connection.prepare_cached(&query)?.query_row([session], held).optional()?)
     }
 
-    /// Whether a session changed since it was told to the others; false for one that is not told at all.
+    /// Whether a session changed since it was told to the others, as far as that is noted yet; false for one that is not
+    /// told at all.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn is_unsent(&self, session: &str) -> Result<bool, ArchiveError> {
+        if !self.connection.prepare_cached(IS_NOTED)?.exists([])? {
+            return Ok(true);
+        }
         let query = "SELECT 1 FROM held WHERE session = ?1 AND changes > sent AND holder IS NULL";
         Ok(self.connection.prepare_cached(query)?.exists([session])?)
     }
@@ -150,19 +157,20 @@ impl Reader {
 }
 
 impl Archive {
-    /// Notes from now on which sessions change. Those that are there count as changed when it was not noted before.
+    /// Notes from now on which sessions change. Those that are there count as changed when it was not noted before; true
+    /// then.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn begin_handing(&mut self) -> Result<(), ArchiveError> {
+    pub fn begin_handing(&mut self) -> Result<bool, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let query = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'held_session_INSERT'";
-        if !transaction.prepare(query)?.exists([])? {
+        let begins = !transaction.prepare(IS_NOTED)?.exists([])?;
+        if begins {
             transaction.execute_batch(&triggers())?;
             count_all(&transaction)?;
         }
         transaction.commit()?;
-        Ok(())
+        Ok(begins)
     }
 
     /// The sessions that were told and that are not among these, by birth and term, are to be told again: the others don't

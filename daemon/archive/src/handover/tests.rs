@@ -334,8 +334,9 @@ fn what_was_masked_on_the_way_is_not_handed_over() {
 fn sessions_of_before_are_told_once() {
     let (_folder, mut archive) = archive();
     archive.create_session(&session("s")).unwrap();
-    archive.begin_handing().unwrap();
-    archive.begin_handing().unwrap();
+    assert!(archive.reader().is_unsent("s").unwrap(), "nobody knows of it");
+    assert!(archive.begin_handing().unwrap());
+    assert!(!archive.begin_handing().unwrap(), "it is noted already");
     let unsent = archive.reader().unsent(&["default".into()], 5).unwrap();
     assert_eq!(unsent.len(), 1);
     archive.note_told(&unsent[0]).unwrap();

@@ -10,8 +10,8 @@ use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// Which sessions change is noted from now on.
-    pub(crate) async fn begin_handing(&self) -> Outcome<()> {
+    /// Which sessions change is noted from now on; true if it was not before.
+    pub(crate) async fn begin_handing(&self) -> Outcome<bool> {
         self.write(|archive| archive.begin_handing()).await
     }
 

@@ -159,8 +159,9 @@ impl Sharing {
         let now = |identity| Looked { identity, profiles: profiles.clone(), returns: self.returned() };
         if looked.as_ref() != Some(&now(archive.shipped().await?.identity)) {
             archive.begin_shipping(profiles.clone()).await?;
-            if self.hands_over_any() {
-                archive.begin_handing().await?;
+            if self.hands_over_any() && archive.begin_handing().await? {
+                // What counts as changed now was not looked for yet.
+                self.tell_soon();
             }
             look_back(database, archive).await?;
             let identity = archive.shipped().await?.identity;
