@@ -33,7 +33,8 @@ pub(crate) fn import(config: &Config) -> anyhow::Result<()> {
 }
 
 fn database(config: &Config) -> anyhow::Result<std::sync::Arc<herma_shared::Database>> {
-    let shared = config.shared.as_ref().context("nothing is shared: the configuration has no [shared]")?;
+    let shared =
+        config.shared.as_ref().context("nothing is shared: the configuration has no [shared] (see docs/sharing.md)")?;
     sharing::database(shared).map_err(anyhow::Error::msg)
 }
 

@@ -15,6 +15,8 @@ fn what_one_host_writes_all_have_and_say_who_wrote_it() {
     let one = Host::new(&server, "attic", "");
     one.home.write_store(Target::User, "likes tea".as_bytes());
     assert_eq!(one.refused("memory.add", &json!({ "target": "user", "content": "x" })), "unavailable");
+    let status = one.ask("shared.status", &json!({}));
+    assert_eq!((status.get("messages"), status.get("sessions")), (None, None), "nothing goes anywhere yet");
     let joined = one.ask("shared.join", &json!({}));
     assert_eq!(joined["stores"][1]["brought"], json!(["likes tea"]));
     let other = Host::new(&server, "cellar", "");

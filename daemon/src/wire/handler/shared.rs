@@ -56,21 +56,26 @@ fn outputs(services: &Services) -> Outputs {
     }
 }
 
-/// How many sessions the others don't know as they are; absent where none goes to another host.
+/// How many sessions the others don't know as they are; absent where none goes to another host, as long as no profile joined.
 async fn sessions(services: &Services) -> Option<Sessions> {
     let sharing = services.sharing.as_ref();
-    if !sharing.hands_over_any() {
+    let profiles = sharing.joined_profiles();
+    if !sharing.hands_over_any() || profiles.is_empty() {
         return None;
     }
-    let waiting = services.archive.count_unsent(sharing.joined_profiles()).await;
+    let waiting = services.archive.count_unsent(profiles).await;
     let (waiting, error) = how_far(waiting, sharing.sessions_trouble());
     Some(Sessions { waiting, error })
 }
 
-/// How far messages are brought.
+/// How far messages are brought; absent where none are, as long as no profile joined.
 async fn messages(services: &Services) -> Option<Messages> {
     let trouble = services.memory.outbox_trouble()?;
-    let waiting = services.archive.unshipped(services.sharing.joined_profiles()).await;
+    let profiles = services.sharing.joined_profiles();
+    if profiles.is_empty() {
+        return None;
+    }
+    let waiting = services.archive.unshipped(profiles).await;
     let (waiting, error) = how_far(waiting, trouble);
     Some(Messages { waiting, error })
 }
