@@ -7,4 +7,5 @@ pub(crate) mod event;
 pub(crate) mod names;
 pub(crate) mod numbers;
 pub(crate) mod profiles;
+pub(crate) mod snapshot_hash;
 pub(crate) mod summarizer_kind;

@@ -16,6 +16,10 @@ pub enum Target {
     User,
 }
 
+/// What an entry begins with that is for one host only: where its store is shared with other hosts it never leaves its
+/// own.
+pub const HOST_BOUND: &str = "[host-bound]";
+
 /// Params of `memory.add`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -267,6 +271,9 @@ pub struct WriteResult {
     /// Of a store that several hosts share: whether all of them have the write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<bool>,
+    /// Of a store that several hosts share: the write is of entries that never leave this host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_bound: Option<bool>,
     /// What `memory.queued` calls a write that is kept here until the shared database is back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_id: Option<String>,

@@ -2,6 +2,7 @@
 //! to the database that can be cut.
 
 mod away;
+mod bound;
 mod hosts;
 mod messages;
 mod operation;

@@ -2,6 +2,7 @@
 
 use herma_guard::{Finding, Policy, Scope, Severity};
 
+use crate::bound::{bound, is_bound};
 use crate::entries::{Entry, chars, normalised, without_duplicates, would_split};
 use crate::refusal::Refusal;
 use crate::render::shown;
@@ -245,7 +246,9 @@ fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(V
         }
         Change::Replace { old_text, content } => {
             let at = find(&entries, old_text, rules)?;
-            let before = std::mem::replace(&mut entries[at], content.as_str().into());
+            // What is for one host stays so, whatever words it has.
+            let content = if is_bound(&entries[at]) { bound(content) } else { content.clone() };
+            let before = std::mem::replace(&mut entries[at], content.into());
             Ok((without_duplicates(entries), Done::Replaced(before)))
         }
         Change::Remove { old_text } => {
@@ -346,6 +349,9 @@ mod tests {
             (&["a", "a b"], remove("a"), &["a b"]),
             (&["a", "b"], replace("a", "b"), &["b"]),
             (&["one", "two"], remove("one"), &["two"]),
+            (&["[host-bound] one"], replace("one", "1"), &["[host-bound] 1"]),
+            (&["[host-bound] one"], replace("[host-bound] one", "[host-bound] 1"), &["[host-bound] 1"]),
+            (&["one"], replace("one", "[host-bound] 1"), &["[host-bound] 1"]),
             (
                 &["twelve chars", "twelve CHARS"],
                 replace("twelve chars", "eleven char"),

@@ -2,6 +2,7 @@
 //! what a model gets to see of them.
 //!
 //! * [`entries`]: the text of a store and its entries, both ways.
+//! * [`bound`]: entries that never leave their host.
 //! * [`change`]: what a change makes of a list of entries; pure.
 //! * [`refusal`]: why a change is refused, in words for a model.
 //! * [`render`]: the one sanitising renderer, and the block for the prompt.
@@ -10,6 +11,7 @@
 //! * [`store`]: a store on disk: lock, re-read, apply, journal, replace, answer.
 //! * [`tool`]: the memory tool's schema and its arguments.
 
+pub mod bound;
 pub mod change;
 pub mod entries;
 #[cfg(fuzzing)]
@@ -30,5 +32,5 @@ pub use change::{Applied, Change, Rules};
 pub use entries::Entry;
 pub use journal::line::{Action, Author, Replaced, Row};
 pub use refusal::Refusal;
-pub use store::{Denied, Edit, Event, Limits, Paths, Proposal, Store, StoreError, Transaction, View};
+pub use store::{Bound, Denied, Edit, Event, Limits, Paths, Proposal, Store, StoreError, Transaction, View};
 pub use target::Target;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use herma_guard::{Finding, Policy, Severity, threat_message};
 
+use crate::bound::MARK;
 use crate::render::shown;
 use crate::target::Target;
 use crate::usage::{Thousands, Usage};
@@ -108,6 +109,11 @@ pub enum Refusal {
         "these operations would leave the store empty, which a batch may not do; keep at least one entry, or set allow_empty if a person asked for it"
     )]
     WouldEmpty,
+    /// A change is of shared entries and of entries of one host.
+    #[error(
+        "this changes entries that all hosts share and entries that begin with {MARK:?} and stay on this host; change them one after the other: first what stays here, then what is shared"
+    )]
+    Mixed,
     /// One operation of a batch is refused, and so all are.
     #[error("operation {number}: {}. None of the operations was applied", refusal.to_string().trim_end_matches('.'))]
     Operation {

@@ -2,6 +2,7 @@
 //! replace the file, answer.
 
 mod backup;
+mod bound;
 mod draft;
 mod known;
 mod shared;
@@ -25,6 +26,7 @@ use crate::render::shown;
 use crate::target::Target;
 use crate::usage::Usage;
 
+pub use bound::Bound;
 pub use draft::{Denied, Edit};
 use known::Known;
 pub use shared::Proposal;
@@ -359,8 +361,8 @@ impl Store {
 
     fn current(&mut self) -> View {
         let (entries, revision) = match (&self.known, self.ahead.last()) {
-            (Some(known), Some(newest)) => (known.on_top_of(&newest.after), newest.revision),
-            (Some(known), None) => (Arc::clone(known.wanted()), known.revision),
+            (Some(known), Some(newest)) => (known.with_bound(&known.on_top_of(&newest.after)), newest.revision),
+            (Some(known), None) => (known.with_bound(known.wanted()), known.revision),
             (None, _) => (Arc::default(), 0),
         };
         let shown = self.shown(&entries);

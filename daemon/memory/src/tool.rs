@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::bound::MARK;
 use crate::change::{Change, Changes, Emptying};
 use crate::refusal::Refusal;
 use crate::target::Target;
@@ -13,9 +14,22 @@ const OPERATIONS: usize = 1000;
 /// The arguments that the tool takes.
 const ARGUMENTS: [&str; 5] = ["action", "target", "content", "old_text", "operations"];
 
-/// The function schema of the `memory` tool.
+/// The function schema of the `memory` tool; where stores are shared with other hosts a model is told how to keep an
+/// entry to this one.
 #[must_use]
-pub fn schema() -> Value {
+pub fn schema(shares: bool) -> Value {
+    let mut schema = own();
+    if shares {
+        let words = format!(
+            "The text of the entry. Needed for add and replace. Other machines share this memory: begin what holds on \
+             this machine only (its paths, devices, installed tools) with {MARK}, and it stays here."
+        );
+        schema["parameters"]["properties"]["content"]["description"] = words.into();
+    }
+    schema
+}
+
+fn own() -> Value {
     json!({
         "name": "memory",
         "description": "Keep durable notes that every later session will see in its system prompt. \
@@ -177,7 +191,11 @@ mod tests {
 
     #[test]
     fn the_schema_has_the_promised_shape() {
-        let schema = schema();
+        let shared = schema(true);
+        let content = &shared["parameters"]["properties"]["content"]["description"];
+        assert!(content.as_str().is_some_and(|words| words.contains("[host-bound]")));
+        let schema = schema(false);
+        assert!(!schema.to_string().contains("[host-bound]"));
         assert_eq!(schema["name"], "memory");
         assert_eq!(schema["parameters"]["required"], json!(["action", "target"]));
         assert_eq!(schema["parameters"]["properties"]["action"]["enum"], json!(["add", "replace", "remove"]));

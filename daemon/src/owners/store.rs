@@ -16,14 +16,15 @@ use herma_memory::change::Applied;
 use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
 use tokio::sync::oneshot;
 
-pub(crate) use shared::Proposed;
 use shared::SharedJob;
+pub(crate) use shared::{OfHost, Proposed};
 use worker::StoreWorker;
 
 use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
 use crate::owners::events::Events;
 use crate::owners::in_place::{Crowd, in_place};
+use crate::sync::atomic::AtomicBool;
 use crate::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use crate::sync::{self, Mutex};
 
@@ -125,6 +126,8 @@ pub(crate) struct StoreHandle {
     jobs: SyncSender<Job>,
     worker: Arc<Mutex<StoreWorker>>,
     crowd: Arc<Crowd>,
+    /// It has entries that never leave this host.
+    has_bound: Arc<AtomicBool>,
 }
 
 impl StoreHandle {
@@ -134,10 +137,11 @@ impl StoreHandle {
         let (sender, receiver) = sync_channel(QUEUE);
         let name = format!("store-{}", context.target);
         let crowd = Arc::new(Crowd::new());
-        let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd))));
+        let has_bound = Arc::new(AtomicBool::new(false));
+        let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd), Arc::clone(&has_bound))));
         let kept = Arc::clone(&worker);
         sync::spawn(name, move || worker::serve(&kept, &receiver))?;
-        Ok(Self { jobs: sender, worker, crowd })
+        Ok(Self { jobs: sender, worker, crowd, has_bound })
     }
 
     /// What the store holds.

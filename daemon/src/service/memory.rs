@@ -66,8 +66,8 @@ pub(crate) enum WriteOutcome {
         view: Box<View>,
         /// What was done.
         applied: Box<Applied>,
-        /// Whether all hosts that share the store have it; absent where it is not shared.
-        is_shared: Option<bool>,
+        /// Who has it.
+        reach: Reach,
     },
     /// It is kept here until the shared database is back, and judged then.
     Queued {
@@ -98,6 +98,17 @@ pub(crate) enum WriteOutcome {
     },
 }
 
+/// Who has what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// This host: its store is not shared.
+    Alone,
+    /// All hosts that share the store.
+    Shared,
+    /// This host: what was written never leaves it.
+    HostBound,
+}
+
 /// What a writer is told.
 #[derive(Debug)]
 pub(crate) struct WriteReport {
@@ -110,10 +121,10 @@ pub(crate) struct WriteReport {
 }
 
 impl WriteOutcome {
-    fn of(written: Written, is_shared: Option<bool>) -> Self {
+    fn of(written: Written, reach: Reach) -> Self {
         let Written { view, outcome } = written;
         match outcome {
-            Ok(applied) => Self::Done { view: Box::new(view), applied: Box::new(applied), is_shared },
+            Ok(applied) => Self::Done { view: Box::new(view), applied: Box::new(applied), reach },
             Err(refusal) => Self::refused(refusal, Some(view)),
         }
     }
@@ -223,7 +234,7 @@ impl MemoryService {
             return self.write_shared(caller, target, write).await;
         }
         let written = self.stores.get(caller.profile(), target)?.write(write).await?;
-        Ok(WriteOutcome::of(written, None))
+        Ok(WriteOutcome::of(written, Reach::Alone))
     }
 
     /// Counts refusals in a row, and makes one too many final.

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use herma_archive::session::SnapshotRow;
 use herma_memory::{Target, render};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 
 use crate::data::error::Outcome;
+use crate::data::snapshot_hash::snapshot_hash;
 use crate::owners::stores::Stores;
 
 /// A snapshot, and its answer as JSON: it is asked for before every turn, so that is made once.
@@ -36,16 +36,10 @@ pub(crate) async fn freeze(stores: &Stores, profile: &str) -> Outcome<SnapshotRo
     let user = stores.get(profile, Target::User)?.view().await?;
     let [memory_block, user_block] = [&memory, &user].map(|view| render::block(view.target, &view.shown, view.limit));
     Ok(SnapshotRow {
-        sha256: hash(memory_block.as_deref(), user_block.as_deref()),
+        sha256: snapshot_hash(memory_block.as_deref(), user_block.as_deref()),
         memory: memory_block,
         user: user_block,
         memory_revision: memory.revision,
         user_revision: user.revision,
     })
-}
-
-/// Hex, of memory block, newline, user block; a missing block counts as empty.
-fn hash(memory: Option<&str>, user: Option<&str>) -> String {
-    let text = format!("{}\n{}", memory.unwrap_or_default(), user.unwrap_or_default());
-    base16ct::lower::encode_string(&Sha256::digest(text.as_bytes()))
 }

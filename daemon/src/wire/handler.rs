@@ -72,7 +72,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::MemoryBatch(params) => memory::batch(services, caller, params).await.map(Reply::MemoryBatch),
         Request::MemoryList(params) => memory::list(services, caller, &params).await.map(Reply::MemoryList),
         Request::MemoryTool(params) => memory::tool(services, caller, params).await.map(Reply::MemoryTool),
-        Request::MemorySchema(_) => memory::schema().map(Reply::MemorySchema),
+        Request::MemorySchema(_) => memory::schema(services).map(Reply::MemorySchema),
         Request::SessionOpen(params) => session::open(services, caller, params).await.map(Reply::SessionOpen),
         Request::SessionSnapshot(params) => session::snapshot(services, caller, &params).await,
         Request::SessionClose(params) => session::close(services, caller, params).await.map(Reply::SessionClose),

@@ -16,7 +16,7 @@ impl Host {
     }
 
     /// Opens a session as soon as no other host has it.
-    fn takes(&self, session: &str) -> Value {
+    pub(super) fn takes(&self, session: &str) -> Value {
         eventually(&format!("{session} comes"), || {
             let reply = self.raw().call("session.open", &json!({ "session": session }));
             match reply.get("error") {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::marks::Held;
 use super::rows::Rows;
 use super::{COUNT, HANDLES, HEAD, HEAD_TABLES, MADE, MADE_TABLES, MESSAGES, Name, ROWS};
+use crate::session::SnapshotRow;
 use crate::transcript::find_session_key;
 use crate::undo::pieces::{self, Source};
 use crate::{ArchiveError, Reader, schema};
@@ -55,11 +56,16 @@ struct Place {
 
 impl Reader {
     /// A session as it is told to other hosts. `None` where nobody noted who has it, and where its messages may have
-    /// been brought with secrets masked: what comes of these is not the session.
+    /// been brought with secrets masked: what comes of these is not the session. `for_others` says what other hosts
+    /// may have of its snapshot.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn session_parts(&self, session: &str) -> Result<Option<Parts>, ArchiveError> {
+    pub fn session_parts(
+        &self,
+        session: &str,
+        for_others: impl FnOnce(SnapshotRow) -> SnapshotRow,
+    ) -> Result<Option<Parts>, ArchiveError> {
         // One view of the file for all of it.
         let view = self.connection.unchecked_transaction()?;
         let Some(held) = self.held(session)? else { return Ok(None) };
@@ -71,7 +77,8 @@ impl Reader {
         let numbers: HashMap<i64, i64> = places.iter().map(|place| place.id).zip(0..).collect();
         let mut parts = made(&view, session, &numbers)?;
         let made: Vec<&str> = parts.keys().filter_map(|name| name.strip_prefix(MADE)).collect();
-        let head = head(&view, session, places.len(), &made)?;
+        let snapshot = self.session(session)?.map(|row| for_others(row.snapshot));
+        let head = head(&view, session, (places.len(), &made), snapshot)?;
         parts.insert(HEAD.to_owned(), head);
         for (at, some) in places.chunks(ROWS).enumerate() {
             let rows: Vec<&Value> = some.iter().map(|place| &place.row).collect();
@@ -152,14 +159,26 @@ pub(super) fn identity(connection: &Connection) -> Result<u32, ArchiveError> {
 }
 
 /// The head, with what tells whether another part is missing.
-fn head(connection: &Connection, session: &str, messages: usize, made: &[&str]) -> Result<String, ArchiveError> {
+fn head(
+    connection: &Connection,
+    session: &str,
+    (messages, made): (usize, &[&str]),
+    snapshot: Option<SnapshotRow>,
+) -> Result<String, ArchiveError> {
     let mut head = Map::from_iter([(COUNT.to_owned(), messages.into()), (HANDLES.to_owned(), made.into())]);
     let key = find_session_key(connection, session)?;
     for (table, column) in HEAD_TABLES {
-        let rows = match table {
+        let mut rows = match table {
             "recall_call" => Rows::read(connection, table, "session = ?1", &[&key], column)?,
             _ => Rows::read(connection, table, &format!("{column} = ?1"), &[&session], column)?,
         };
+        if table == "session"
+            && let Some(SnapshotRow { memory, user, sha256, .. }) = &snapshot
+        {
+            rows.put("memory_block", json!(memory));
+            rows.put("user_block", json!(user));
+            rows.put("sha256", json!(sha256));
+        }
         head.insert(table.to_owned(), rows.json());
     }
     Ok(Value::Object(head).to_string())

@@ -37,6 +37,13 @@ impl Rows {
         self.columns.iter().position(|name| name == column)
     }
 
+    /// Puts a value into a column of all rows.
+    pub(super) fn put(&mut self, column: &str, value: Value) {
+        if let Some(at) = self.place(column) {
+            self.rows.iter_mut().for_each(|row| row[at] = value.clone());
+        }
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({ "columns": self.columns, "rows": self.rows })
     }

@@ -92,7 +92,7 @@ impl Host {
     }
 
     fn give(&self) -> Parts {
-        self.archive.reader().session_parts("s").unwrap().unwrap()
+        self.archive.reader().session_parts("s", |snapshot| snapshot).unwrap().unwrap()
     }
 
     /// The texts that this host brings, by their names.
@@ -327,7 +327,7 @@ fn what_was_masked_on_the_way_is_not_handed_over() {
     a.say("one");
     let identity = identity(a.archive.connection()).unwrap();
     a.archive.note_masked(identity, 1).unwrap();
-    assert_eq!(a.archive.reader().session_parts("s").unwrap(), None);
+    assert_eq!(a.archive.reader().session_parts("s", |snapshot| snapshot).unwrap(), None);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::backup::back_up;
+use super::known::all;
 use super::{Store, StoreError, View};
+use crate::bound::part;
 use crate::change::{self, Applied, Change, Changes, Done, Drift, Rules};
 use crate::entries::Entry;
 use crate::journal::Journal;
@@ -27,7 +29,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    fn action(&self) -> Action {
+    pub(super) fn action(&self) -> Action {
         match self {
             Self::Change { changes: Changes::Single(Change::Add { .. }), .. } => Action::Add,
             Self::Change { changes: Changes::Single(Change::Replace { .. }), .. } => Action::Replace,
@@ -51,6 +53,8 @@ pub enum Denied {
         /// The oldest and the newest one whose text is kept.
         kept: Option<(u64, u64)>,
     },
+    /// It is of entries of this host only, for which [`Store::write_bound`] is there.
+    Bound,
     /// The journal can't be read.
     Store(StoreError),
 }
@@ -64,8 +68,10 @@ impl From<Refusal> for Denied {
 /// What changes so far made of a store. Nothing of it is on disk.
 #[derive(Debug)]
 pub(super) struct Draft {
-    /// The entries.
+    /// The entries; of a shared store those that all hosts have.
     pub(super) entries: Arc<[Entry]>,
+    /// Of a shared store: the entries of this host.
+    pub(super) bound: Arc<[Entry]>,
     /// Their revision.
     pub(super) revision: u64,
     /// Revisions that the journal doesn't have yet.
@@ -75,20 +81,30 @@ pub(super) struct Draft {
 impl Draft {
     /// On top of what a store holds.
     pub(super) fn on(store: &Store) -> Self {
-        let (entries, revision) = match &store.known {
-            Some(known) => (Arc::clone(&known.entries), known.revision),
-            None => (Arc::default(), 0),
-        };
-        Self { entries, revision, rows: Vec::new() }
+        match &store.known {
+            Some(known) => Self {
+                entries: Arc::clone(&known.entries),
+                bound: Arc::clone(&known.bound),
+                revision: known.revision,
+                rows: Vec::new(),
+            },
+            None => Self { entries: Arc::default(), bound: Arc::default(), revision: 0, rows: Vec::new() },
+        }
+    }
+
+    /// All entries that the store holds with the changes.
+    fn all(&self) -> Arc<[Entry]> {
+        if self.bound.is_empty() { Arc::clone(&self.entries) } else { all(&self.entries, &self.bound).into() }
     }
 
     /// What the store holds with the changes.
     pub(super) fn view(&self, store: &mut Store) -> View {
+        let entries = self.all();
         View {
             target: store.target,
             limit: store.limits.chars,
-            entries: Arc::clone(&self.entries),
-            shown: store.shown(&self.entries),
+            shown: store.shown(&entries),
+            entries,
             revision: self.revision,
             damaged: store.journal.as_ref().map_or(0, Journal::damaged),
         }
@@ -96,14 +112,24 @@ impl Draft {
 
     /// Applies an edit, or says why not.
     pub(super) fn apply(&mut self, store: &Store, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
-        let applied = match edit {
+        let mut applied = match edit {
             Edit::Change { changes, drift } => self.change(store, changes, *drift)?,
             Edit::Undo => self.undone(store)?,
             Edit::Restore(revision) => self.restored(store, *revision)?,
         };
-        if *applied.entries != *self.entries {
-            self.add(edit.action(), author.clone(), applied.entries.as_slice().into());
+        let is_put_back = matches!(applied.done, Done::PutBack(_));
+        let (entries, bound) = match store.is_shared {
+            true if is_put_back => (applied.entries.clone(), self.bound.to_vec()),
+            true => part(applied.entries.clone()),
+            false => (applied.entries.clone(), Vec::new()),
+        };
+        match (*entries != *self.entries, *bound != *self.bound) {
+            (true, true) => return Err(Refusal::Mixed.into()),
+            (true, false) => self.add(edit.action(), author.clone(), entries.into()),
+            (false, true) => self.bound = bound.into(),
+            (false, false) => {}
         }
+        applied.entries = self.all().to_vec();
         Ok(applied)
     }
 
@@ -124,16 +150,17 @@ impl Draft {
     fn change(&self, store: &Store, changes: &Changes, drift: Drift) -> Result<Applied, Refusal> {
         let Store { target, limits, policy, .. } = store;
         let rules = Rules { target: *target, limit: limits.chars, drift, policy };
-        let longest = change::longest(&self.entries);
+        let entries = self.all();
+        let longest = change::longest(&entries);
         let drifted =
             |backup| Refusal::Drift { target: rules.target, longest, limit: rules.limit, backup: Some(backup) };
         let back_up = || back_up(&store.paths, rules.target).map_err(|error| error.to_string());
-        let applied = change::apply(&self.entries, changes, rules).map_err(|refusal| match refusal {
+        let applied = change::apply(&entries, changes, rules).map_err(|refusal| match refusal {
             Refusal::Drift { .. } => drifted(back_up()),
             other => other,
         })?;
         if longest > rules.limit
-            && *applied.entries != *self.entries
+            && *applied.entries != *entries
             && let Err(reason) = back_up()
         {
             return Err(drifted(Err(reason)));

@@ -9,6 +9,7 @@ use herma_disk::file::{self, Placed};
 use herma_disk::stamp::Stamp;
 
 use super::{Event, FILE_LIMIT, Store, StoreError, TEMPORARY, unix};
+use crate::bound::part;
 use crate::entries::{Entry, join, parse};
 use crate::journal::Journal;
 use crate::journal::line::{Action, Author, Replaced, Row};
@@ -35,6 +36,8 @@ pub(super) struct Known {
     /// No power cut takes back what is in place, or only to what this store put there before.
     pub(super) durable: bool,
     pub(super) entries: Arc<[Entry]>,
+    /// Of a shared store: the entries of the file that never leave this host. No other field has them.
+    pub(super) bound: Arc<[Entry]>,
     pub(super) revision: u64,
     /// What the file holds instead, when it is at an older revision and has to be
     /// replaced.
@@ -60,6 +63,16 @@ impl Known {
     /// What an edit of the file is an edit of.
     pub(super) fn base(&self) -> &Arc<[Entry]> {
         self.accounted.as_ref().unwrap_or(&self.entries)
+    }
+
+    /// The text of the file with these entries.
+    pub(super) fn text(&self, entries: &[Entry]) -> String {
+        join(&all(entries, &self.bound))
+    }
+
+    /// These entries and those of this host.
+    pub(super) fn with_bound(&self, entries: &Arc<[Entry]>) -> Arc<[Entry]> {
+        if self.bound.is_empty() { Arc::clone(entries) } else { all(entries, &self.bound).into() }
     }
 
     /// The file holds the newest revision, and the journal has it.
@@ -95,12 +108,22 @@ impl Store {
         let read = self.read();
         self.was_unreadable |= read.is_err();
         let (text, stamp, settled) = read.map_err(StoreError::unreadable)?;
-        let found = parse(&text);
+        let is_empty = text.trim().is_empty();
+        let (found, bound) = match self.is_shared {
+            true => part(parse(&text)),
+            false => (parse(&text), Vec::new()),
+        };
         let known = match before {
             Some(mut known) => {
+                // As with what is shared: that the file is gone is nobody's wish.
+                let was_emptied = is_empty && !known.bound.is_empty();
+                if !was_emptied {
+                    known.bound = bound.into();
+                }
                 known.durable &= known.stamp == stamp;
                 (known.stamp, known.settled, known.placed) = (stamp, settled, None);
                 match known.behind.clone() {
+                    _ if self.is_shared && was_emptied => known.behind = Some(Arc::default()),
                     _ if self.is_shared => known.hold(found),
                     Some(held) if *held != *found => self.take_merged(&mut known, &held, found),
                     None if *known.entries != *found => self.take_external(&mut known, found),
@@ -108,7 +131,7 @@ impl Store {
                 }
                 known
             }
-            None => self.open(found, stamp, settled)?,
+            None => self.open((found, bound), stamp, settled)?,
         };
         let known = self.known.insert(known);
         if !known.unwritten.is_empty()
@@ -145,7 +168,12 @@ impl Store {
     }
 
     /// What a file means that is seen for the first time.
-    fn open(&mut self, found: Vec<Entry>, stamp: Option<Stamp>, settled: bool) -> Result<Known, StoreError> {
+    fn open(
+        &mut self,
+        (found, bound): (Vec<Entry>, Vec<Entry>),
+        stamp: Option<Stamp>,
+        settled: bool,
+    ) -> Result<Known, StoreError> {
         let journal = match self.journal.take() {
             Some(journal) => journal,
             None => Journal::open(&self.paths.journal).map_err(StoreError::unreadable)?,
@@ -156,6 +184,7 @@ impl Store {
             placed: None,
             durable: false,
             entries: Arc::default(),
+            bound: bound.into(),
             revision: 0,
             behind: None,
             unwritten: Vec::new(),
@@ -231,7 +260,7 @@ impl Store {
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
         for _ in 0..CATCH_UPS {
             let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) else { break };
-            let text = join(known.wanted());
+            let text = known.text(known.wanted());
             let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
             staged.sync()?;
             if Stamp::now(&self.paths.file)? != known.stamp {
@@ -247,6 +276,11 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Shared entries and those of this host, as they stand in the file.
+pub(super) fn all(shared: &[Entry], bound: &[Entry]) -> Vec<Entry> {
+    shared.iter().chain(bound).cloned().collect()
 }
 
 /// Asks the journal what a file is that is not at the newest revision. Only what came after the file

@@ -13,8 +13,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use herma_disk::file;
 
 use super::draft::{Denied, Draft, Edit};
-use super::known::Known;
+use super::known::{Known, all};
 use super::{Event, Store, StoreError, TEMPORARY, View};
+use crate::bound::part;
 use crate::change::Applied;
 use crate::entries::{Entry, join};
 use crate::journal::line::{Action, Author, Replaced, Row, write_row};
@@ -96,7 +97,13 @@ impl Proposal<'_> {
     /// # Errors
     /// Why it is denied.
     pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
-        self.draft.apply(self.store, edit, author)
+        let bound = Arc::clone(&self.draft.bound);
+        let applied = self.draft.apply(self.store, edit, author)?;
+        if self.draft.bound != bound {
+            self.draft.bound = bound;
+            return Err(Denied::Bound);
+        }
+        Ok(applied)
     }
 
     /// The revisions that are wanted, so far, oldest first, without their times.
@@ -201,7 +208,12 @@ impl Store {
         if !self.is_ahead() {
             return Ok(true);
         }
-        let Some(lock) = self.locked()? else { return Ok(false) };
+        let Some(_lock) = self.locked()? else { return Ok(false) };
+        self.settle_locked().map(|()| true)
+    }
+
+    /// The same while the lock is held.
+    pub(super) fn settle_locked(&mut self) -> Result<(), StoreError> {
         let rows = std::mem::take(&mut self.ahead);
         let adopted = self.adopt_locked(&rows);
         if adopted.is_err() {
@@ -211,8 +223,7 @@ impl Store {
                 self.journal = None;
             }
         }
-        drop(lock);
-        adopted.map(|()| true)
+        adopted
     }
 
     fn adopt_locked(&mut self, given: &[Row]) -> Result<(), StoreError> {
@@ -229,7 +240,7 @@ impl Store {
             None => {
                 let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
                 rows.iter_mut().for_each(|row| row.replaced = replaced);
-                let text = join(&newest.after);
+                let text = known.text(&newest.after);
                 let staged = match *known.wanted() == newest.after {
                     true => None,
                     false => Some(file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?),
@@ -244,7 +255,7 @@ impl Store {
                 let placed = match *merged == *held {
                     true => None,
                     false => {
-                        let text = join(&merged);
+                        let text = known.text(&merged);
                         let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
                         staged.sync()?;
                         let placed = staged.put_in_place()?;
@@ -286,6 +297,12 @@ impl Store {
             return Ok(true);
         }
         let entries: Arc<[Entry]> = rows.last().map(|row| Arc::clone(&row.after)).unwrap_or_default();
+        let bound = match known {
+            Some(known) if self.is_shared => known.bound.to_vec(),
+            Some(known) => part(known.entries.to_vec()).1,
+            None => Vec::new(),
+        };
+        let entries = all(&entries, &bound);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         if self.journal.as_ref().is_some_and(|journal| journal.newest().is_some()) {
             let aside = |at: u64| {

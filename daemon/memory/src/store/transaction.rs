@@ -112,6 +112,7 @@ impl<'a> Transaction<'a> {
             placed,
             durable: true,
             entries: Arc::clone(&self.draft.entries),
+            bound: known.bound,
             revision: self.draft.revision,
             behind: None,
             unwritten: Vec::new(),

@@ -156,6 +156,7 @@ pub(crate) fn name(refusal: &Refusal) -> String {
             Some(Ok(path)) if path.is_file() => "drift".into(),
             other => format!("drift without a copy: {other:?}"),
         },
+        Refusal::Mixed => "mixed".into(),
         Refusal::WouldEmpty => "would empty".into(),
         Refusal::Operation { number, refusal } => format!("operation {number}: {}", name(refusal)),
         Refusal::NothingToUndo { .. } => "nothing to undo".into(),

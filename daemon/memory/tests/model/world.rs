@@ -139,6 +139,7 @@ impl World {
             Ok(applied) => Ok(applied.entries.iter().map(|entry| entry.to_string()).collect()),
             Err(Denied::Refused(refusal)) => Err(name(&refusal)),
             Err(Denied::NotKept { revision, kept }) => Err(format!("{revision} is not kept, but {kept:?}")),
+            Err(Denied::Bound) => Err("bound".into()),
             Err(Denied::Store(error)) => panic!("{error}"),
         };
         transaction.commit().unwrap();

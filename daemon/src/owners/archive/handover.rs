@@ -4,10 +4,23 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use herma_archive::handover::{Came, Held, Name, Parts, Taking, Took, Unsent};
+use herma_archive::session::SnapshotRow;
+use herma_memory::bound;
 
 use super::ArchiveHandle;
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
+use crate::data::snapshot_hash::snapshot_hash;
+
+/// What other hosts may have of a snapshot.
+fn for_others(snapshot: SnapshotRow) -> SnapshotRow {
+    let [memory, user] =
+        [&snapshot.memory, &snapshot.user].map(|block| block.as_deref().and_then(bound::block_for_others));
+    match (&memory, &user) == (&snapshot.memory, &snapshot.user) {
+        true => snapshot,
+        false => SnapshotRow { sha256: snapshot_hash(memory.as_deref(), user.as_deref()), memory, user, ..snapshot },
+    }
+}
 
 impl ArchiveHandle {
     /// Which sessions change is noted from now on; true if it was not before.
@@ -30,9 +43,9 @@ impl ArchiveHandle {
         self.read(move |reader| reader.count_unsent(&profiles)).await
     }
 
-    /// A session as it is told to other hosts.
+    /// A session as it is told to other hosts, without the entries of the memories that never leave this one.
     pub(crate) async fn session_parts(&self, session: String) -> Outcome<Option<Parts>> {
-        self.read(move |reader| reader.session_parts(&session)).await
+        self.read(move |reader| reader.session_parts(&session, for_others)).await
     }
 
     /// A session was told as it was at a count of its changes.

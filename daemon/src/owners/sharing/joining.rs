@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use herma_memory::bound::is_bound;
 use herma_memory::entries::chars;
-use herma_memory::{Action, Author, Entry, Replaced, Row, Target};
+use herma_memory::{Action, Author, Entry, Replaced, Row, Target, View};
 use herma_shared::stores::{Given, StoreKey, Wanted};
 
 use super::{Sharing, address, key};
@@ -103,7 +104,7 @@ impl Sharing {
         // Who shares it already takes what is new, and brings nothing.
         if self.joined.has(profile) && self.is_mine(&key).await? && self.catch_up(profile, target).await.is_ok() {
             let view = store.view().await?;
-            let (revision, found) = (view.revision, view.entries.len());
+            let (revision, found) = (view.revision, of_all(&view).count());
             return Ok(JoinedStore { target, revision, found, brought: Vec::new(), left_out: Vec::new() });
         }
         for _ in 0..ATTEMPTS {
@@ -111,7 +112,7 @@ impl Sharing {
             let held = database.hold(&key, 0, self.revisions, &[], true).await.map_err(Error::Shared)?;
             let found: Arc<[Entry]> = held.rows.last().map(|row| Arc::clone(&row.after)).unwrap_or_default();
             let (mut merged, mut brought, mut left_out) = (found.to_vec(), Vec::new(), Vec::new());
-            for entry in view.entries.iter().filter(|entry| !found.contains(entry)) {
+            for entry in of_all(&view).filter(|entry| !found.contains(entry)) {
                 merged.push(Arc::clone(entry));
                 let total = chars(&merged);
                 match total > limit {
@@ -125,7 +126,7 @@ impl Sharing {
             let joined = |revision| JoinedStore { target, revision, found: found.len(), brought, left_out };
             let mut rows = held.rows.clone();
             // No revision is given twice, neither here nor there.
-            let is_behind = view.revision > held.revision && !view.entries.is_empty();
+            let is_behind = view.revision > held.revision && of_all(&view).next().is_some();
             let revision = match *merged != *found || is_behind {
                 false => {
                     let revision = held.revision;
@@ -177,4 +178,9 @@ impl Sharing {
         }
         Ok(())
     }
+}
+
+/// The entries of a store that are not for this host only.
+fn of_all(view: &View) -> impl Iterator<Item = &Entry> {
+    view.entries.iter().filter(|entry| !is_bound(entry))
 }

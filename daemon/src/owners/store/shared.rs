@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_memory::{Author, Entry, Row};
+use herma_memory::{Author, Bound, Entry, Row};
 use tokio::sync::oneshot;
 
 use super::worker::{PAUSE, StoreWorker, done};
 use super::{Job, StoreHandle, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::owners::in_place::in_place;
+use crate::sync::atomic::Ordering;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self};
 
@@ -32,6 +33,8 @@ pub(super) enum SharedJob {
     Begin(u64, Vec<Row>, oneshot::Sender<Outcome<bool>>),
     /// To give its revisions itself again.
     End(oneshot::Sender<Outcome<()>>),
+    /// To change what never leaves this host.
+    Bound(Box<Write>, oneshot::Sender<Outcome<OfHost>>),
     /// Whether another program wrote something that has no revision yet.
     HoldsAnEdit(oneshot::Sender<Outcome<bool>>),
 }
@@ -59,6 +62,15 @@ pub(crate) struct Proposed {
     pub writes: Vec<(Write, Outcome<Written>, Option<Row>)>,
 }
 
+/// Whether a write was of entries of this host.
+#[derive(Debug)]
+pub(crate) enum OfHost {
+    /// It was, and is done.
+    Done(Box<Written>),
+    /// It was not.
+    Not(Box<Write>),
+}
+
 impl SharedJob {
     /// What can't be done now; whoever asked asks again.
     pub(super) fn put_off(self) {
@@ -67,6 +79,7 @@ impl SharedJob {
             Self::Propose(_, answer) => drop(answer.send(Err(words()))),
             Self::Adopt(_, answer) | Self::End(answer) => drop(answer.send(Err(words()))),
             Self::Begin(_, _, answer) => drop(answer.send(Ok(false))),
+            Self::Bound(_, answer) => drop(answer.send(Err(words()))),
             Self::HoldsAnEdit(answer) => drop(answer.send(Err(words()))),
         }
     }
@@ -128,6 +141,15 @@ impl StoreHandle {
         self.ask(|answer| Job::Shared(SharedJob::End(answer))).await
     }
 
+    /// Does a write here that is of entries which never leave this host; any other one comes back.
+    pub(crate) async fn write_bound(&self, write: Write) -> Outcome<OfHost> {
+        let write = Box::new(write);
+        match self.has_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
+            true => self.ask(|answer| Job::Shared(SharedJob::Bound(write, answer))).await,
+            false => Ok(OfHost::Not(write)),
+        }
+    }
+
     /// Whether another program wrote something that has no revision yet.
     pub(crate) async fn holds_an_edit(&self) -> Outcome<bool> {
         self.ask(|answer| Job::Shared(SharedJob::HoldsAnEdit(answer))).await
@@ -157,11 +179,41 @@ impl StoreWorker {
                 self.store.share(false);
                 drop(answer.send(self.store.look().map_err(Error::from)));
             }
+            SharedJob::Bound(write, answer) => {
+                let written = self.write_bound(&write, jobs, &mut later);
+                drop(answer.send(written.map(|written| written.map_or(OfHost::Not(write), OfHost::Done))));
+            }
             SharedJob::HoldsAnEdit(answer) => {
                 drop(answer.send(self.store.holds_an_edit().map_err(Error::from)));
             }
         }
         later
+    }
+
+    fn write_bound(
+        &mut self,
+        write: &Write,
+        jobs: &Receiver<Job>,
+        later: &mut Vec<Job>,
+    ) -> Outcome<Option<Box<Written>>> {
+        let mut tried = Bound::Busy;
+        self.under_lock(jobs, later, |worker| {
+            let Write { edit, author, expected_revision, token } = write;
+            tried = match token.is_given_up() {
+                true => Bound::Unwanted,
+                false => worker.store.write_bound(edit, author, *expected_revision, || token.take())?,
+            };
+            Ok(!matches!(tried, Bound::Busy))
+        })?;
+        self.publish();
+        match tried {
+            Bound::Shared | Bound::Busy => Ok(None),
+            Bound::Unwanted => Err(Error::Cancelled("nobody waits for the write any more")),
+            Bound::Done(done) => {
+                let (outcome, view) = *done;
+                Ok(Some(Box::new(Written { view, outcome })))
+            }
+        }
     }
 
     fn adopt(&mut self, rows: &[Row]) -> Outcome<()> {

@@ -14,6 +14,7 @@ use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision}
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
 use crate::owners::in_place::Crowd;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self, Mutex, MutexGuard};
 
@@ -76,6 +77,8 @@ pub(super) struct StoreWorker {
     pub(super) context: StoreContext,
     pub(super) store: Store,
     crowd: Arc<Crowd>,
+    /// What the handles know of entries that never leave this host.
+    has_bound: Arc<AtomicBool>,
     /// When to look at the file that may have changed.
     look_at: Option<Instant>,
     /// When to put on the disk what was given elsewhere.
@@ -91,12 +94,13 @@ pub(super) struct StoreWorker {
 }
 
 impl StoreWorker {
-    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>) -> Self {
+    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>, has_bound: Arc<AtomicBool>) -> Self {
         let store = store(&context);
         Self {
             context,
             store,
             crowd,
+            has_bound,
             look_at: None,
             settle_at: None,
             is_writing: false,
@@ -233,6 +237,7 @@ impl StoreWorker {
     }
 
     pub(super) fn publish(&mut self) {
+        self.has_bound.store(self.store.has_bound(), Ordering::Release);
         for event in self.store.take_events() {
             self.context.events.publish(Event::MemoryChanged(MemoryChange {
                 profile: self.context.profile.clone(),
@@ -353,6 +358,8 @@ pub(super) fn done(applied: Result<Applied, Denied>) -> Outcome<Result<Applied, 
         Ok(applied) => Ok(Ok(applied)),
         Err(Denied::Refused(refusal)) => Ok(Err(refusal)),
         Err(Denied::NotKept { revision, kept }) => Err(not_kept(revision, kept)),
+        // Somebody wrote it into the file in this very moment.
+        Err(Denied::Bound) => Err(Error::overloaded("the store")),
         Err(Denied::Store(error)) => Err(Error::from(error)),
     }
 }

@@ -10,12 +10,12 @@ use herma_memory::{Author, Edit, Target};
 use herma_shared::SharedError;
 
 use super::staged::lock;
-use super::{MemoryService, WriteOutcome};
+use super::{MemoryService, Reach, WriteOutcome};
 use crate::data::config::{Offline, SharedConfig};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::owners::sharing::{JoinedStore, LinkState};
-use crate::owners::store::Write;
+use crate::owners::store::{OfHost, Write};
 use crate::service::caller::Caller;
 
 /// What this host shares, and how it is.
@@ -69,6 +69,11 @@ impl MemoryService {
     /// Writes to a store whose revisions are given by the database.
     pub(super) async fn write_shared(&self, caller: &Caller, target: Target, write: Write) -> Outcome<WriteOutcome> {
         let profile = caller.profile();
+        // What never leaves this host waits for no other.
+        let write = match self.stores.get(profile, target)?.write_bound(write).await? {
+            OfHost::Done(written) => return Ok(WriteOutcome::of(*written, Reach::HostBound)),
+            OfHost::Not(write) => *write,
+        };
         let offline = self.sharing.config().offline;
         let kept = match (&write.edit, offline) {
             (Edit::Change { changes, drift }, Offline::Queue) => Some(StagedCall {
@@ -88,7 +93,7 @@ impl MemoryService {
         let error = match waits {
             true => None,
             false => match self.sharing.write(profile, target, write, None).await {
-                Ok(written) => return Ok(WriteOutcome::of(written, Some(true))),
+                Ok(written) => return Ok(WriteOutcome::of(written, Reach::Shared)),
                 Err(Error::Shared(error @ SharedError::Unreachable(_))) => Some(error),
                 Err(error) => return Err(error),
             },

@@ -109,8 +109,9 @@ pub(super) async fn list(services: &Services, caller: &Caller, params: &ListPara
     Ok(ListResult { memory, user, pending_count: services.memory.pending_count(caller.profile()) })
 }
 
-pub(super) fn schema() -> Outcome<SchemaResult> {
-    let tool = Json::from_value(&tool::schema()).map_err(|_| Error::internal("memory.schema"))?;
+pub(super) fn schema(services: &Services) -> Outcome<SchemaResult> {
+    let tool = Json::from_value(&tool::schema(services.sharing.is_configured()))
+        .map_err(|_| Error::internal("memory.schema"))?;
     Ok(SchemaResult { tool, guidance: tool::GUIDANCE.into() })
 }
 
@@ -139,5 +140,13 @@ pub(in crate::wire) const fn wire_target(target: Target) -> wire::Target {
     match target {
         Target::Memory => wire::Target::Memory,
         Target::User => wire::Target::User,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn both_sides_mark_what_is_for_one_host_alike() {
+        assert_eq!(herma_protocol::memory::HOST_BOUND, herma_memory::bound::MARK);
     }
 }

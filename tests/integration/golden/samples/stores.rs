@@ -99,6 +99,7 @@ pub(super) fn write_result() -> memory::WriteResult {
         pending_id: Some("0a1b2c3d".into()),
         pending_count: Some(2),
         shared: Some(false),
+        host_bound: Some(true),
         queued_id: Some("9f8e7d6c".into()),
     }
 }

@@ -232,5 +232,7 @@ class WriteResult(TypedDict):
     """How many writes of the profile wait for approval; absent when none does."""
     shared: NotRequired[bool]
     """Of a store that several hosts share: whether all of them have the write."""
+    host_bound: NotRequired[bool]
+    """Of a store that several hosts share: the write is of entries that never leave this host."""
     queued_id: NotRequired[str]
     """What `memory.queued` calls a write that is kept here until the shared database is back."""

@@ -10,9 +10,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::bound::is_bound;
 use crate::change::{Change, Changes, Drift};
 use crate::entries::parse;
-use crate::store::{Limits, Paths};
+use crate::refusal::Refusal;
+use crate::store::{Bound, Limits, Paths};
 use crate::target::Target;
 
 /// What gives revisions, as a database does.
@@ -83,6 +85,29 @@ impl Host {
 
     fn add(&mut self, central: &mut Central, text: &str) {
         self.write(central, Some(Change::Add { content: text.into() }));
+    }
+
+    /// Changes what never leaves this host. Gives the entries after it.
+    fn bind(&mut self, change: Change) -> Result<Vec<String>, Option<Refusal>> {
+        let edit = Edit::Change { changes: Changes::Single(change), drift: Drift::Refused };
+        match self.store.write_bound(&edit, &self.author(), None, || true).unwrap() {
+            Bound::Done(done) => match done.0 {
+                Ok(_) => Ok(done.1.entries.iter().map(|entry| entry.to_string()).collect()),
+                Err(refusal) => Err(Some(refusal)),
+            },
+            Bound::Shared => Err(None),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What of the file all hosts have.
+    fn shared(&self) -> Vec<String> {
+        self.file().into_iter().filter(|entry| !is_bound(entry)).collect()
+    }
+
+    /// What of the file only this host has.
+    fn bound(&self) -> BTreeSet<String> {
+        self.file().into_iter().filter(|entry| is_bound(entry)).collect()
     }
 
     fn file(&self) -> Vec<String> {
@@ -333,12 +358,102 @@ impl Host {
     }
 }
 
+fn add(text: &str) -> Change {
+    Change::Add { content: text.into() }
+}
+
+#[test]
+fn what_is_for_one_host_never_leaves_it() {
+    let (mut central, mut one, mut other) = (Central::default(), Host::new("one"), Host::new("other"));
+    one.add(&mut central, "a");
+    assert_eq!(one.bind(add("[host-bound] x")), Ok(vec!["a".into(), "[host-bound] x".into()]));
+    assert_eq!((central.rows.len(), one.store.view().unwrap().revision, one.log().len()), (1, 1, 1));
+    one.by_hand(|entries| entries.insert(0, "[host-bound] by hand".into()));
+    assert!(!one.store.holds_an_edit().unwrap(), "there is nothing to give a revision to");
+    other.add(&mut central, "b");
+    one.sync(&mut central);
+    assert_eq!(one.file(), ["a", "b", "[host-bound] by hand", "[host-bound] x"]);
+    assert_eq!(other.file(), ["a", "b"]);
+    one.reopen();
+    let replaced = one.bind(Change::Replace { old_text: "by hand".into(), content: "here".into() });
+    assert_eq!(replaced, Ok(["a", "b", "[host-bound] here", "[host-bound] x"].map(String::from).into()));
+    assert_eq!(one.bind(Change::Remove { old_text: "[host-bound] x".into() }).map(|entries| entries.len()), Ok(3));
+    assert_eq!(one.file(), ["a", "b", "[host-bound] here"]);
+    one.write(&mut central, Some(Change::Remove { old_text: "a".into() }));
+    other.sync(&mut central);
+    assert_eq!((one.file(), other.file()), (vec!["b".into(), "[host-bound] here".into()], vec!["b".into()]));
+    assert!(!central.rows.iter().flat_map(|row| row.before.iter().chain(&*row.after)).any(|entry| is_bound(entry)));
+}
+
+#[test]
+fn what_is_of_both_is_refused_and_what_is_shared_left_alone() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.add(&mut central, "a");
+    assert_eq!(one.bind(add("b")), Err(None), "nothing is bound here");
+    one.bind(add("[host-bound] x")).unwrap();
+    for (change, refusal) in [
+        (add("b"), None),
+        (Change::Remove { old_text: "a".into() }, None),
+        (Change::Remove { old_text: "nowhere".into() }, None),
+        (Change::Replace { old_text: "a".into(), content: "[host-bound] a".into() }, Some(Refusal::Mixed)),
+    ] {
+        assert_eq!(one.bind(change.clone()), Err(refusal), "{change:?}");
+    }
+    let refusal = one.bind(add(&format!("[host-bound] {}", "x".repeat(2_000))));
+    assert!(matches!(refusal, Err(Some(Refusal::Overflow { .. }))), "{refusal:?}");
+    assert_eq!(one.bind(add("[host-bound] x")).map(|entries| entries.len()), Ok(2), "it is there already");
+    // Who proposes it to the others is told that it is not for them.
+    let (edit, author) =
+        (Edit::Change { changes: Changes::Single(add("[host-bound] y")), drift: Drift::Refused }, one.author());
+    let mut proposal = one.store.propose(&[], &author).unwrap();
+    assert!(matches!(proposal.apply(&edit, &author), Err(Denied::Bound)));
+    assert!(proposal.rows().is_empty());
+    assert_eq!(one.file(), ["a", "[host-bound] x"]);
+}
+
+#[test]
+fn what_is_for_one_host_stays_when_the_file_goes_and_when_sharing_begins_and_ends() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.by_hand_before("mine\n§\n[host-bound] x");
+    one.store.share(false);
+    let seen = one.store.view().unwrap().revision;
+    central.rows.push(Row { after: ["a", "mine"].map(Entry::from).into(), ..row(seen + 1) });
+    assert!(one.store.begin_shared(seen, &central.rows).unwrap());
+    assert_eq!(one.file(), ["a", "mine", "[host-bound] x"]);
+    for is_lazy in [false, true] {
+        one.is_lazy = is_lazy;
+        fs::write(one.home.path().join("m/MEMORY.md"), "").unwrap();
+        assert_eq!(one.store.view().unwrap().entries.len(), 3);
+        one.sync(&mut central);
+        assert!(one.store.settle().unwrap());
+        assert_eq!(one.file(), ["a", "mine", "[host-bound] x"]);
+    }
+    one.store.share(false);
+    assert_eq!(one.store.view().unwrap().entries.len(), 3);
+    assert_eq!(one.file(), ["a", "mine", "[host-bound] x"]);
+}
+
+fn row(revision: u64) -> Row {
+    Row {
+        revision,
+        time: 1.0,
+        replaced: Replaced::Unknown,
+        action: Action::Join,
+        author: Author::default(),
+        before: Arc::default(),
+        after: Arc::default(),
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Add(usize),
     Remove(usize),
     AddByHand(usize),
     RemoveByHand(usize),
+    Bind(usize),
+    BindByHand(usize),
+    Unbind(usize),
     Look,
     Sync,
     Reopen,
@@ -351,6 +466,9 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
         (0..8_usize).prop_map(Step::Remove),
         (0..8_usize).prop_map(Step::AddByHand),
         (0..8_usize).prop_map(Step::RemoveByHand),
+        (0..8_usize).prop_map(Step::Bind),
+        (0..8_usize).prop_map(Step::BindByHand),
+        (0..8_usize).prop_map(Step::Unbind),
         Just(Step::Look),
         Just(Step::Sync),
         Just(Step::Reopen),
@@ -367,6 +485,7 @@ proptest! {
         let mut central = Central::default();
         let mut hosts = [Host::new("one"), Host::new("other")];
         let (mut added, mut removed) = (BTreeSet::new(), BTreeSet::new());
+        let mut bound = [BTreeSet::new(), BTreeSet::new()];
         for (which, step) in steps {
             let host = &mut hosts[usize::from(which)];
             let text = |at: usize| format!("entry {at}");
@@ -388,6 +507,21 @@ proptest! {
                     // What takes out the last one takes out nothing.
                     removed.insert(text(at));
                 }
+                Step::Bind(at) => {
+                    let text = format!("[host-bound] {at}");
+                    host.bind(add(&text)).unwrap();
+                    bound[usize::from(which)].insert(text);
+                }
+                Step::BindByHand(at) => {
+                    let text = format!("[host-bound] {at}");
+                    host.by_hand(|entries| if !entries.contains(&text) { entries.insert(entries.len() / 2, text.clone()) });
+                    bound[usize::from(which)].insert(text);
+                }
+                Step::Unbind(at) => {
+                    let text = format!("[host-bound] {at}");
+                    let is_there = bound[usize::from(which)].remove(&text);
+                    assert_eq!(host.bind(Change::Remove { old_text: text }).is_ok(), is_there);
+                }
                 Step::Look => drop(host.store.view().unwrap()),
                 Step::Sync => host.sync(&mut central),
                 Step::Reopen => host.reopen(),
@@ -400,7 +534,8 @@ proptest! {
         }
         hosts.iter_mut().for_each(|host| host.store.tidy().unwrap());
         let [one, other] = &mut hosts;
-        prop_assert_eq!(one.file(), other.file());
+        prop_assert_eq!(one.shared(), other.shared());
+        prop_assert_eq!([one.bound(), other.bound()], bound);
         prop_assert_eq!(one.log(), other.log());
         prop_assert!(!one.store.holds_an_edit().unwrap() && !other.store.holds_an_edit().unwrap());
         for text in added.difference(&removed) {

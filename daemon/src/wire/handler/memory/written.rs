@@ -9,7 +9,7 @@ use herma_protocol::memory::WriteResult;
 
 use super::wire_target;
 use crate::data::numbers::wide;
-use crate::service::memory::{WriteOutcome, WriteReport};
+use crate::service::memory::{Reach, WriteOutcome, WriteReport};
 use crate::wire::handler::guard::wire_finding;
 use crate::wire::services::Services;
 
@@ -30,8 +30,14 @@ pub(super) fn written(services: &Services, report: WriteReport) -> WriteResult {
 /// The same without what is said of the writer.
 pub(super) fn outcome(policy: &Policy, outcome: WriteOutcome) -> WriteResult {
     match outcome {
-        WriteOutcome::Done { view, applied, is_shared } => {
-            WriteResult { shared: is_shared, ..done(policy, &view, &applied) }
+        WriteOutcome::Done { view, applied, reach } => {
+            let mut result = done(policy, &view, &applied);
+            result.shared = (reach != Reach::Alone).then_some(reach == Reach::Shared);
+            if reach == Reach::HostBound {
+                result.host_bound = Some(true);
+                result.message = result.message.map(|message| format!("{message} It stays on this host."));
+            }
+            result
         }
         WriteOutcome::Queued { id, target, findings, why } => WriteResult {
             success: true,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use herma_client::protocol::Json;
 use herma_client::protocol::guard::Finding;
 use herma_client::protocol::memory::{
-    AddParams, BatchParams, Operation, RemoveParams, ReplaceParams, ToolParams, WriteResult,
+    AddParams, BatchParams, HOST_BOUND, Operation, RemoveParams, ReplaceParams, ToolParams, WriteResult,
 };
 
 use super::Store;
@@ -25,12 +25,17 @@ pub(in crate::cli) struct Writing {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  herma memory add user \"prefers metric units\"")]
+#[command(
+    after_help = "Examples:\n  herma memory add user \"prefers metric units\"\n  herma memory add --host-bound memory \"gcc 14 is in /opt/gcc\""
+)]
 pub(in crate::cli) struct Add {
     /// The store
     store: Store,
     /// The entry
     content: String,
+    /// It is for this machine only: it begins with [host-bound], and never goes to others that share the store
+    #[arg(long)]
+    host_bound: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -94,9 +99,16 @@ pub(in crate::cli) struct Tool {
 }
 
 pub(super) fn add(session: &Session<'_>, arguments: &Add) -> Result<(), Failure> {
+    let content = match arguments.host_bound
+        && !arguments.content.trim().is_empty()
+        && !arguments.content.starts_with(HOST_BOUND)
+    {
+        true => format!("{HOST_BOUND} {}", arguments.content.trim_start()),
+        false => arguments.content.clone(),
+    };
     let params = AddParams {
         target: arguments.store.into(),
-        content: arguments.content.clone(),
+        content,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
         expected_revision: arguments.writing.expected_revision,

@@ -1,0 +1,133 @@
+//! Changes of a shared store that are of this host only: they get no revision, and no database is asked.
+
+use std::sync::Arc;
+
+use herma_disk::file;
+use herma_disk::stamp::Stamp;
+
+use super::draft::{Denied, Draft, Edit};
+use super::{Event, Store, StoreError, TEMPORARY, View};
+use crate::bound::is_bound;
+use crate::change::{Applied, Change, Changes};
+use crate::entries::{Entry, normalised};
+use crate::journal::line::Author;
+use crate::refusal::Refusal;
+
+/// What became of an edit that may be of this host only.
+#[derive(Debug)]
+pub enum Bound {
+    /// It is of what all hosts share: nothing was done.
+    Shared,
+    /// Another program holds the lock, or writes just now: nothing was done.
+    Busy,
+    /// Nobody wants it any more: nothing was done.
+    Unwanted,
+    /// It is of this host: what it came to is on the disk, with the store after it.
+    Done(Box<(Result<Applied, Refusal>, View)>),
+}
+
+impl Edit {
+    fn texts(&self) -> impl Iterator<Item = Option<&str>> {
+        let changes = match self {
+            Self::Change { changes: Changes::Single(change), .. } => std::slice::from_ref(change),
+            Self::Change { changes: Changes::Batch { changes, .. }, .. } => changes,
+            Self::Undo | Self::Restore(_) => &[],
+        };
+        changes.iter().map(|change| match change {
+            Change::Add { content } => Some(content.as_str()),
+            Change::Replace { .. } | Change::Remove { .. } => None,
+        })
+    }
+
+    /// Whether it makes an entry of this host out of nothing.
+    #[must_use]
+    pub fn adds_bound(&self) -> bool {
+        self.texts().flatten().any(|text| is_bound(&normalised(text)))
+    }
+
+    /// Whether it does nothing else.
+    fn only_adds_bound(&self) -> bool {
+        let is_bound = |text: Option<&str>| text.is_some_and(|text| is_bound(&normalised(text)));
+        self.texts().next().is_some() && self.texts().all(is_bound)
+    }
+}
+
+impl Store {
+    /// Whether it is shared and has entries that never leave this host, as far as is known without looking.
+    #[must_use]
+    pub fn has_bound(&self) -> bool {
+        self.is_shared && self.known.as_ref().is_some_and(|known| !known.bound.is_empty())
+    }
+
+    /// Does an edit that only changes entries of this host; one of what is shared is left alone, and one of both
+    /// refused. So is left alone one that expects another revision. `is_wanted` is asked right before it is done.
+    ///
+    /// # Errors
+    /// A file that can't be read or written; the store is read again then before anything else.
+    pub fn write_bound(
+        &mut self,
+        edit: &Edit,
+        author: &Author,
+        expected_revision: Option<u64>,
+        is_wanted: impl FnOnce() -> bool,
+    ) -> Result<Bound, StoreError> {
+        self.refresh()?;
+        if !self.is_shared || !(edit.adds_bound() || self.has_bound()) {
+            return Ok(Bound::Shared);
+        }
+        let Some(_lock) = self.locked()? else { return Ok(Bound::Busy) };
+        self.settle_locked()?;
+        let Some(known) = &self.known else { return Ok(Bound::Busy) };
+        if expected_revision.is_some_and(|expected| expected != known.revision) {
+            return Ok(Bound::Shared);
+        }
+        let mut draft = Draft { entries: Arc::clone(known.wanted()), ..Draft::on(self) };
+        let applied = match draft.apply(self, edit, author) {
+            Ok(_) if !draft.rows.is_empty() => return Ok(Bound::Shared),
+            Ok(applied) if draft.bound != known.bound => applied,
+            // It is there already.
+            Ok(applied) if edit.only_adds_bound() => return Ok(self.tried(Ok(applied))),
+            Ok(_) => return Ok(Bound::Shared),
+            Err(Denied::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
+                return Ok(self.tried(Err(refusal)));
+            }
+            Err(Denied::Store(error)) => return Err(error),
+            Err(_) => return Ok(Bound::Shared),
+        };
+        if !is_wanted() {
+            return Ok(Bound::Unwanted);
+        }
+        let placed = self.place_bound(draft.bound);
+        if placed.is_err() {
+            self.forget();
+        }
+        if !placed? {
+            return Ok(Bound::Busy);
+        }
+        let (action, session) = (edit.action(), author.session.clone());
+        self.events.push(Event { revision: draft.revision, action, session });
+        Ok(self.tried(Ok(applied)))
+    }
+
+    fn tried(&mut self, applied: Result<Applied, Refusal>) -> Bound {
+        Bound::Done(Box::new((applied, self.current())))
+    }
+
+    /// Writes the file with these entries of this host. False when somebody changed it meanwhile.
+    fn place_bound(&mut self, bound: Arc<[Entry]>) -> Result<bool, StoreError> {
+        let Some(known) = &mut self.known else { return Ok(false) };
+        let before = std::mem::replace(&mut known.bound, bound);
+        let text = known.text(known.wanted());
+        let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+        staged.sync()?;
+        if Stamp::now(&self.paths.file)? != known.stamp {
+            known.bound = before;
+            return Ok(false);
+        }
+        let placed = staged.put_in_place()?;
+        file::sync(&self.paths.file)?;
+        (known.stamp, known.settled, known.durable) = (Some(placed.stamp), false, true);
+        self.replaced.extend(known.placed.replace(placed));
+        Ok(true)
+    }
+}

@@ -1,0 +1,93 @@
+//! Entries that are for one host only.
+
+use herma_protocol::memory::Target;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{Host, server};
+
+const GCC: &str = "[host-bound] gcc 14 is in /opt/gcc";
+
+impl Host {
+    /// The text of USER.md that is frozen for a session.
+    fn frozen(&self, session: &str) -> String {
+        let snapshot = self.ask("session.snapshot", &json!({ "session": session }));
+        let [memory, user] = ["memory", "user"].map(|name| snapshot[name].as_str().unwrap_or_default());
+        let hash =
+            Sha256::digest(format!("{memory}\n{user}")).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(snapshot["sha256"], hash);
+        user.to_owned()
+    }
+
+    fn batch(&self, operations: &Value) -> Value {
+        self.ask("memory.batch", &json!({ "target": "user", "operations": operations }))
+    }
+}
+
+#[test]
+fn what_is_for_one_host_is_there_with_the_rest_and_never_leaves_it() {
+    let Some(server) = server() else { return };
+    let mut one = Host::new(&server, "laptop", "");
+    one.home.write_store(Target::User, "[host-bound] the desk is upstairs\n§\nlikes tea".as_bytes());
+    let joined = one.ask("shared.join", &json!({}));
+    assert_eq!(joined["stores"][1]["brought"], json!(["likes tea"]));
+    let other = Host::joined(&server, "server", "");
+    let revision = one.add("owns a cat")["revision"].clone();
+
+    let added = one.add(GCC);
+    assert_eq!(
+        (&added["success"], &added["shared"], &added["host_bound"], &added["revision"]),
+        (&json!(true), &json!(false), &json!(true), &revision)
+    );
+    other.holds(&["likes tea", "owns a cat"]);
+    one.holds(&["likes tea", "owns a cat", "[host-bound] the desk is upstairs", GCC]);
+
+    // A session that moves on has what is for all, with a hash of that.
+    one.ask("session.open", &json!({ "session": "s" }));
+    assert!(one.frozen("s").contains(GCC));
+    one.ask("session.close", &json!({ "session": "s" }));
+    assert_eq!(other.takes("s")["moved_from"], "laptop");
+    let frozen = other.frozen("s");
+    assert!(frozen.ends_with("\nlikes tea\n§\nowns a cat"), "{frozen}");
+
+    // It waits for no database, and is there after a kill.
+    one.line.cut();
+    let replace = json!({ "action": "replace", "old_text": "upstairs", "content": "the desk is downstairs" });
+    let replaced = one.batch(&json!([replace, { "action": "remove", "old_text": "/opt/gcc" }]));
+    assert_eq!((&replaced["success"], &replaced["host_bound"]), (&json!(true), &json!(true)), "{replaced}");
+    assert_eq!(one.refused("memory.add", &json!({ "target": "user", "content": "x" })), "unavailable");
+    let both = one.batch(&json!([
+        { "action": "add", "content": GCC }, { "action": "remove", "old_text": "owns a cat" }
+    ]));
+    assert!(both["error"].as_str().unwrap().contains("one after the other"), "{both}");
+    one.restart();
+    let kept = ["likes tea", "owns a cat", "[host-bound] the desk is downstairs"];
+    one.holds(&kept);
+    one.line.mend();
+    one.is("up");
+
+    // By hand too, beside what others write meanwhile.
+    one.home.write_store(Target::User, format!("{GCC}\n§\n{}\n§\nby hand", kept.join("\n§\n")).as_bytes());
+    other.holds(&["likes tea", "owns a cat", "by hand"]);
+    other.add("plays chess");
+    one.holds(&["likes tea", "owns a cat", "by hand", "plays chess", GCC, kept[2]]);
+    assert_eq!(one.log(), other.log());
+
+    let dump = server.tool("pg_dump").arg("herma").output().unwrap();
+    let dump = String::from_utf8(dump.stdout).unwrap();
+    assert!(dump.contains("plays chess") && !dump.contains("/opt/gcc") && !dump.contains("stairs"));
+
+    one.ask("shared.leave", &json!({}));
+    assert_eq!(one.entries().len(), 6);
+}
+
+#[test]
+fn a_model_is_told_of_it_where_there_are_others() {
+    let Some(server) = server() else { return };
+    let host = Host::new(&server, "a", "");
+    let content = host.ask("memory.schema", &json!({}))["tool"]["parameters"]["properties"]["content"].clone();
+    assert!(content["description"].as_str().unwrap().contains("[host-bound]"), "{content}");
+    let alone = herma_tests::Home::new();
+    let schema = herma_tests::Daemon::start(&alone).raw().result("memory.schema", &json!({}));
+    assert!(!schema.to_string().contains("[host-bound]"));
+}
