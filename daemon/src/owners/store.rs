@@ -126,8 +126,8 @@ pub(crate) struct StoreHandle {
     jobs: SyncSender<Job>,
     worker: Arc<Mutex<StoreWorker>>,
     crowd: Arc<Crowd>,
-    /// It has entries that never leave this host.
-    has_bound: Arc<AtomicBool>,
+    /// It may have entries that never leave this host.
+    may_have_bound: Arc<AtomicBool>,
 }
 
 impl StoreHandle {
@@ -137,11 +137,11 @@ impl StoreHandle {
         let (sender, receiver) = sync_channel(QUEUE);
         let name = format!("store-{}", context.target);
         let crowd = Arc::new(Crowd::new());
-        let has_bound = Arc::new(AtomicBool::new(false));
-        let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd), Arc::clone(&has_bound))));
+        let may_have_bound = Arc::new(AtomicBool::new(true));
+        let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd), Arc::clone(&may_have_bound))));
         let kept = Arc::clone(&worker);
         sync::spawn(name, move || worker::serve(&kept, &receiver))?;
-        Ok(Self { jobs: sender, worker, crowd, has_bound })
+        Ok(Self { jobs: sender, worker, crowd, may_have_bound })
     }
 
     /// What the store holds.

@@ -91,3 +91,18 @@ fn a_model_is_told_of_it_where_there_are_others() {
     let schema = herma_tests::Daemon::start(&alone).raw().result("memory.schema", &json!({}));
     assert!(!schema.to_string().contains("[host-bound]"));
 }
+
+#[test]
+fn what_is_for_one_host_is_not_kept_for_the_others_while_they_are_away() {
+    let Some(server) = server() else { return };
+    let mut host = Host::joined(&server, "a", "offline = \"queue\"\n");
+    host.line.cut();
+    for at in 0..4 {
+        let added = host.add(&format!("{GCC} {at}"));
+        assert_eq!((&added["host_bound"], added.get("queued_id")), (&json!(true), None), "{added}");
+        host.restart();
+        let remove = json!({ "target": "user", "old_text": format!("/opt/gcc {at}") });
+        let removed = host.ask("memory.remove", &remove);
+        assert_eq!((&removed["host_bound"], removed.get("queued_id")), (&json!(true), None), "{removed}");
+    }
+}

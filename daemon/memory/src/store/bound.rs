@@ -53,10 +53,11 @@ impl Edit {
 }
 
 impl Store {
-    /// Whether it is shared and has entries that never leave this host, as far as is known without looking.
+    /// Whether it is shared and may have entries that never leave this host: without looking, so that one that was not
+    /// read yet may.
     #[must_use]
-    pub fn has_bound(&self) -> bool {
-        self.is_shared && self.known.as_ref().is_some_and(|known| !known.bound.is_empty())
+    pub fn may_have_bound(&self) -> bool {
+        self.is_shared && self.known.as_ref().is_none_or(|known| !known.bound.is_empty())
     }
 
     /// Does an edit that only changes entries of this host; one of what is shared is left alone, and one of both
@@ -72,7 +73,7 @@ impl Store {
         is_wanted: impl FnOnce() -> bool,
     ) -> Result<Bound, StoreError> {
         self.refresh()?;
-        if !self.is_shared || !(edit.adds_bound() || self.has_bound()) {
+        if !self.is_shared || !(edit.adds_bound() || self.may_have_bound()) {
             return Ok(Bound::Shared);
         }
         let Some(_lock) = self.locked()? else { return Ok(Bound::Busy) };

@@ -144,7 +144,7 @@ impl StoreHandle {
     /// Does a write here that is of entries which never leave this host; any other one comes back.
     pub(crate) async fn write_bound(&self, write: Write) -> Outcome<OfHost> {
         let write = Box::new(write);
-        match self.has_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
+        match self.may_have_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
             true => self.ask(|answer| Job::Shared(SharedJob::Bound(write, answer))).await,
             false => Ok(OfHost::Not(write)),
         }
@@ -246,6 +246,7 @@ impl StoreWorker {
     fn propose(&mut self, wish: Wish) -> Outcome<Proposed> {
         let Wish { given, writes, here } = wish;
         self.store.view().map_err(Error::from)?;
+        self.publish();
         let (known, entries) = self.store.newest();
         let newest = given.last().map_or(known, |row| row.revision.max(known));
         let mut proposal = self.store.propose(&given, &here).map_err(Error::from)?;

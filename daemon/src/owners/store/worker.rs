@@ -78,7 +78,7 @@ pub(super) struct StoreWorker {
     pub(super) store: Store,
     crowd: Arc<Crowd>,
     /// What the handles know of entries that never leave this host.
-    has_bound: Arc<AtomicBool>,
+    may_have_bound: Arc<AtomicBool>,
     /// When to look at the file that may have changed.
     look_at: Option<Instant>,
     /// When to put on the disk what was given elsewhere.
@@ -94,13 +94,13 @@ pub(super) struct StoreWorker {
 }
 
 impl StoreWorker {
-    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>, has_bound: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>, may_have_bound: Arc<AtomicBool>) -> Self {
         let store = store(&context);
         Self {
             context,
             store,
             crowd,
-            has_bound,
+            may_have_bound,
             look_at: None,
             settle_at: None,
             is_writing: false,
@@ -237,7 +237,7 @@ impl StoreWorker {
     }
 
     pub(super) fn publish(&mut self) {
-        self.has_bound.store(self.store.has_bound(), Ordering::Release);
+        self.may_have_bound.store(self.store.may_have_bound(), Ordering::Release);
         for event in self.store.take_events() {
             self.context.events.publish(Event::MemoryChanged(MemoryChange {
                 profile: self.context.profile.clone(),

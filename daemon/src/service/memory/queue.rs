@@ -16,7 +16,7 @@ use super::{MemoryService, WriteOutcome};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::owners::commit_token::CommitToken;
-use crate::owners::store::{Write, check_revision};
+use crate::owners::store::{OfHost, Write, check_revision};
 use crate::service::caller::Caller;
 
 /// Pause before what could not be done is tried again.
@@ -193,6 +193,11 @@ impl MemoryService {
                 // It was judged by this one.
                 expected_revision: Some(view.revision),
                 token: CommitToken::default(),
+            };
+            // It is of an entry that was marked meanwhile as one of this host.
+            let write = match self.stores.get(profile, target)?.write_bound(write).await? {
+                OfHost::Done(written) => return Ok(written.outcome.is_ok()),
+                OfHost::Not(write) => *write,
             };
             match self.sharing.write(profile, target, write, Some(id.clone())).await {
                 Ok(written) => return Ok(written.outcome.is_ok()),
