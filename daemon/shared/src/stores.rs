@@ -139,29 +139,34 @@ impl Database {
         writes: &[String],
         makes: bool,
     ) -> Result<Held<'_>, SharedError> {
-        let mut taken = self.take_for_store().await?;
+        let taken = self.take_for_store().await?;
         let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
-        let work = async {
-            let (space, connection) = (&self.space.name, taken.connection_mut());
-            connection.client.batch_execute("BEGIN").await.map_err(refused)?;
-            if makes {
-                let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
-                connection.client.execute(statements::MAKE, &names).await.map_err(refused)?;
-            }
-            let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
+        let (space, connection) = (&self.space.name, taken.connection());
+        let names: [&(dyn ToSql + Sync); 3] = [space, &key.profile, &key.target];
+        let begin = async { connection.client.batch_execute("BEGIN").await.map_err(refused) };
+        let contend = async {
             let held = connection.client.query_opt(&connection.contend, &names).await.map_err(refused)?;
             let held = held.ok_or_else(|| self.no_store(key))?;
-            let (revision, born): (i64, String) = (held.get(0), held.get(1));
-            let rows = since(self, connection, key, known, most).await?;
-            let written = match writes.is_empty() {
-                true => Vec::new(),
-                false => {
-                    let found =
-                        connection.client.query(statements::WRITTEN, &[space, &writes]).await.map_err(refused)?;
-                    found.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect()
-                }
-            };
-            Ok((unsigned(revision), born, rows, written))
+            Ok((unsigned(held.get(0)), held.get(1)))
+        };
+        let written = async {
+            if writes.is_empty() {
+                return Ok(Vec::new());
+            }
+            let found = connection.client.query(statements::WRITTEN, &[space, &writes]).await.map_err(refused)?;
+            Ok(found.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect())
+        };
+        let work = async {
+            if makes {
+                begin.await?;
+                connection.client.execute(statements::MAKE, &names).await.map_err(refused)?;
+                let (revision, born) = contend.await?;
+                return Ok((revision, born, since(self, connection, key, known, most).await?, written.await?));
+            }
+            // All in one go, in this order: nobody else waits for the ways between.
+            let rows = since(self, connection, key, known, most);
+            let ((), (revision, born), rows, written) = tokio::try_join!(biased; begin, contend, rows, written)?;
+            Ok((revision, born, rows, written))
         };
         let (revision, born, rows, written) = self.in_time(work, SharedError::Unreachable).await?;
         Ok(Held { taken, key: key.clone(), revision, born, rows, written })
@@ -248,15 +253,16 @@ impl Held<'_> {
     /// What the database says, or that it is unknown whether it was done.
     pub async fn commit(self, wanted: &[Wanted]) -> Result<Given, SharedError> {
         let database = self.taken.database();
+        let client = &self.taken.connection().client;
+        let end = async |how| client.batch_execute(how).await.map_err(|error| SharedError::of_change(&error));
         let work = async {
-            let given = match wanted.is_empty() {
-                true => Given::At(0.0),
-                false => database.give(&self.taken, &self.key, (self.revision, &self.born), wanted).await?,
-            };
-            let ends = if matches!(given, Given::At(_)) && !wanted.is_empty() { "COMMIT" } else { "ROLLBACK" };
-            let client = &self.taken.connection().client;
-            client.batch_execute(ends).await.map_err(|error| SharedError::of_change(&error))?;
-            Ok(given)
+            if wanted.is_empty() {
+                return end("ROLLBACK").await.map(|()| Given::At(0.0));
+            }
+            // Both in one go: where nothing was given there is nothing to commit.
+            let given = database.give(&self.taken, &self.key, (self.revision, &self.born), wanted);
+            let (given, ended) = tokio::join!(biased; given, end("COMMIT"));
+            given.and_then(|given| ended.map(|()| given))
         };
         let given = database.in_time(work, SharedError::Unsettled).await?;
         self.taken.give_back();

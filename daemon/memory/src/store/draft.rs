@@ -170,7 +170,7 @@ impl Draft {
 
     fn undone(&self, store: &Store) -> Result<Applied, Denied> {
         let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
-        let newest = self.rows.last().or(unwritten.last());
+        let newest = self.rows.last().or(store.ahead.last()).or(unwritten.last());
         let newest = newest.or_else(|| store.journal.as_ref().and_then(Journal::newest));
         match newest.filter(|row| row.before != row.after) {
             Some(row) => Ok(put_back(&row.before, row.revision.saturating_sub(1))),
@@ -180,7 +180,7 @@ impl Draft {
 
     fn restored(&self, store: &Store, revision: u64) -> Result<Applied, Denied> {
         let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
-        if let Some(row) = self.rows.iter().chain(unwritten).find(|row| row.revision == revision) {
+        if let Some(row) = self.rows.iter().chain(&store.ahead).chain(unwritten).find(|row| row.revision == revision) {
             return Ok(put_back(&row.after, revision));
         }
         let journal = store.journal.as_ref();

@@ -76,8 +76,6 @@ fn without_nul(entry: Entry) -> Entry {
 pub struct Proposal<'a> {
     store: &'a mut Store,
     draft: Draft,
-    /// How many of its revisions were given before.
-    given: usize,
 }
 
 impl Proposal<'_> {
@@ -109,13 +107,13 @@ impl Proposal<'_> {
     /// The revisions that are wanted, so far, oldest first, without their times.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
-        self.draft.rows.get(self.given..).unwrap_or_default()
+        &self.draft.rows
     }
 
     /// The same, at the end.
     #[must_use]
-    pub fn into_rows(mut self) -> Vec<Row> {
-        self.draft.rows.split_off(self.given)
+    pub fn into_rows(self) -> Vec<Row> {
+        self.draft.rows
     }
 }
 
@@ -147,11 +145,9 @@ impl Store {
         // What was given is taken first: an edit that is held may be among it.
         self.adopt(given)?;
         let mut draft = Draft::on(self);
-        draft.rows = self.ahead.clone();
-        if let Some(newest) = draft.rows.last() {
+        if let Some(newest) = self.ahead.last() {
             (draft.entries, draft.revision) = (Arc::clone(&newest.after), newest.revision);
         }
-        let given = draft.rows.len();
         if let Some(known) = &mut self.known
             && let Some(held) = &known.held
         {
@@ -161,7 +157,7 @@ impl Store {
                 draft.add(Action::External, host.clone(), merged.into());
             }
         }
-        Ok(Proposal { store: self, draft, given })
+        Ok(Proposal { store: self, draft })
     }
 
     /// The newest revision that is known, and the entries at it, without what is held.

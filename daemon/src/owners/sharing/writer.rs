@@ -1,10 +1,13 @@
 //! Gives the writes of one store their revisions: those that wait together get them together. The first try
 //! takes the store for what this host knows of it; who was late, or doesn't know whether it was done, holds the
-//! store, reads what is new and tries on top of that.
+//! store, reads what is new and tries on top of that. While other hosts write too every one would be late, and the store
+//! is held at once: then all that waits by the time that it is held goes along.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
+mod jobs;
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use herma_memory::change::{Applied, Done};
 use herma_memory::{Author, Row};
@@ -12,13 +15,11 @@ use herma_shared::stores::{Given, StoreKey, Wanted};
 use herma_shared::{Database, SharedError};
 use tokio::sync::{mpsc, oneshot};
 
+pub(super) use self::jobs::{Asked, WriterJob, new_id};
+use self::jobs::{Jobs, Next};
 use super::{Sharing, goes_on};
-use crate::data::config::SharedConfig;
 use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
-
-/// Writes that get their revisions together at most.
-const GROUP: usize = 256;
 
 /// Pause before a database that went away is asked again what became of a change.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -26,75 +27,19 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Revisions after which the history is shortened.
 const PRUNED: u64 = 64;
 
-/// What the writer of a store is asked.
-#[derive(Debug)]
-pub(super) enum WriterJob {
-    /// To have a write get a revision.
-    Write(Box<Asked>),
-    /// To bring here what is new, and there what another program wrote here; with a revision only if that is
-    /// newer than what is known.
-    Sync(Option<u64>),
-}
-
-/// A write that waits.
-#[derive(Debug)]
-pub(super) struct Asked {
-    write: Write,
-    /// Names it for ever.
-    id: String,
-    /// It may have been done before.
-    is_again: bool,
-    answer: oneshot::Sender<Outcome<Written>>,
-}
-
-impl Asked {
-    pub(super) fn new(
-        write: Write,
-        id: Option<String>,
-        config: &SharedConfig,
-        answer: oneshot::Sender<Outcome<Written>>,
-    ) -> Self {
-        let is_again = id.is_some();
-        Self { write, id: id.unwrap_or_else(|| new_id(config)), is_again, answer }
-    }
-}
-
-/// A name that no write had before.
-pub(super) fn new_id(config: &SharedConfig) -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let random = RandomState::new().hash_one(since);
-    format!("{}-{since:x}-{random:016x}", config.host)
-}
-
 /// Serves a store until nobody can ask any more.
-pub(super) async fn serve(
-    sharing: Arc<Sharing>,
-    store: StoreHandle,
-    key: StoreKey,
-    mut jobs: mpsc::Receiver<WriterJob>,
-) {
+pub(super) async fn serve(sharing: Arc<Sharing>, store: StoreHandle, key: StoreKey, jobs: mpsc::Receiver<WriterJob>) {
     let Ok(database) = sharing.database().cloned() else { return };
-    let mut writer = Writer { sharing, database, store, key, pruned: 0, newest: 0 };
-    while let Some(first) = jobs.recv().await {
-        let (mut asked, mut syncs) = (Vec::new(), false);
-        let mut next = Some(first);
-        while let Some(job) = next {
-            match job {
-                WriterJob::Write(one) => asked.push(*one),
-                WriterJob::Sync(hinted) => syncs |= hinted.is_none_or(|revision| revision > writer.newest),
+    let mut writer = Writer { sharing, database, store, key, pruned: 0, newest: 0, is_contended: false };
+    let mut jobs = Jobs::new(jobs);
+    while let Some(next) = jobs.next().await {
+        match next {
+            Next::Write(asked) => writer.write(asked, &mut jobs).await,
+            Next::Look(hinted) if hinted.is_none_or(|revision| revision > writer.newest) => {
+                jobs.looked();
+                writer.sync(&mut jobs).await;
             }
-            next = (asked.len() < GROUP).then(|| jobs.try_recv().ok()).flatten();
-        }
-        // What may have been done before is asked by itself.
-        let (again, asked): (Vec<Asked>, Vec<Asked>) = asked.into_iter().partition(|one| one.is_again);
-        let writes = !asked.is_empty() || !again.is_empty();
-        for one in again {
-            writer.write(vec![one]).await;
-        }
-        if !asked.is_empty() {
-            writer.write(asked).await;
-        } else if syncs && !writes {
-            writer.sync().await;
+            Next::Look(_) => {}
         }
     }
 }
@@ -108,6 +53,8 @@ struct Writer {
     pruned: u64,
     /// The newest revision that came by here.
     newest: u64,
+    /// Other hosts write to it too: who takes it for what is known here is late.
+    is_contended: bool,
 }
 
 /// A try that came to an end: what the writes came to, and the revisions that are new here.
@@ -117,25 +64,30 @@ struct Settled {
 }
 
 /// Those who wait, in the order of their writes.
+#[derive(Default)]
 struct Waiting {
     ids: Vec<String>,
     answers: Vec<oneshot::Sender<Outcome<Written>>>,
 }
 
+impl Waiting {
+    /// Has these wait too. Who ran out of time, or went away, wants no change any more.
+    fn join(&mut self, asked: impl IntoIterator<Item = Asked>) -> Vec<Write> {
+        let wanted = asked.into_iter().filter(|one| one.write.token.take()).map(|one| {
+            self.ids.push(one.id);
+            self.answers.push(one.answer);
+            one.write
+        });
+        wanted.collect()
+    }
+}
+
 impl Writer {
-    async fn write(&mut self, asked: Vec<Asked>) {
+    async fn write(&mut self, asked: Vec<Asked>, jobs: &mut Jobs) {
         let is_doubtful = asked.iter().any(|one| one.is_again);
-        let mut waiting = Waiting { ids: Vec::new(), answers: Vec::new() };
-        let mut writes = Vec::new();
-        for one in asked {
-            // Who ran out of time, or went away, wants no change any more.
-            if one.write.token.take() {
-                waiting.ids.push(one.id);
-                waiting.answers.push(one.answer);
-                writes.push(one.write);
-            }
-        }
-        let settled = self.settle(writes, &waiting.ids, is_doubtful).await;
+        let mut waiting = Waiting::default();
+        let writes = waiting.join(asked);
+        let settled = self.settle(writes, &mut waiting, is_doubtful, jobs).await;
         match settled {
             Ok(Settled { proposed, rows }) => {
                 // Whoever asks the store from now on is behind this.
@@ -158,10 +110,10 @@ impl Writer {
     }
 
     /// Brings here what is new, and there what another program wrote here.
-    async fn sync(&mut self) {
+    async fn sync(&mut self, jobs: &mut Jobs) {
         let holds = self.store.holds_an_edit().await.unwrap_or(false);
         let synced = match holds {
-            true => self.settle(Vec::new(), &[], false).await.map(|settled| settled.rows),
+            true => self.settle(Vec::new(), &mut Waiting::default(), false, jobs).await.map(|settled| settled.rows),
             false => self.sharing.pull(&self.database, &self.store, &self.key).await,
         };
         match synced {
@@ -200,12 +152,18 @@ impl Writer {
     }
 
     /// Tries until the writes have their revisions, or it is known that they have none.
-    async fn settle(&self, writes: Vec<Write>, ids: &[String], is_doubtful: bool) -> Outcome<Settled> {
+    async fn settle(
+        &mut self,
+        writes: Vec<Write>,
+        waiting: &mut Waiting,
+        is_doubtful: bool,
+        jobs: &mut Jobs,
+    ) -> Outcome<Settled> {
         let here = Author { host: Some(self.sharing.config.host.clone()), ..Author::default() };
         let mut doubtful = is_doubtful;
         let mut proposed = self.store.propose(Vec::new(), writes, here.clone()).await?;
-        if !doubtful {
-            let wanted = wanted(&proposed, ids);
+        if !doubtful && !self.is_contended {
+            let wanted = wanted(&proposed, &waiting.ids);
             let given = match wanted.is_empty() {
                 // Nothing to give, but is it still true?
                 true => match self.sharing.pull(&self.database, &self.store, &self.key).await {
@@ -221,14 +179,14 @@ impl Writer {
             };
             match given {
                 Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
-                Ok(Given::Late) => {}
+                Ok(Given::Late) => self.is_contended = true,
                 Err(SharedError::Unsettled(_)) => doubtful = true,
                 Err(error) => return Err(Error::Shared(error)),
             }
         }
         let until = Instant::now() + self.sharing.config.timeout;
         loop {
-            match self.try_held(proposed, ids, doubtful, &here).await? {
+            match self.try_held(proposed, waiting, doubtful, &here, jobs).await? {
                 Tried::Settled(settled) => return Ok(*settled),
                 Tried::Again { last, error, is_doubtful } => {
                     doubtful |= is_doubtful;
@@ -244,8 +202,15 @@ impl Writer {
     }
 
     /// Holds the store and tries on top of what is new.
-    async fn try_held(&self, last: Proposed, ids: &[String], doubtful: bool, here: &Author) -> Outcome<Tried> {
-        let asks = if doubtful { ids } else { &[] };
+    async fn try_held(
+        &mut self,
+        last: Proposed,
+        waiting: &mut Waiting,
+        doubtful: bool,
+        here: &Author,
+        jobs: &mut Jobs,
+    ) -> Outcome<Tried> {
+        let asks: &[String] = if doubtful { &waiting.ids } else { &[] };
         // With the newest one that is known, which has to be the same there.
         let behind = last.known.saturating_sub(1);
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
@@ -270,9 +235,13 @@ impl Writer {
             return Ok(Tried::Settled(Box::new(Settled { proposed, rows })));
         }
         let given = held.rows.clone();
-        let writes = last.writes.into_iter().map(|(write, _, _)| write).collect();
+        self.is_contended = !given.is_empty();
+        let mut writes: Vec<Write> = last.writes.into_iter().map(|(write, _, _)| write).collect();
+        if !doubtful {
+            writes.extend(waiting.join(jobs.meanwhile(writes.len())));
+        }
         let proposed = self.store.propose(given.clone(), writes, here.clone()).await?;
-        let wanted = wanted(&proposed, ids);
+        let wanted = wanted(&proposed, &waiting.ids);
         match self.sharing.heard(held.commit(&wanted).await) {
             Ok(Given::At(time)) => {
                 let rows = given.into_iter().chain(timed(wanted, time)).collect();

@@ -433,6 +433,22 @@ fn what_is_for_one_host_stays_when_the_file_goes_and_when_sharing_begins_and_end
     assert_eq!(one.file(), ["a", "mine", "[host-bound] x"]);
 }
 
+#[test]
+fn what_is_not_on_the_disk_yet_can_be_undone_and_put_back() {
+    let (mut central, mut one) = (Central::default(), Host::new("one"));
+    one.is_lazy = true;
+    one.add(&mut central, "a");
+    one.add(&mut central, "b");
+    assert_eq!(one.file(), [""; 0]);
+    let author = one.author();
+    for (edit, entries) in [(Edit::Undo, &["a"][..]), (Edit::Restore(2), &["a", "b"]), (Edit::Restore(1), &["a"])] {
+        let mut proposal = one.store.propose(&[], &author).unwrap();
+        let applied = proposal.apply(&edit, &author).unwrap();
+        assert_eq!(applied.entries.iter().map(|entry| &**entry).collect::<Vec<_>>(), entries, "{edit:?}");
+        assert!(proposal.rows().iter().all(|row| row.revision == 3));
+    }
+}
+
 fn row(revision: u64) -> Row {
     Row {
         revision,
