@@ -165,8 +165,11 @@ impl Database {
             }
             // All in one go, in this order: nobody else waits for the ways between.
             let rows = since(self, connection, key, known, most);
-            let ((), (revision, born), rows, written) = tokio::try_join!(biased; begin, contend, rows, written)?;
-            Ok((revision, born, rows, written))
+            let (begun, held, rows, written) = tokio::join!(biased; begin, contend, rows, written);
+            // The first error counts: what comes behind it is only refused for that.
+            begun?;
+            let (revision, born) = held?;
+            Ok((revision, born, rows?, written?))
         };
         let (revision, born, rows, written) = self.in_time(work, SharedError::Unreachable).await?;
         Ok(Held { taken, key: key.clone(), revision, born, rows, written })
@@ -259,7 +262,7 @@ impl Held<'_> {
             if wanted.is_empty() {
                 return end("ROLLBACK").await.map(|()| Given::At(0.0));
             }
-            // Both in one go: where nothing was given there is nothing to commit.
+            // Both in one go: where nothing was given nothing is committed, and after an error it is a rollback.
             let given = database.give(&self.taken, &self.key, (self.revision, &self.born), wanted);
             let (given, ended) = tokio::join!(biased; given, end("COMMIT"));
             given.and_then(|given| ended.map(|()| given))

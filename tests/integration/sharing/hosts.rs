@@ -1,6 +1,7 @@
 //! Hosts that all reach the database.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use herma_protocol::memory::Target;
@@ -74,6 +75,38 @@ fn writers_on_three_hosts_lose_nothing_to_each_other() {
         expected.insert(format!("host {at} writer {writer} round {round}{changed}"));
     }
     assert_eq!(converged(&hosts.each_ref()), expected);
+}
+
+#[test]
+fn who_writes_while_a_person_edits_and_another_host_writes_is_answered() {
+    let Some(server) = server() else { return };
+    let hosts = ["a", "b"].map(|name| Host::joined(&server, name, "[memory]\nuser_limit = 100000\n"));
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for (at, host) in hosts.iter().enumerate().flat_map(|host| [host; 3]) {
+            let is_done = &is_done;
+            scope.spawn(move || {
+                let mut raw = host.raw();
+                while !is_done.load(Ordering::Relaxed) {
+                    let name = format!("host {at} {:?}", thread::current().id());
+                    let added = raw.result("memory.add", &json!({ "target": "user", "content": name }));
+                    assert_eq!(added["shared"], true, "{added}");
+                    raw.result("memory.remove", &json!({ "target": "user", "old_text": name }));
+                }
+            });
+        }
+        for at in 0..30 {
+            let text = format!("by hand {at}");
+            eventually("an edit", || {
+                let old = hosts[0].home.read_store(Target::User);
+                hosts[0].home.write_store(Target::User, format!("{}\n§\n{text}", old.trim_end()).as_bytes());
+                hosts[0].entries().contains(&text).then_some(())
+            });
+            eventually("it got a revision", || hosts[1].entries().contains(&text).then_some(()));
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(converged(&hosts.each_ref()).iter().filter(|entry| entry.starts_with("by hand")).count(), 30);
 }
 
 #[test]

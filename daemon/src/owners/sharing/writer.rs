@@ -111,12 +111,10 @@ impl Writer {
 
     /// Brings here what is new, and there what another program wrote here.
     async fn sync(&mut self, jobs: &mut Jobs) {
-        let holds = self.store.holds_an_edit().await.unwrap_or(false);
-        let synced = match holds {
-            true => self.settle(Vec::new(), &mut Waiting::default(), false, jobs).await.map(|settled| settled.rows),
-            false => self.sharing.pull(&self.database, &self.store, &self.key).await,
-        };
-        match synced {
+        if self.store.holds_an_edit().await.unwrap_or(false) {
+            return self.write(Vec::new(), jobs).await;
+        }
+        match self.sharing.pull(&self.database, &self.store, &self.key).await {
             Ok(rows) if rows.is_empty() => {
                 if let Ok(view) = self.store.view().await {
                     self.sharing.link.is_same(&self.key.profile, self.key.target, view.revision);
@@ -216,10 +214,14 @@ impl Writer {
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
         let mut held = match self.sharing.heard(held) {
             Ok(held) => held,
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_passing() && doubtful => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
             }
-            Err(error) => return Err(Error::Shared(error)),
+            // Nothing was sent that could have been done.
+            Err(error) => {
+                self.is_contended = false;
+                return Err(Error::Shared(error));
+            }
         };
         let is_mine = held.born == self.born() && held.revision >= last.known;
         if !is_mine || !goes_on(last.known, &last.entries, &mut held.rows) {
