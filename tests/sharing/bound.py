@@ -65,7 +65,7 @@ def check(hosts, server, books):
         texts.clear()
         texts.update(dict.fromkeys(entries, "there"))
         count += len(entries)
-    for table in ("store", "journal", "session_part"):
+    for table in ("store", "journal", "message", "session_part"):
         leaked = server.sql("herma", f"SELECT count(*) FROM herma.{table} AS one WHERE one::text LIKE '%{MARK.strip()}%'")
         faults += [f"{leaked.strip()} rows of {table} have what is for one host"] if leaked.strip() != "0" else []
     assert not faults, "\n".join(faults[:20])

@@ -26,6 +26,13 @@ pub fn part(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
     entries.into_iter().partition(|entry| !is_bound(entry))
 }
 
+/// Whether a change is of both kinds of entries.
+#[must_use]
+pub fn mixes(before: &[Entry], after: &[Entry]) -> bool {
+    let ((shared, bound), (shared_after, bound_after)) = (part(before.to_vec()), part(after.to_vec()));
+    shared != shared_after && bound != bound_after
+}
+
 /// A block for the system prompt without the entries of its host; `None` when nothing else is in it. The numbers
 /// in its heading stay those of the whole.
 #[must_use]

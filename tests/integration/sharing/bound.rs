@@ -96,7 +96,11 @@ fn a_model_is_told_of_it_where_there_are_others() {
 fn what_is_for_one_host_is_not_kept_for_the_others_while_they_are_away() {
     let Some(server) = server() else { return };
     let mut host = Host::joined(&server, "a", "offline = \"queue\"\n");
+    host.add("likes tea");
     host.line.cut();
+    let both = json!({ "target": "user", "old_text": "likes tea", "content": "[host-bound] likes tea" });
+    let both = host.ask("memory.replace", &both);
+    assert!(both["error"].as_str().unwrap().contains("one after the other"), "{both}");
     for at in 0..4 {
         let added = host.add(&format!("{GCC} {at}"));
         assert_eq!((&added["host_bound"], added.get("queued_id")), (&json!(true), None), "{added}");

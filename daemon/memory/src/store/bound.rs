@@ -8,7 +8,7 @@ use herma_disk::stamp::Stamp;
 use super::draft::{Denied, Draft, Edit};
 use super::{Event, Store, StoreError, TEMPORARY, View};
 use crate::bound::is_bound;
-use crate::change::{Applied, Change, Changes};
+use crate::change::{Applied, Change, Changes, Done};
 use crate::entries::{Entry, normalised};
 use crate::journal::line::Author;
 use crate::refusal::Refusal;
@@ -26,8 +26,23 @@ pub enum Bound {
     Done(Box<(Result<Applied, Refusal>, View)>),
 }
 
+/// What an edit would come to.
+enum Tried {
+    /// It is of what all hosts share.
+    Shared,
+    /// Nothing changes.
+    Nothing(Result<Applied, Refusal>),
+    /// These entries of the host.
+    Bound(Arc<[Entry]>, Applied),
+}
+
+fn is_of_bound(done: &Done) -> bool {
+    matches!(done, Done::Replaced(entry) | Done::Removed(entry) if is_bound(entry))
+}
+
 impl Edit {
-    fn texts(&self) -> impl Iterator<Item = Option<&str>> {
+    /// What each of its changes adds, where it is an addition.
+    fn added_texts(&self) -> impl Iterator<Item = Option<&str>> {
         let changes = match self {
             Self::Change { changes: Changes::Single(change), .. } => std::slice::from_ref(change),
             Self::Change { changes: Changes::Batch { changes, .. }, .. } => changes,
@@ -42,19 +57,18 @@ impl Edit {
     /// Whether it makes an entry of this host out of nothing.
     #[must_use]
     pub fn adds_bound(&self) -> bool {
-        self.texts().flatten().any(|text| is_bound(&normalised(text)))
+        self.added_texts().flatten().any(|text| is_bound(&normalised(text)))
     }
 
     /// Whether it does nothing else.
     fn only_adds_bound(&self) -> bool {
         let is_bound = |text: Option<&str>| text.is_some_and(|text| is_bound(&normalised(text)));
-        self.texts().next().is_some() && self.texts().all(is_bound)
+        self.added_texts().next().is_some() && self.added_texts().all(is_bound)
     }
 }
 
 impl Store {
-    /// Whether it is shared and may have entries that never leave this host: without looking, so that one that was not
-    /// read yet may.
+    /// Whether it is shared and has entries that never leave this host; true until it was read.
     #[must_use]
     pub fn may_have_bound(&self) -> bool {
         self.is_shared && self.known.as_ref().is_none_or(|known| !known.bound.is_empty())
@@ -76,29 +90,21 @@ impl Store {
         if !self.is_shared || !(edit.adds_bound() || self.may_have_bound()) {
             return Ok(Bound::Shared);
         }
-        let Some(_lock) = self.locked()? else { return Ok(Bound::Busy) };
-        self.settle_locked()?;
-        let Some(known) = &self.known else { return Ok(Bound::Busy) };
-        if expected_revision.is_some_and(|expected| expected != known.revision) {
+        // Most changes are of what is shared, and wait for no lock and no disk.
+        if matches!(self.try_bound(edit, author, expected_revision)?, Tried::Shared) {
             return Ok(Bound::Shared);
         }
-        let mut draft = Draft { entries: Arc::clone(known.wanted()), ..Draft::on(self) };
-        let applied = match draft.apply(self, edit, author) {
-            Ok(_) if !draft.rows.is_empty() => return Ok(Bound::Shared),
-            Ok(applied) if draft.bound != known.bound => applied,
-            // It is there already.
-            Ok(applied) if edit.only_adds_bound() => return Ok(self.tried(Ok(applied))),
-            Ok(_) => return Ok(Bound::Shared),
-            Err(Denied::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
-                return Ok(self.tried(Err(refusal)));
-            }
-            Err(Denied::Store(error)) => return Err(error),
-            Err(_) => return Ok(Bound::Shared),
+        let Some(_lock) = self.locked()? else { return Ok(Bound::Busy) };
+        self.settle_locked()?;
+        let (bound, applied) = match self.try_bound(edit, author, expected_revision)? {
+            Tried::Shared => return Ok(Bound::Shared),
+            Tried::Nothing(applied) => return Ok(self.done(applied)),
+            Tried::Bound(bound, applied) => (bound, applied),
         };
         if !is_wanted() {
             return Ok(Bound::Unwanted);
         }
-        let placed = self.place_bound(draft.bound);
+        let placed = self.place_bound(bound);
         if placed.is_err() {
             self.forget();
         }
@@ -106,11 +112,32 @@ impl Store {
             return Ok(Bound::Busy);
         }
         let (action, session) = (edit.action(), author.session.clone());
-        self.events.push(Event { revision: draft.revision, action, session });
-        Ok(self.tried(Ok(applied)))
+        let (revision, _) = self.newest();
+        self.events.push(Event { revision, action, session });
+        Ok(self.done(Ok(applied)))
     }
 
-    fn tried(&mut self, applied: Result<Applied, Refusal>) -> Bound {
+    /// What an edit would come to.
+    fn try_bound(&self, edit: &Edit, author: &Author, expected_revision: Option<u64>) -> Result<Tried, StoreError> {
+        let (Some(known), (revision, entries)) = (&self.known, self.newest()) else { return Ok(Tried::Shared) };
+        if expected_revision.is_some_and(|expected| expected != revision) {
+            return Ok(Tried::Shared);
+        }
+        let mut draft = Draft { entries: known.on_top_of(&entries), revision, ..Draft::on(self) };
+        Ok(match draft.apply(self, edit, author) {
+            Ok(_) if !draft.rows.is_empty() => Tried::Shared,
+            Ok(applied) if draft.bound != known.bound => Tried::Bound(draft.bound, applied),
+            // It is there already, or becomes what it was.
+            Ok(applied) if edit.only_adds_bound() || is_of_bound(&applied.done) => Tried::Nothing(Ok(applied)),
+            Err(Denied::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
+                Tried::Nothing(Err(refusal))
+            }
+            Err(Denied::Store(error)) => return Err(error),
+            Ok(_) | Err(_) => Tried::Shared,
+        })
+    }
+
+    fn done(&mut self, applied: Result<Applied, Refusal>) -> Bound {
         Bound::Done(Box::new((applied, self.current())))
     }
 

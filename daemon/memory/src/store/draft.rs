@@ -117,20 +117,32 @@ impl Draft {
             Edit::Undo => self.undone(store)?,
             Edit::Restore(revision) => self.restored(store, *revision)?,
         };
-        let is_put_back = matches!(applied.done, Done::PutBack(_));
-        let (entries, bound) = match store.is_shared {
-            true if is_put_back => (applied.entries.clone(), self.bound.to_vec()),
-            true => part(applied.entries.clone()),
-            false => (applied.entries.clone(), Vec::new()),
+        match store.is_shared {
+            true => self.add_parts(&mut applied, edit.action(), author)?,
+            false if *applied.entries != *self.entries => {
+                self.add(edit.action(), author.clone(), applied.entries.as_slice().into());
+            }
+            false => {}
+        }
+        Ok(applied)
+    }
+
+    /// Takes what became of a shared store: a revision for all hosts, or other entries of this one.
+    fn add_parts(&mut self, applied: &mut Applied, action: Action, author: &Author) -> Result<(), Refusal> {
+        let entries = std::mem::take(&mut applied.entries);
+        let (entries, bound) = match applied.done {
+            // Only what has revisions is put back.
+            Done::PutBack(_) => (entries, self.bound.to_vec()),
+            _ => part(entries),
         };
         match (*entries != *self.entries, *bound != *self.bound) {
-            (true, true) => return Err(Refusal::Mixed.into()),
-            (true, false) => self.add(edit.action(), author.clone(), entries.into()),
+            (true, true) => return Err(Refusal::Mixed),
+            (true, false) => self.add(action, author.clone(), entries.into()),
             (false, true) => self.bound = bound.into(),
             (false, false) => {}
         }
         applied.entries = self.all().to_vec();
-        Ok(applied)
+        Ok(())
     }
 
     /// One more revision.

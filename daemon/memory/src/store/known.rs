@@ -184,7 +184,7 @@ impl Store {
             placed: None,
             durable: false,
             entries: Arc::default(),
-            bound: bound.into(),
+            bound: bound.as_slice().into(),
             revision: 0,
             behind: None,
             unwritten: Vec::new(),
@@ -217,9 +217,21 @@ impl Store {
                     true => newest.revision,
                     false => journal.revision().max(self.newest),
                 };
+                // Where it was shared until now its revisions say nothing of the entries of this host, which become one.
+                let mut of_all = found.clone();
+                let mut of_host = bound;
+                if !self.is_shared && newest.author.host.is_some() {
+                    (of_all, of_host) = part(of_all);
+                }
                 if *known.entries != *found {
-                    match judge_file(&journal, newest, &found, stamp).map_err(StoreError::unreadable)? {
-                        Verdict::Replay => known.behind = Some(found.into()),
+                    let verdict = match *known.entries == *of_all {
+                        true => Verdict::External,
+                        false => judge_file(&journal, newest, &of_all, stamp).map_err(StoreError::unreadable)?,
+                    };
+                    match verdict {
+                        Verdict::Replay => {
+                            (known.bound, known.behind) = (of_host.into(), Some(found.into()));
+                        }
                         Verdict::External if self.is_shared => known.hold(found),
                         Verdict::External => self.take_external(&mut known, found),
                     }

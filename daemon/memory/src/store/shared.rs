@@ -233,15 +233,17 @@ impl Store {
         known.proposed = known.proposed.as_ref().map(|edited| put_on(&newest.after, known.base(), edited).into());
         let mut rows = rows;
         let placed = match known.held.take() {
+            // The file holds it already: it takes the place of none.
+            None if *known.wanted() == newest.after => {
+                rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
+                journal.commit(rows, None)?
+            }
             None => {
                 let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
                 rows.iter_mut().for_each(|row| row.replaced = replaced);
                 let text = known.text(&newest.after);
-                let staged = match *known.wanted() == newest.after {
-                    true => None,
-                    false => Some(file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?),
-                };
-                journal.commit(rows, staged)?
+                let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+                journal.commit(rows, Some(staged))?
             }
             Some(held) => {
                 // The file first: beside a journal that has the new revisions, the edit alone would look as if

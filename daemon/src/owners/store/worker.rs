@@ -130,6 +130,9 @@ impl StoreWorker {
     }
 
     pub(super) fn write_alone(&mut self, write: &Write) -> Option<Outcome<Written>> {
+        if self.context.is_shared {
+            return Some(Err(Error::overloaded("the store")));
+        }
         let mut transaction = match self.store.begin() {
             Ok(Some(transaction)) => transaction,
             Ok(None) => return None,
@@ -183,6 +186,8 @@ impl StoreWorker {
                     self.take(job, jobs);
                 }
             }
+            // It is just ceasing to be shared.
+            Job::Write(_, answer) if self.context.is_shared => drop(answer.send(Err(Error::overloaded("the store")))),
             Job::Write(write, answer) => {
                 for job in self.serve_writes((write, answer), jobs) {
                     self.take(job, jobs);

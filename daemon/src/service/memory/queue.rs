@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use herma_memory::bound;
 use herma_memory::change::{self, Change, Changes, Rules};
 use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::{Author, Edit, Entry, Refusal, Target, View};
@@ -76,6 +77,9 @@ impl MemoryService {
             Ok(applied) => applied,
             Err(refusal) => return Ok(WriteOutcome::refused(refusal, Some(view))),
         };
+        if bound::mixes(&view.entries, &applied.entries) {
+            return Ok(WriteOutcome::refused(Refusal::Mixed, Some(view)));
+        }
         if !caller.token.take() {
             return Err(Error::Cancelled("nobody waits for the write any more"));
         }

@@ -51,6 +51,11 @@ impl Host {
         Self { home, name, store, is_lazy: false }
     }
 
+    fn reopen_as(&mut self, is_shared: bool) {
+        self.reopen();
+        self.store.share(is_shared);
+    }
+
     fn reopen(&mut self) {
         self.store = open(self.home.path());
     }
@@ -399,6 +404,11 @@ fn what_is_of_both_is_refused_and_what_is_shared_left_alone() {
     ] {
         assert_eq!(one.bind(change.clone()), Err(refusal), "{change:?}");
     }
+    let unmarked = Change::Replace { old_text: "x".into(), content: "x".into() };
+    assert_eq!(one.bind(unmarked).map(|entries| entries.len()), Ok(2), "it stays here, and nothing else is said");
+    let lock = Lock::try_now(&one.home.path().join("m/MEMORY.md.lock")).unwrap();
+    assert_eq!(one.bind(add("c")), Err(None), "what is shared waits for no lock");
+    drop(lock);
     let refusal = one.bind(add(&format!("[host-bound] {}", "x".repeat(2_000))));
     assert!(matches!(refusal, Err(Some(Refusal::Overflow { .. }))), "{refusal:?}");
     assert_eq!(one.bind(add("[host-bound] x")).map(|entries| entries.len()), Ok(2), "it is there already");
@@ -431,6 +441,35 @@ fn what_is_for_one_host_stays_when_the_file_goes_and_when_sharing_begins_and_end
     one.store.share(false);
     assert_eq!(one.store.view().unwrap().entries.len(), 3);
     assert_eq!(one.file(), ["a", "mine", "[host-bound] x"]);
+}
+
+#[test]
+fn what_is_for_one_host_stays_in_a_bad_moment() {
+    for (is_killed, leaves) in [(true, false), (false, true), (true, true)] {
+        let (mut central, mut one) = (Central::default(), Host::new("one"));
+        one.add(&mut central, "a");
+        one.bind(add("[host-bound] x")).unwrap();
+        // A person wrote last: what that came to is in the file already.
+        one.by_hand(|entries| entries.push("by hand".into()));
+        one.sync(&mut central);
+        let mut expected = vec!["a", "by hand", "[host-bound] x"];
+        if is_killed {
+            // A revision that is in the journal did not reach the file.
+            let path = one.home.path().join("m/MEMORY.md");
+            let (text, before) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
+            one.add(&mut central, "late");
+            fs::write(&path, text).unwrap();
+            fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
+            expected.insert(2, "late");
+        }
+        one.reopen_as(!leaves);
+        one.store.tidy().unwrap();
+        let mut entries: Vec<String> =
+            one.store.view().unwrap().entries.iter().map(|entry| entry.to_string()).collect();
+        entries.sort_by_key(|entry| expected.iter().position(|known| known == entry));
+        assert_eq!(entries, expected, "killed: {is_killed}, leaves: {leaves}");
+        assert_eq!(one.file().len(), expected.len());
+    }
 }
 
 #[test]

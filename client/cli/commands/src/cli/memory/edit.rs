@@ -8,7 +8,7 @@ use herma_client::protocol::memory::{BatchParams, StoreView, Target, WriteResult
 
 use super::editor::{self, Draft};
 use super::list::{self, Entries};
-use super::operations::{applied, operations};
+use super::operations::{applied, in_turn, operations};
 use super::write::conclude;
 use super::{Store, entries, name};
 use crate::cli::exit::Failure;
@@ -79,9 +79,9 @@ fn apply(session: &Session<'_>, arguments: &Arguments, view: &StoreView, edited:
     }
     let order_holds = applied(&view.entries, &operations) == wanted;
     // A new connection: the daemon may have been restarted while the editor was open.
-    let result = session
-        .connect()?
-        .memory_batch(BatchParams {
+    let mut daemon = session.connect()?;
+    let result = in_turn(operations, view.stale_s.is_some(), |operations| {
+        let params = BatchParams {
             target,
             operations,
             allow_empty: Some(wanted.is_empty()),
@@ -89,8 +89,9 @@ fn apply(session: &Session<'_>, arguments: &Arguments, view: &StoreView, edited:
             agent: Some(arguments.agent.clone()),
             expected_revision: Some(view.revision),
             allow_drift: Some(arguments.allow_drift),
-        })
-        .map_err(|error| overtaken(error, target))?;
+        };
+        daemon.memory_batch(params).map_err(|error| overtaken(error, target))
+    })?;
     conclude(session, &result)?;
     if !order_holds {
         let words = format!("new and moved entries stand at the end of {}, not where the file has them", name(target));

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::export::{File, Format};
 use super::list::{self, Entries};
-use super::operations::removals_and_additions;
+use super::operations::{in_turn, removals_and_additions};
 use super::write::written;
 use super::{Store, entries, name};
 use crate::cli::exit::Failure;
@@ -112,16 +112,18 @@ fn import(
     if arguments.dry_run || operations.is_empty() {
         return Ok(Imported { plan, result: None });
     }
-    let result = client.memory_batch(BatchParams {
-        target,
-        operations,
-        allow_empty: Some(arguments.replace),
-        session: None,
-        agent: Some(arguments.agent.clone()),
-        // What others add meanwhile does no harm, unless the store is to be
-        // exactly what the file says.
-        expected_revision: arguments.replace.then_some(view.revision),
-        allow_drift: Some(arguments.allow_drift),
+    let result = in_turn(operations, view.stale_s.is_some(), |operations| {
+        client.memory_batch(BatchParams {
+            target,
+            operations,
+            allow_empty: Some(arguments.replace),
+            session: None,
+            agent: Some(arguments.agent.clone()),
+            // What others add meanwhile does no harm, unless the store is to be
+            // exactly what the file says.
+            expected_revision: arguments.replace.then_some(view.revision),
+            allow_drift: Some(arguments.allow_drift),
+        })
     });
     Ok(Imported { plan, result: Some(result.map_err(|error| overtaken(error, target))?) })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use herma_client::protocol::memory::{Action, Operation};
+use herma_client::protocol::memory::{Action, HOST_BOUND, Operation, WriteResult};
 
 use super::steps::{Step, steps};
 
@@ -27,6 +27,27 @@ pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
     [found.removals, found.replacements, found.additions].concat()
 }
 
+/// Has operations done in one batch; of a store that several hosts share those on entries of this host before the others, for one batch can't have
+/// both: they have no revision that the others could be behind. Gives the last result, or the first that is no success.
+pub(super) fn in_turn<E>(
+    operations: Vec<Operation>,
+    is_shared: bool,
+    mut batch: impl FnMut(Vec<Operation>) -> Result<WriteResult, E>,
+) -> Result<WriteResult, E> {
+    match parted(operations, is_shared) {
+        (of_host, rest) if of_host.is_empty() => batch(rest),
+        (of_host, rest) => match batch(of_host)? {
+            done if done.success && !rest.is_empty() => batch(rest),
+            result => Ok(result),
+        },
+    }
+}
+
+fn parted(operations: Vec<Operation>, is_shared: bool) -> (Vec<Operation>, Vec<Operation>) {
+    let is_bound = |text: &Option<String>| text.as_ref().is_some_and(|text| text.starts_with(HOST_BOUND));
+    operations.into_iter().partition(|one| is_shared && (is_bound(&one.content) || is_bound(&one.old_text)))
+}
+
 /// What was found on the way, with the run of changed entries that it is in.
 #[derive(Debug, Default)]
 struct Found<'a> {
@@ -40,11 +61,16 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn end_of_run(&mut self) {
-        let mut gone = self.gone.drain(..);
+        let mut gone = std::mem::take(&mut self.gone);
         for content in self.come.drain(..) {
             // What only moved is never put in another's place: it would stand
             // there beside itself for a moment.
-            let place = if self.known.contains(content) { None } else { gone.next() };
+            // Nor is what is for one host in the place of what is shared, or the other way.
+            let is_alike = |gone: &&str| gone.starts_with(HOST_BOUND) == content.starts_with(HOST_BOUND);
+            let place = match self.known.contains(content) {
+                true => None,
+                false => gone.iter().position(is_alike).map(|at| gone.remove(at)),
+            };
             match place {
                 Some(old_text) => {
                     self.replacements.push(operation(Action::Replace, Some(content), Some(old_text)));
@@ -52,7 +78,7 @@ impl Found<'_> {
                 None => self.additions.push(operation(Action::Add, Some(content), None)),
             }
         }
-        self.removals.extend(gone.map(|old_text| operation(Action::Remove, None, Some(old_text))));
+        self.removals.extend(gone.into_iter().map(|old_text| operation(Action::Remove, None, Some(old_text))));
     }
 }
 
@@ -131,6 +157,17 @@ mod tests {
             assert_eq!(short(&operations), expected, "{old} -> {new}");
             assert_eq!(applied(&list(old), &operations).join(" "), after, "{old} -> {new}");
         }
+    }
+
+    #[test]
+    fn what_is_for_one_host_is_changed_by_itself() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let (old, new) = (texts(&["a", "[host-bound] x", "b"]), texts(&["a", "c", "[host-bound] y"]));
+        let operations = operations(&old, &new);
+        assert_eq!(short(&operations), "b>c [host-bound] x>[host-bound] y");
+        let (of_host, rest) = parted(operations.clone(), true);
+        assert_eq!((short(&of_host).as_str(), short(&rest).as_str()), ("[host-bound] x>[host-bound] y", "b>c"));
+        assert_eq!(parted(operations.clone(), false), (Vec::new(), operations));
     }
 
     #[test]
