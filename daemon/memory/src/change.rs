@@ -45,14 +45,19 @@ pub enum Changes {
 }
 
 impl Changes {
+    /// Each of them, in order.
+    #[must_use]
+    pub fn list(&self) -> &[Change] {
+        match self {
+            Self::Single(change) => std::slice::from_ref(change),
+            Self::Batch { changes, .. } => changes,
+        }
+    }
+
     /// Bytes of all texts in it.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let changes = match self {
-            Self::Single(change) => std::slice::from_ref(change),
-            Self::Batch { changes, .. } => changes,
-        };
-        let bytes = changes.iter().map(|change| match change {
+        let bytes = self.list().iter().map(|change| match change {
             Change::Add { content } => content.len(),
             Change::Replace { old_text, content } => old_text.len() + content.len(),
             Change::Remove { old_text } => old_text.len(),

@@ -8,7 +8,7 @@ use herma_disk::stamp::Stamp;
 use super::draft::{Denied, Draft, Edit};
 use super::{Event, Store, StoreError, TEMPORARY, View};
 use crate::bound::is_bound;
-use crate::change::{Applied, Change, Changes, Done};
+use crate::change::{Applied, Change, Done};
 use crate::entries::{Entry, normalised};
 use crate::journal::line::Author;
 use crate::refusal::Refusal;
@@ -36,34 +36,31 @@ enum Tried {
     Bound(Arc<[Entry]>, Applied),
 }
 
+fn adds_bound(change: &Change) -> bool {
+    matches!(change, Change::Add { content } if is_bound(&normalised(content)))
+}
+
 fn is_of_bound(done: &Done) -> bool {
     matches!(done, Done::Replaced(entry) | Done::Removed(entry) if is_bound(entry))
 }
 
 impl Edit {
-    /// What each of its changes adds, where it is an addition.
-    fn added_texts(&self) -> impl Iterator<Item = Option<&str>> {
-        let changes = match self {
-            Self::Change { changes: Changes::Single(change), .. } => std::slice::from_ref(change),
-            Self::Change { changes: Changes::Batch { changes, .. }, .. } => changes,
+    fn changes(&self) -> &[Change] {
+        match self {
+            Self::Change { changes, .. } => changes.list(),
             Self::Undo | Self::Restore(_) => &[],
-        };
-        changes.iter().map(|change| match change {
-            Change::Add { content } => Some(content.as_str()),
-            Change::Replace { .. } | Change::Remove { .. } => None,
-        })
+        }
     }
 
     /// Whether it makes an entry of this host out of nothing.
     #[must_use]
     pub fn adds_bound(&self) -> bool {
-        self.added_texts().flatten().any(|text| is_bound(&normalised(text)))
+        self.changes().iter().any(adds_bound)
     }
 
     /// Whether it does nothing else.
     fn only_adds_bound(&self) -> bool {
-        let is_bound = |text: Option<&str>| text.is_some_and(|text| is_bound(&normalised(text)));
-        self.added_texts().next().is_some() && self.added_texts().all(is_bound)
+        !self.changes().is_empty() && self.changes().iter().all(adds_bound)
     }
 }
 

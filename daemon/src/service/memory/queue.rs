@@ -260,13 +260,9 @@ fn exact(call: StagedCall, view: &View) -> StagedCall {
 /// Whether the entries that a call would change are still there as they were. What an operation of a batch brings
 /// counts as there for those behind it.
 pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
-    let changes = match &call.call.changes {
-        Changes::Single(change) => std::slice::from_ref(change),
-        Changes::Batch { changes, .. } => changes,
-    };
     let mut brought: Vec<&str> = Vec::new();
     let mut all_there = true;
-    for change in changes {
+    for change in call.call.changes.list() {
         if let Change::Replace { old_text, .. } | Change::Remove { old_text } = change {
             all_there &= entries.iter().any(|entry| **entry == *old_text)
                 || brought.iter().any(|text| text.contains(old_text.as_str()));
