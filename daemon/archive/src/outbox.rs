@@ -22,6 +22,20 @@ pub(crate) fn list(names: &[String]) -> String {
     serde_json::json!(names).to_string()
 }
 
+/// What other hosts may have of a message of a system prompt, as JSON; `None` for all of it. The same text gives the
+/// same, always: its length is told by itself.
+pub type PromptForOthers = fn(&str) -> Option<String>;
+
+/// What other hosts get of a message instead of its body; `None` for the body.
+pub(crate) fn other_body(role: &str, body: &str, for_others: PromptForOthers) -> Option<String> {
+    if is_prompt(role) { for_others(body) } else { None }
+}
+
+/// Whether a role is that of a system prompt.
+pub(crate) fn is_prompt(role: &str) -> bool {
+    matches!(role, "system" | "developer")
+}
+
 /// Whether a message came with a session that another host had: it is there already.
 const CAME: &str = "EXISTS (SELECT 1 FROM origin WHERE origin.id = message.id)";
 
@@ -123,11 +137,17 @@ pub fn words_of(body: &str) -> Option<Words> {
 
 impl Reader {
     /// What of these profiles is to be brought behind an id, oldest first: so many messages at most, and so many
-    /// bytes of them and of the last one.
+    /// bytes of them and of the last one. `for_others` says what may be brought of a system prompt.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn outbox(&self, behind: u64, profiles: &[String], most: usize, bytes: usize) -> Result<Outbox, ArchiveError> {
+    pub fn outbox(
+        &self,
+        behind: u64,
+        profiles: &[String],
+        (most, bytes): (usize, usize),
+        for_others: PromptForOthers,
+    ) -> Result<Outbox, ArchiveError> {
         // One view of the file: an id that is given later is larger than all that are seen here.
         let view = self.connection.unchecked_transaction()?;
         let next = shipped(&view)?.next;
@@ -151,14 +171,15 @@ impl Reader {
             if row.get(8)? || !profiles.iter().any(|one| one == profile) {
                 continue;
             }
-            let body: String = row.get(6)?;
+            let (role, body): (String, String) = (row.get(4)?, row.get(6)?);
+            let body = other_body(&role, &body, for_others).unwrap_or(body);
             left = left.saturating_sub(body.len());
             messages.push(OutboxMessage {
                 id: last,
                 session: row.get(1)?,
                 profile: profile.to_owned(),
                 agent: row.get(3)?,
-                role: row.get(4)?,
+                role,
                 time: row.get(5)?,
                 body,
                 is_found: row.get(7)?,

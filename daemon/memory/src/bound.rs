@@ -3,7 +3,12 @@
 //! Such an entry says so itself: it begins with [`MARK`]. So whoever writes the file can make one, by hand too, and
 //! the model that reads it knows what it is.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 use crate::entries::{DELIMITER, Entry, join};
+use crate::render::RULE;
 
 /// What an entry begins with that never leaves its host.
 pub const MARK: &str = "[host-bound]";
@@ -47,8 +52,57 @@ pub fn block_for_others(block: &str) -> Option<String> {
     (!entries.is_empty()).then(|| format!("{heading}{}", join(&entries)))
 }
 
+/// A message of a system prompt, as JSON, as other hosts may have it: without the entries of its host in any of its
+/// texts. `None` when there are none in it, and when it is no JSON.
+#[must_use]
+pub fn prompt_for_others(message: &str) -> Option<String> {
+    if !message.contains(MARK) {
+        return None;
+    }
+    let mut value: Value = serde_json::from_str(message).ok()?;
+    clear(&mut value).then(|| value.to_string())
+}
+
+/// Takes the entries of this host out of all texts of a value; false where there are none.
+fn clear(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match text_for_others(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(shorter) => {
+                *text = shorter;
+                true
+            }
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| clear(item) | any),
+        Value::Object(fields) => fields.values_mut().fold(false, |any, field| clear(field) | any),
+        _ => false,
+    }
+}
+
+/// A text with stores in it, in whatever frame, without the entries of this host. Such an entry ends where the next
+/// one or the next heading begins. Behind the last one nothing tells what is still of it, and it goes to the end.
+fn text_for_others(text: &str) -> Cow<'_, str> {
+    let mut inside = false;
+    let mut shorter = String::new();
+    for line in text.split_inclusive('\n') {
+        let begins = line.trim_start_matches(|c: char| c.is_whitespace() || "-*•".contains(c)).starts_with(MARK);
+        inside = begins || inside && !is_border(line);
+        if !inside {
+            shorter.push_str(line);
+        }
+    }
+    if shorter.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(shorter) }
+}
+
+/// What stands between entries, or begins a heading.
+fn is_border(line: &str) -> bool {
+    line.trim_end() == DELIMITER.trim() || line.starts_with(RULE)
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::render;
     use crate::target::Target;
@@ -84,6 +138,27 @@ mod tests {
         ] {
             let block = of(entries).unwrap_or_default();
             assert_eq!(lines(block_for_others(&block)), lines(of(shared)), "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn a_system_prompt_for_others_has_no_entry_of_this_host_in_any_frame() {
+        let block = |entries: &[&str]| render::block(Target::User, entries, 2_200).unwrap();
+        let both = format!("You are.\n\n{}\n\n{}", block(&["a", "[host-bound] QQ\n\nQQ"]), block(&["b"]));
+        let parts = json!({ "role": "system", "content": [{ "type": "text", "text": both }] }).to_string();
+        for (message, leaves) in [
+            (parts.as_str(), Some(&["You are.", "\\na\\n§", "\\nb\"}"][..])),
+            (r#"{"content":"- [host-bound] QQ\n§\n- b"}"#, Some(&[r#"{"content":"§\n- b"}"#])),
+            (r#"{"content":"a\n§\n[host-bound] QQ\nand on"}"#, Some(&[r#"{"content":"a\n§\n"}"#])),
+            (r#"{"content":"An entry that begins with [host-bound] is for one host."}"#, None),
+            (r#"{"content":"a\n§\nb"}"#, None),
+            ("[host-bound] no JSON", None),
+        ] {
+            let cleared = prompt_for_others(message);
+            assert_eq!(cleared.is_some(), leaves.is_some(), "{message}");
+            let cleared = cleared.unwrap_or_default();
+            assert!(!cleared.contains("QQ"), "{cleared}");
+            assert!(leaves.unwrap_or_default().iter().all(|part| cleared.contains(part)), "{cleared}");
         }
     }
 }

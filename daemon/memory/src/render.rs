@@ -11,8 +11,11 @@ use crate::usage::{Thousands, Usage};
 /// What a placeholder begins with.
 pub const BLOCKED: &str = "[BLOCKED:";
 
-/// Width of the rules round a block's heading.
-const RULE: usize = 46;
+/// What the rules round a block's heading are made of.
+pub(crate) const RULE: char = '═';
+
+/// Width of these rules, in chars.
+const RULE_WIDTH: usize = 46;
 
 /// An entry as a model may see it. A placeholder stays as it is, for there is
 /// nothing in it to block; poison behind the words of one is blocked like any.
@@ -42,7 +45,7 @@ pub fn block<T: AsRef<str>>(target: Target, shown: &[T], limit: usize) -> Option
     if shown.is_empty() {
         return None;
     }
-    let rule = "═".repeat(RULE);
+    let rule: String = std::iter::repeat_n(RULE, RULE_WIDTH).collect();
     let usage = Usage { chars: chars(shown), limit };
     let body = if usage.chars <= limit { join(shown) } else { cut(target, shown, usage) };
     Some(format!("{rule}\n{} [{usage}]\n{rule}\n{body}", target.heading()))

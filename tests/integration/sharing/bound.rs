@@ -45,8 +45,15 @@ fn what_is_for_one_host_is_there_with_the_rest_and_never_leaves_it() {
     // A session that moves on has what is for all, with a hash of that.
     one.ask("session.open", &json!({ "session": "s" }));
     assert!(one.frozen("s").contains(GCC));
+    // An agent that has its system prompt archived and compressed with the rest.
+    let system = json!({ "role": "system", "content": format!("You are.\n\n{}", one.frozen("s")) });
+    let said = json!({ "role": "user", "content": "the harbour is closed" });
+    one.ask("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": [system, said] }));
     one.ask("session.close", &json!({ "session": "s" }));
     assert_eq!(other.takes("s")["moved_from"], "laptop");
+    let found = other.ask("recall.search", &json!({ "query": "harbour" }));
+    let said = other.ask("recall.expand", &json!({ "handle": found["hits"][0]["handle"], "before": 1 })).to_string();
+    assert!(said.contains("owns a cat") && !said.contains("/opt/gcc") && !said.contains("stairs"), "{said}");
     let frozen = other.frozen("s");
     assert!(frozen.ends_with("\nlikes tea\n§\nowns a cat"), "{frozen}");
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::marks::Held;
 use super::rows::Rows;
 use super::{COUNT, HANDLES, HEAD, HEAD_TABLES, MADE, MADE_TABLES, MESSAGES, Name, ROWS};
+use crate::outbox::{PromptForOthers, is_prompt, other_body};
 use crate::session::SnapshotRow;
 use crate::transcript::find_session_key;
 use crate::undo::pieces::{self, Source};
@@ -54,22 +55,46 @@ struct Place {
     row: Value,
 }
 
+/// Where a row has its role.
+const ROLE: usize = 4;
+/// Where it has the bytes of its text.
+const BYTES: usize = 8;
+
+impl Place {
+    /// Has the length of what other hosts get.
+    fn for_others(&mut self, view: &Connection, for_others: PromptForOthers) -> Result<(), ArchiveError> {
+        let role = self.row[ROLE].as_str().unwrap_or_default();
+        if !self.is_own || !is_prompt(role) {
+            return Ok(());
+        }
+        let mut query = view.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
+        let body: String = query.query_row([self.id], |row| row.get(0))?;
+        if let Some(other) = other_body(role, &body, for_others) {
+            self.row[BYTES] = other.len().into();
+        }
+        Ok(())
+    }
+}
+
 impl Reader {
     /// A session as it is told to other hosts. `None` where nobody noted who has it, and where its messages may have
     /// been brought with secrets masked: what comes of these is not the session. `for_others` says what other hosts
-    /// may have of its snapshot.
+    /// may have of its snapshot and of its system prompts.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn session_parts(
         &self,
         session: &str,
-        for_others: impl FnOnce(SnapshotRow) -> SnapshotRow,
+        for_others: (impl FnOnce(SnapshotRow) -> SnapshotRow, PromptForOthers),
     ) -> Result<Option<Parts>, ArchiveError> {
         // One view of the file for all of it.
         let view = self.connection.unchecked_transaction()?;
         let Some(held) = self.held(session)? else { return Ok(None) };
-        let places = places(&view, session)?;
+        let mut places = places(&view, session)?;
+        for place in &mut places {
+            place.for_others(&view, for_others.1)?;
+        }
         let masked: i64 = view.query_row("SELECT value FROM meta WHERE name = 'masked'", [], |row| row.get(0))?;
         if places.iter().any(|place| place.is_own && place.id <= masked) {
             return Ok(None);
@@ -77,7 +102,7 @@ impl Reader {
         let numbers: HashMap<i64, i64> = places.iter().map(|place| place.id).zip(0..).collect();
         let mut parts = made(&view, session, &numbers)?;
         let made: Vec<&str> = parts.keys().filter_map(|name| name.strip_prefix(MADE)).collect();
-        let snapshot = self.session(session)?.map(|row| for_others(row.snapshot));
+        let snapshot = self.session(session)?.map(|row| for_others.0(row.snapshot));
         let head = head(&view, session, (places.len(), &made), snapshot)?;
         parts.insert(HEAD.to_owned(), head);
         for (at, some) in places.chunks(ROWS).enumerate() {

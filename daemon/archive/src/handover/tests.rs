@@ -92,13 +92,13 @@ impl Host {
     }
 
     fn give(&self) -> Parts {
-        self.archive.reader().session_parts("s", |snapshot| snapshot).unwrap().unwrap()
+        self.archive.reader().session_parts("s", (|snapshot| snapshot, |_| None)).unwrap().unwrap()
     }
 
     /// The texts that this host brings, by their names.
     fn brings(&self) -> HashMap<Name, String> {
         let own = identity(self.archive.connection()).unwrap();
-        let outbox = self.archive.reader().outbox(0, &["default".into()], 10_000, usize::MAX).unwrap();
+        let outbox = self.archive.reader().outbox(0, &["default".into()], (10_000, usize::MAX), |_| None).unwrap();
         outbox.messages.into_iter().map(|message| ((own, message.id), message.body)).collect()
     }
 
@@ -225,7 +225,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     assert_eq!(fork, "s-fork");
     // "late 1" and "late 2" and the handoff have other ids, under which they are brought, and what was copied is not found.
     assert_eq!(a.archive.reader().strays().unwrap().len(), 3);
-    let brought = a.archive.reader().outbox(through, &["default".into()], 99, usize::MAX).unwrap().messages;
+    let brought = a.archive.reader().outbox(through, &["default".into()], (99, usize::MAX), |_| None).unwrap().messages;
     assert_eq!(brought.iter().filter(|one| one.session == "s-fork" && one.is_found).count(), 3);
     assert_eq!(brought.iter().filter(|one| one.session == "s-fork").count(), 8);
     assert_eq!(a.archive.reader().transcript("s-fork").unwrap(), list);
@@ -327,7 +327,7 @@ fn what_was_masked_on_the_way_is_not_handed_over() {
     a.say("one");
     let identity = identity(a.archive.connection()).unwrap();
     a.archive.note_masked(identity, 1).unwrap();
-    assert_eq!(a.archive.reader().session_parts("s", |snapshot| snapshot).unwrap(), None);
+    assert_eq!(a.archive.reader().session_parts("s", (|snapshot| snapshot, |_| None)).unwrap(), None);
 }
 
 #[test]

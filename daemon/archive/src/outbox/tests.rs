@@ -33,23 +33,23 @@ fn what_is_to_be_brought_goes_on_where_it_was_noted() {
     told(&mut archive, "t", &["of another profile"]);
     told(&mut archive, "u", &["of this host"]);
     told(&mut archive, "s", &["three"]);
-    let all = archive.reader().outbox(0, &default(), 100, 1 << 20).unwrap();
+    let all = archive.reader().outbox(0, &default(), (100, 1 << 20), |_| None).unwrap();
     assert_eq!((ids(&all), all.through), (vec![1, 2, 5], 5));
     assert_eq!(archive.reader().unshipped(&default()).unwrap(), 3);
     assert!(all.messages[0].is_found && all.messages[0].body.contains("one"));
-    let few = archive.reader().outbox(0, &default(), 3, 1 << 20).unwrap();
+    let few = archive.reader().outbox(0, &default(), (3, 1 << 20), |_| None).unwrap();
     assert_eq!((ids(&few), few.through), (vec![1, 2], 3));
-    let small = archive.reader().outbox(0, &default(), 100, 1).unwrap();
+    let small = archive.reader().outbox(0, &default(), (100, 1), |_| None).unwrap();
     assert_eq!((ids(&small), small.through), (vec![1], 1));
     let identity = archive.reader().shipped().unwrap().identity;
     archive.note_shipped(identity, 3).unwrap();
     archive.note_shipped(identity, 1).unwrap();
     archive.note_shipped(identity.wrapping_add(1), 9).unwrap();
-    let rest = archive.reader().outbox(3, &default(), 100, 1 << 20).unwrap();
+    let rest = archive.reader().outbox(3, &default(), (100, 1 << 20), |_| None).unwrap();
     assert_eq!((ids(&rest), rest.through), (vec![5], 5));
     archive.note_shipped(identity, 5).unwrap();
     assert_eq!(
-        archive.reader().outbox(5, &default(), 100, 1 << 20).unwrap(),
+        archive.reader().outbox(5, &default(), (100, 1 << 20), |_| None).unwrap(),
         Outbox { messages: vec![], through: 5, is_all: true }
     );
     archive.begin_shipping(&default()).unwrap();

@@ -45,7 +45,7 @@ impl ArchiveHandle {
 
     /// A session as it is told to other hosts, without the entries of the memories that never leave this one.
     pub(crate) async fn session_parts(&self, session: String) -> Outcome<Option<Parts>> {
-        self.read(move |reader| reader.session_parts(&session, for_others)).await
+        self.read(move |reader| reader.session_parts(&session, (for_others, bound::prompt_for_others))).await
     }
 
     /// A session was told as it was at a count of its changes.

@@ -1,12 +1,13 @@
 //! What is brought to the database that hosts share.
 
 use herma_archive::outbox::{Gone, Outbox, Shipped};
+use herma_memory::bound;
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// Some of what is to be brought behind an id.
+    /// Some of what is to be brought behind an id, without the entries of the memories that never leave this host.
     pub(crate) async fn outbox(
         &self,
         behind: u64,
@@ -14,7 +15,7 @@ impl ArchiveHandle {
         most: usize,
         bytes: usize,
     ) -> Outcome<Outbox> {
-        self.read(move |reader| reader.outbox(behind, &profiles, most, bytes)).await
+        self.read(move |reader| reader.outbox(behind, &profiles, (most, bytes), bound::prompt_for_others)).await
     }
 
     /// How much was brought.
