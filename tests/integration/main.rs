@@ -31,6 +31,7 @@ mod faults;
 mod golden;
 mod growth;
 mod history;
+mod hooks;
 mod importance;
 mod imports;
 mod interrupted;

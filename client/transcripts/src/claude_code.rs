@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::parts::{self, string};
+use crate::repeats::Repeats;
 use crate::tally::NO_JSON;
 use crate::{Said, Tally, Transcript, time};
 
@@ -25,6 +26,10 @@ pub struct Reader {
     sessions: Vec<Transcript>,
     /// Names of tools by the ids of their calls.
     tools: HashMap<String, String>,
+    /// What a compaction writes once more.
+    repeats: Repeats,
+    /// The id of the last compaction's record.
+    boundary: Option<String>,
     tally: Tally,
 }
 
@@ -32,8 +37,25 @@ impl Reader {
     /// For a file of that name; its ending is left out.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let name = name.to_owned();
-        Self { name, sessions: Vec::new(), tools: HashMap::new(), tally: Tally::default() }
+        Self {
+            name: name.to_owned(),
+            sessions: Vec::new(),
+            tools: HashMap::new(),
+            repeats: Repeats::default(),
+            boundary: None,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Goes on behind what another reader read of the file, as if that had been read by this one.
+    pub fn go_on(&mut self, tools: HashMap<String, String>, repeats: Repeats) {
+        (self.tools, self.repeats) = (tools, repeats);
+    }
+
+    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls, and what was read.
+    #[must_use]
+    pub fn so_far(self) -> (HashMap<String, String>, Repeats) {
+        (self.tools, self.repeats)
     }
 
     /// Reads a line.
@@ -42,6 +64,7 @@ impl Reader {
         match string(&record, "type") {
             Some("user" | "assistant") if flag(&record, "isMeta") => self.tally.add("meta"),
             Some("user" | "assistant") if flag(&record, "isCompactSummary") => self.tally.add("summary"),
+            Some("user") if self.is_summary(&record) => self.tally.add("summary"),
             Some("user" | "assistant") if flag(&record, "isApiErrorMessage") => self.tally.add("API error"),
             Some("user") => self.user(&record),
             Some("assistant") => self.assistant(&record),
@@ -49,6 +72,10 @@ impl Reader {
                 self.queued(&record);
             }
             Some(kind) => {
+                if string(&record, "subtype") == Some("compact_boundary") {
+                    self.boundary = string(&record, "uuid").map(str::to_owned);
+                    self.repeats.begin();
+                }
                 self.title(kind, &record);
                 self.tally.add(kind);
             }
@@ -119,10 +146,19 @@ impl Reader {
         }
     }
 
+    /// What a plugin put in the place of the conversation is no message of it.
+    fn is_summary(&self, record: &Value) -> bool {
+        let follows = self.boundary.is_some() && string(record, "parentUuid") == self.boundary.as_deref();
+        follows && string(record, "rowSource") == Some("hook")
+    }
+
     fn push(&mut self, record: &Value, messages: Vec<String>) {
         let time = record.get("timestamp").and_then(time::read);
+        let (new, again): (Vec<_>, Vec<_>) =
+            messages.into_iter().partition(|message| self.repeats.is_new(time, message));
+        again.iter().for_each(|_| self.tally.add("repeated by a compaction"));
         let session = self.session(record);
-        messages.into_iter().for_each(|message| session.push(Said { time, message }));
+        new.into_iter().for_each(|message| session.push(Said { time, message }));
     }
 
     /// The session that a record belongs to.
@@ -142,7 +178,8 @@ impl Reader {
     /// Its session's id, and that of the one which that came out of.
     fn place(&self, record: &Value) -> (String, Option<String>) {
         if !flag(record, "isSidechain") {
-            return (self.name.clone(), None);
+            let forked = record.pointer("/forkedFrom/sessionId").and_then(Value::as_str);
+            return (self.name.clone(), forked.filter(|from| *from != self.name).map(str::to_owned));
         }
         let parent = string(record, "sessionId").unwrap_or(&self.name);
         let agent = string(record, "agentId").unwrap_or("sidechain");

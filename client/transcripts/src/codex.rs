@@ -40,6 +40,18 @@ impl Reader {
         Self { sessions, tools: HashMap::new(), tally: Tally::default(), is_named: false }
     }
 
+    /// Goes on behind what another reader read of the file, whose session has that name.
+    pub fn go_on(&mut self, id: &str, tools: HashMap<String, String>) {
+        self.sessions = vec![Transcript::new(id)];
+        (self.tools, self.is_named) = (tools, true);
+    }
+
+    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls.
+    #[must_use]
+    pub fn so_far(self) -> HashMap<String, String> {
+        self.tools
+    }
+
     /// Reads a line.
     pub fn line(&mut self, line: &str) {
         let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };

@@ -11,9 +11,11 @@ pub mod claude_code;
 pub mod codex;
 pub mod hermes;
 mod parts;
+mod repeats;
 mod tally;
 mod time;
 
+pub use repeats::Repeats;
 pub use tally::Tally;
 
 /// A session as another program keeps it, as far as it was read.

@@ -48,7 +48,7 @@ pub struct List<'a> {
 const STANDS_ALONE: &str = "(session.parent IS NULL
      OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
-                AND parent.end_reason IN ('branched', 'branch') AND session.started_at >= parent.ended_at))";
+                AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
 
 impl Reader {
     /// The session of that id with what is known about it.

@@ -10,6 +10,7 @@ mod doctor;
 mod exit;
 mod guard;
 mod hermes;
+mod hooks;
 mod import;
 mod lines;
 mod memory;
@@ -24,6 +25,7 @@ mod progress;
 mod recall;
 mod service;
 mod session;
+mod settings_file;
 mod several;
 mod shared;
 mod top;
@@ -39,9 +41,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
-use crate::mcp;
+use crate::{hook, mcp};
 use exit::Failure;
-pub(crate) use out::error;
+#[cfg(test)]
+pub(crate) use out::write_file;
+pub(crate) use out::{error, say};
 
 #[cfg(fuzzing)]
 pub use {hermes::yaml_holds, memory::import_holds, trajectory::recorded_holds};
@@ -157,9 +161,14 @@ enum Command {
     /// Have an agent of the Hermes family use herma: install the plugin, check it, remove it
     #[command(subcommand)]
     Hermes(hermes::Command),
+    /// Have Claude Code or Codex use herma: install the hooks, look at them, remove them
+    #[command(subcommand)]
+    Hooks(hooks::Command),
     /// Have the user's service manager run the daemon (systemd, launchd)
     #[command(subcommand)]
     Service(service::Command),
+    /// Answer an event of Claude Code or Codex
+    Hook(hook::Arguments),
     /// Serve the Model Context Protocol on standard input and output
     Mcp(mcp::Arguments),
     /// Print a script that completes commands in a shell
@@ -228,12 +237,18 @@ impl Session<'_> {
 pub fn main(version: &'static str) -> ExitCode {
     let arguments = match parse::arguments(version) {
         Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
         Err(error) => return misused(&error),
     };
     match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(arguments.common.json),
+        Err(failure) if !is_hook() => failure.report(arguments.common.json),
+        _ => ExitCode::SUCCESS,
     }
+}
+
+/// Whether an agent client called, which must never fail for herma: not with the events of its next version either.
+fn is_hook() -> bool {
+    std::env::args_os().nth(1).is_some_and(|command| command == "hook")
 }
 
 /// Tells that the arguments can't be used, or what was asked of them: help or version.
@@ -281,9 +296,14 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Trajectory(command) => trajectory::run(&session, command),
         Command::Guard(command) => guard::run(&session, command),
         Command::Hermes(command) => hermes::run(&session, command),
+        Command::Hooks(command) => hooks::run(&session, command),
         Command::Service(command) => service::run(&session, command),
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
+        Command::Hook(arguments) => {
+            hook::run(&session.lasting(), arguments);
+            Ok(())
+        }
         Command::Mcp(arguments) => mcp::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }

@@ -1,8 +1,9 @@
-//! `herma`: the command line, and the MCP server that is one of its commands.
+//! `herma`: the command line, and two of its commands that programs call: the MCP server, and the hooks of agent clients.
 
 mod cli;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod hook;
 mod mcp;
 
 pub use cli::main;

@@ -125,3 +125,28 @@ fn any_json() -> impl Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn what_a_plugin_keeps_of_a_conversation_is_not_said_twice() {
+    let user = |uuid: &str, parent: &str, time: u32, text: &str| {
+        json!({ "type": "user", "uuid": uuid, "parentUuid": parent, "timestamp": format!("2026-11-27T05:35:{time}Z"),
+                "message": { "role": "user", "content": text } })
+    };
+    let mut summary = user("c", "b", 30, "the handoff");
+    summary["rowSource"] = "hook".into();
+    let boundary = json!({ "type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": null });
+    let lines = [
+        user("1", "", 10, "first"),
+        user("2", "1", 20, "yes"),
+        boundary,
+        summary,
+        user("d", "c", 20, "yes"),
+        user("e", "d", 40, "yes"),
+    ];
+    let mut reader = Reader::new("s");
+    lines.iter().for_each(|line| reader.line(&line.to_string()));
+    let said = reader.sessions()[0].take().1;
+    assert_eq!(said.iter().map(|said| said.time.unwrap() % 60.0).collect::<Vec<_>>(), [10.0, 20.0, 40.0]);
+    let left_out = reader.left_out();
+    assert_eq!(left_out.iter().collect::<Vec<_>>(), [("repeated by a compaction", 1), ("summary", 1), ("system", 1)]);
+}

@@ -29,21 +29,23 @@ fn a_list_shows_roots_and_branches_and_chains_as_their_tip() {
     add(&archive, "plain", None, 11.0, Some((12.0, "branched")));
     add(&archive, "branch", Some("plain"), 12.0, None);
     add(&archive, "early", Some("plain"), 11.5, None);
+    add(&archive, "cleared", None, 3.0, Some((4.0, "clear")));
+    add(&archive, "anew", Some("cleared"), 4.0, None);
     add(&archive, "lost", Some("unknown"), 5.0, None);
     add(&archive, "work", None, 5.0, Some((6.0, "compression")));
     let list = List { limit: 50, ..List::default() };
-    assert_eq!(ids(&archive, &list), ["branch", "plain", "tip", "work", "lost"]);
+    assert_eq!(ids(&archive, &list), ["branch", "plain", "tip", "work", "lost", "anew", "cleared"]);
     let tip = &archive.reader().list(&list).unwrap()[2];
     assert_eq!((tip.lineage_root.as_str(), tip.row.ended_at), ("root", None));
     assert!((tip.row.started_at - 10.0).abs() < 1e-9);
-    assert_eq!(ids(&archive, &List { before: Some(11.0), ..list }), ["tip", "work", "lost"]);
+    assert_eq!(ids(&archive, &List { before: Some(11.0), ..list }), ["tip", "work", "lost", "anew", "cleared"]);
     assert_eq!(ids(&archive, &List { before: Some(11.0), limit: 1, ..list }), ["tip"]);
     assert_eq!(ids(&archive, &List { profile: Some("work"), ..list }), ["work"]);
     assert_eq!(ids(&archive, &List { profile: Some("work"), before: Some(5.0), ..list }), [""; 0]);
     let raw = archive.reader().list(&List { raw: true, ..list }).unwrap();
     let raw: Vec<(&str, f64, &str)> =
         raw.iter().map(|shown| (shown.row.id.as_str(), shown.row.started_at, shown.lineage_root.as_str())).collect();
-    assert_eq!(raw.len(), 9);
+    assert_eq!(raw.len(), 11);
     assert_eq!(raw[0], ("tip", 30.0, "root"));
     assert!(raw.contains(&("root", 10.0, "root")) && raw.contains(&("delegate", 15.0, "delegate")));
 }

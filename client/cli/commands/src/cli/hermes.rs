@@ -2,7 +2,6 @@
 
 mod check;
 mod config;
-mod config_file;
 mod earlier;
 mod folder;
 mod install;

@@ -52,6 +52,11 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
     bytes(format!("{text}{newline}").as_bytes())
 }
 
+/// Prints a line for a program that may be gone.
+pub(crate) fn say(text: &str) {
+    drop(bytes(format!("{text}\n").as_bytes()));
+}
+
 /// Prints a text of somebody else and ends no line. A terminal is shown what would move its cursor
 /// or change its colours; a file or another program gets the text as it is.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {

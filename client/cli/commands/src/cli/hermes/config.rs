@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::config_file::{ConfigFile, diff};
 use super::yaml::{self, Edit, Word};
 use crate::cli::exit::Failure;
+use crate::cli::settings_file::{SettingsFile, diff};
 use crate::cli::{Session, out};
 
 /// One thing that the file must say, or must not say.
@@ -133,7 +133,7 @@ impl Told {
 
 /// Looks at the file; with `is_writing` what is missing is written, if that is possible.
 pub(super) fn settle(session: &Session<'_>, needs: &[Need], is_writing: bool) -> Result<Told, Failure> {
-    let file = ConfigFile::read(&session.place.home);
+    let file = SettingsFile::read(&session.place.home.join("config.yaml"));
     let (path, data) = match &file {
         Ok(file) => (file.path.clone(), yaml::parse(&file.text)),
         Err(words) => (session.place.home.join("config.yaml"), Err(words.clone())),

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 
-use super::config_file::backups;
 use super::folder::{Folder, Kind, RECORD, Record, failed};
 use super::package::{File, MANIFEST};
 use crate::cli::exit::Failure;
+use crate::cli::settings_file::backups;
 
 /// What is being made, or is about to be removed; never needed when no install runs.
 const NEW: &str = ".herma.new";

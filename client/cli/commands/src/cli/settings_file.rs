@@ -1,4 +1,4 @@
-//! The agent's `config.yaml` as a file: it is never written without a copy of what was there.
+//! A file of settings of another program: it is never written without a copy of what was there.
 #![expect(clippy::disallowed_methods, reason = "the file is the agent's, and the client does not know the disk")]
 
 use std::fs::{Metadata, Permissions};
@@ -19,24 +19,23 @@ const COMPARED: usize = 4_000_000;
 
 /// The file as it was read. One that is missing is empty.
 #[derive(Debug)]
-pub(super) struct ConfigFile {
+pub(super) struct SettingsFile {
     /// Where it is, links followed.
     pub(super) path: PathBuf,
     pub(super) text: String,
     found: Option<Metadata>,
 }
 
-impl ConfigFile {
-    /// Reads the file of a home.
-    pub(super) fn read(home: &Path) -> Result<Self, String> {
-        let named = home.join("config.yaml");
-        let path = match std::fs::canonicalize(&named) {
+impl SettingsFile {
+    /// Reads a file.
+    pub(super) fn read(named: &Path) -> Result<Self, String> {
+        let path = match std::fs::canonicalize(named) {
             Ok(path) => path,
             Err(error) if error.kind() == ErrorKind::NotFound && named.is_symlink() => {
                 return Err("it is a link to nothing".into());
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: named, text: String::new(), found: None });
+                return Ok(Self { path: named.to_owned(), text: String::new(), found: None });
             }
             Err(error) => return Err(error.to_string()),
         };
@@ -69,6 +68,27 @@ impl ConfigFile {
         Ok(Some(backup))
     }
 
+    /// Whether it was there.
+    pub(super) const fn is_found(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Puts a text in its place without a copy: it is one that herma itself wrote.
+    pub(super) fn replace(&self, text: &str) -> Result<(), Failure> {
+        let written = self.temporary(text).and_then(|file| Ok(file.persist(&self.path)?));
+        written.map(drop).map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
+    }
+
+    /// Takes it away, if it is still as it was read.
+    pub(super) fn remove(&self) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", self.path.display()));
+        if std::fs::read(&self.path).map_err(failed)? != self.text.as_bytes() {
+            let words = "it was changed by somebody else just now; it was left alone";
+            return Err(Failure::File(format!("{}: {words}", self.path.display())));
+        }
+        std::fs::remove_file(&self.path).map_err(failed)
+    }
+
     /// A copy of what was there under the first name that is not taken.
     fn back_up(&self) -> std::io::Result<PathBuf> {
         let mut copy = self.temporary(&self.text)?;
@@ -86,7 +106,7 @@ impl ConfigFile {
     fn temporary(&self, text: &str) -> std::io::Result<NamedTempFile> {
         let folder = self.path.parent().unwrap_or_else(|| Path::new("/"));
         std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new().prefix(".config.yaml.").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new().prefix(".herma.").tempfile_in(folder)?;
         if let Some(found) = &self.found {
             let own = file.as_file().metadata()?;
             if (own.uid(), own.gid()) != (found.uid(), found.gid()) {
@@ -173,11 +193,11 @@ mod tests {
     fn a_file_keeps_its_mode_and_what_was_there_is_kept() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("config.yaml");
-        let first = ConfigFile::read(home.path()).unwrap();
+        let first = SettingsFile::read(&home.path().join("config.yaml")).unwrap();
         assert_eq!(first.write("a: 1\n").unwrap(), None);
         std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         for (number, name) in ["config.yaml.bak", "config.yaml.bak.1", "config.yaml.bak.2"].into_iter().enumerate() {
-            let file = ConfigFile::read(home.path()).unwrap();
+            let file = SettingsFile::read(&home.path().join("config.yaml")).unwrap();
             let backup = file.write(&format!("a: {}\n", number + 2)).unwrap().unwrap();
             assert_eq!(backup.file_name().unwrap(), name);
             assert_eq!(std::fs::read_to_string(&backup).unwrap(), file.text);
@@ -191,10 +211,10 @@ mod tests {
     fn what_somebody_else_wrote_meanwhile_stays() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("config.yaml");
-        let none = ConfigFile::read(home.path()).unwrap();
+        let none = SettingsFile::read(&home.path().join("config.yaml")).unwrap();
         std::fs::write(&path, "a: 1\n").unwrap();
         assert!(none.write("b: 1\n").is_err());
-        let file = ConfigFile::read(home.path()).unwrap();
+        let file = SettingsFile::read(&home.path().join("config.yaml")).unwrap();
         std::fs::write(&path, "a: 2\n").unwrap();
         assert!(file.write("b: 1\n").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a: 2\n");
@@ -206,7 +226,7 @@ mod tests {
         std::fs::create_dir(home.path().join("dots")).unwrap();
         std::fs::write(home.path().join("dots/hermes.yaml"), "a: 1\n").unwrap();
         std::os::unix::fs::symlink("dots/hermes.yaml", home.path().join("config.yaml")).unwrap();
-        let file = ConfigFile::read(home.path()).unwrap();
+        let file = SettingsFile::read(&home.path().join("config.yaml")).unwrap();
         assert!(file.write("a: 2\n").unwrap().unwrap().ends_with("dots/hermes.yaml.bak"));
         assert!(home.path().join("config.yaml").is_symlink());
         assert_eq!(std::fs::read_to_string(home.path().join("dots/hermes.yaml")).unwrap(), "a: 2\n");

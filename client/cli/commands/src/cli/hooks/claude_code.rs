@@ -1,0 +1,77 @@
+//! What Claude Code's files say. Its own folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::edit::{Edit, Kind};
+use super::{Wanted, Whose, folder, json, user_home};
+use crate::cli::exit::Failure;
+use crate::hook::{Client, Name};
+
+/// What the MCP server is called; its tools are `mcp__herma__…`.
+pub(super) const SERVER: &str = "herma";
+
+/// The plugin's module, without the command that it starts.
+const MODULE: &str = include_str!("claude_code/register.ts");
+
+/// What stands for the command in it.
+const COMMAND: &str = "COMMAND";
+
+/// Where the client keeps what herma changes.
+pub(super) struct Places {
+    pub(super) settings: PathBuf,
+    pub(super) servers: PathBuf,
+    pub(super) plugin: PathBuf,
+}
+
+impl Places {
+    pub(super) fn find(whose: &Whose) -> Result<Self, Failure> {
+        if whose.project {
+            let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
+            let own = here.join(".claude");
+            // That of a project that is not for others: the program's path is of this machine.
+            let settings = own.join("settings.local.json");
+            return Ok(Self { settings, servers: here.join(".mcp.json"), plugin: own.join("skills/herma") });
+        }
+        let (own, servers) = match folder("CLAUDE_CONFIG_DIR") {
+            Some(own) => (own.clone(), own.join(".claude.json")),
+            None => (user_home()?.join(".claude"), user_home()?.join(".claude.json")),
+        };
+        Ok(Self { settings: own.join("settings.json"), servers, plugin: own.join("skills/herma") })
+    }
+
+    /// The files of the plugin.
+    pub(super) fn module(&self) -> PathBuf {
+        self.plugin.join("hooks/register.ts")
+    }
+}
+
+/// The edits that put herma into its settings, or take it out.
+pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    let places = Places::find(whose)?;
+    let hooks = wanted.map(|wanted| wanted.hooks(Client::ClaudeCode)).unwrap_or_default();
+    let server = wanted.map(|wanted| json!({ "command": wanted.program, "args": wanted.server() }));
+    let plugin = |text: &dyn Fn(&Wanted) -> String| wanted.filter(|wanted| wanted.has_plugin).map(text);
+    let manifest = |_: &Wanted| {
+        let about = json!({
+            "name": SERVER, "version": env!("CARGO_PKG_VERSION"),
+            "description": "Compactions by herma: no request, no rule lost, and all of it can be recalled.",
+        });
+        format!("{about:#}\n")
+    };
+    let module = |wanted: &Wanted| {
+        let words = json!(wanted.words(Client::ClaudeCode, Name::Compact)).to_string();
+        MODULE.replace(COMMAND, &words)
+    };
+    Ok(vec![
+        Edit::of(&places.settings, Kind::Json, |text| json::with_hooks(text, Client::ClaudeCode, &hooks))?,
+        Edit::of(&places.servers, Kind::Json, |text| json::with_server(text, SERVER, server.as_ref()))?,
+        Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest))?,
+        Edit::own(
+            &places.plugin.join("hooks/hooks.json"),
+            plugin(&|_| format!("{:#}\n", json!({ "modules": ["./register.ts"] }))),
+        )?,
+        Edit::own(&places.module(), plugin(&module))?,
+    ])
+}

@@ -1,0 +1,122 @@
+//! A change of one file: shown, done with a copy of what was there, taken back.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::exit::Failure;
+use crate::cli::settings_file::{SettingsFile, backups, diff};
+
+/// What a file is, which decides when two texts of it say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Settings of a client in JSON.
+    Json,
+    /// Settings of a client in TOML.
+    Toml,
+    /// A file of our own.
+    Own,
+}
+
+/// A change of one file.
+#[derive(Debug)]
+pub(super) struct Edit {
+    file: SettingsFile,
+    kind: Kind,
+    /// What it is to say; `None` to remove it.
+    after: Option<String>,
+}
+
+/// What became of a file.
+#[derive(Debug, Serialize)]
+pub(super) struct Done {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// How it differs from what it was; empty where nothing is to be done.
+    pub(super) diff: String,
+    /// A copy of what was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backup: Option<PathBuf>,
+}
+
+impl Edit {
+    /// Of settings: what they say with a change.
+    pub(super) fn of(
+        path: &Path,
+        kind: Kind,
+        change: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, Failure> {
+        let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+        let file = SettingsFile::read(path).map_err(failed)?;
+        let after = change(&file.text)
+            .map_err(|words| failed(format!("{words}; nothing was written. Mend it, and give the command again")))?;
+        Ok(Self { file, kind, after: Some(after) })
+    }
+
+    /// Of a file of our own: the whole of it, or none.
+    pub(super) fn own(path: &Path, text: Option<String>) -> Result<Self, Failure> {
+        let file = SettingsFile::read(path).map_err(|words| Failure::File(format!("{}: {words}", path.display())))?;
+        Ok(Self { file, kind: Kind::Own, after: text })
+    }
+
+    /// Where the same was said before herma came, it is the very file of then again; a file that herma made goes.
+    pub(super) fn taken_back(mut self) -> Self {
+        let Some(after) = self.after.take() else { return self };
+        let same: fn(&str, &str) -> bool = match self.kind {
+            Kind::Json => super::json::says_the_same,
+            Kind::Toml => super::toml::says_the_same,
+            Kind::Own => |one, other| one == other,
+        };
+        let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(&after);
+        let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
+        let before =
+            copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).find(|copy| same(&after, copy));
+        let was_made = is_empty && copies.is_empty() && after != self.file.text;
+        self.after = before.or(Some(after)).filter(|_| !was_made);
+        self
+    }
+
+    /// Takes away the folders of our own that have nothing in them any more.
+    pub(super) fn clear_folders(&self) {
+        let folders = self.file.path.ancestors().skip(1).take(2);
+        folders.filter(|_| self.kind == Kind::Own && self.after.is_none()).for_each(|folder| {
+            // One with something in it stays.
+            drop(std::fs::remove_dir(folder));
+        });
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    /// Whether there is nothing to do.
+    pub(super) fn is_done(&self) -> bool {
+        match &self.after {
+            Some(after) => *after == self.file.text && (self.file.is_found() || after.is_empty()),
+            None => !self.file.is_found(),
+        }
+    }
+
+    /// What it would change.
+    pub(super) fn shown(&self) -> Done {
+        let diff = if self.is_done() {
+            String::new()
+        } else {
+            diff(&self.file.text, self.after.as_deref().unwrap_or_default())
+        };
+        Done { path: self.file.path.clone(), diff, backup: None }
+    }
+
+    /// Does it.
+    pub(super) fn write(&self) -> Result<Done, Failure> {
+        let shown = self.shown();
+        if self.is_done() {
+            return Ok(shown);
+        }
+        match &self.after {
+            Some(after) if self.kind == Kind::Own => self.file.replace(after).map(|()| shown),
+            Some(after) => Ok(Done { backup: self.file.write(after)?, ..shown }),
+            None => self.file.remove().map(|()| shown),
+        }
+    }
+}

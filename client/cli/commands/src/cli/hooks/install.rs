@@ -1,0 +1,84 @@
+//! `herma hooks install`.
+
+use std::io::IsTerminal;
+
+use super::edit::{Done, Edit};
+use super::{Wanted, Whose, codex, edits};
+use crate::cli::exit::Failure;
+use crate::cli::{Session, out};
+use crate::hook::Client;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "What would be written is shown first, and asked for on a terminal. Everything else in those files stays as it is,\nand a copy of each is kept beside it. Given again, it changes nothing.\n\nExamples:\n  herma hooks install claude-code --dry-run\n  herma hooks install claude-code --yes\n  herma hooks install codex --yes --trust"
+)]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// Only show what would be written
+    #[arg(long)]
+    dry_run: bool,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Leave Claude Code's compactions to its own summary: no plugin
+    #[arg(long)]
+    no_plugin: bool,
+    /// Codex: write down that you trust these hooks, which it asks for with /hooks otherwise
+    #[arg(long)]
+    trust: bool,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let wanted = Wanted::of(session, !arguments.no_plugin)?;
+    let edits = edits(&arguments.whose, Some(&wanted))?;
+    let mut done = carry_out(session, &edits, arguments.dry_run, arguments.yes)?;
+    let is_codex = arguments.whose.client == Client::Codex;
+    if is_codex && arguments.trust && !arguments.dry_run {
+        let trust = codex::trust(&arguments.whose)?;
+        if !trust.is_done() {
+            done.push(trust.write()?);
+        }
+    }
+    tell(session, &done, arguments.dry_run)?;
+    if is_codex && !arguments.trust && !session.common.json {
+        out::line(codex::UNTRUSTED)?;
+    }
+    Ok(())
+}
+
+/// Shows what is to be done, asks, and does it.
+pub(super) fn carry_out(session: &Session<'_>, edits: &[Edit], is_dry: bool, yes: bool) -> Result<Vec<Done>, Failure> {
+    let open: Vec<Done> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
+    if is_dry || open.is_empty() {
+        return Ok(open);
+    }
+    if !yes {
+        for change in &open {
+            out::error(&format!("{}\n{}", change.path.display(), change.diff));
+        }
+        let is_asked = !session.common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if !is_asked {
+            return Err(Failure::File("nothing was written: give --yes to write it, or --dry-run to look".into()));
+        }
+        if !out::agreed("Write this? [y/N] ", &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+            return Err(Failure::File("nothing was written".into()));
+        }
+    }
+    edits.iter().filter(|edit| !edit.is_done()).map(Edit::write).collect()
+}
+
+/// Says what was done, or would be.
+pub(super) fn tell(session: &Session<'_>, done: &[Done], is_dry: bool) -> Result<(), Failure> {
+    out::show(session.common, &serde_json::json!({ "dry_run": is_dry, "files": done }), |_| {
+        if done.is_empty() {
+            return "nothing to do: all of it is as it should be".to_owned();
+        }
+        let line = |done: &Done| match (&done.backup, is_dry) {
+            (_, true) => format!("{}\n{}", done.path.display(), done.diff),
+            (Some(backup), _) => format!("written: {} (as it was: {})", done.path.display(), backup.display()),
+            (None, _) => format!("written: {}", done.path.display()),
+        };
+        done.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}

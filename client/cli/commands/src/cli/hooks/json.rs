@@ -1,0 +1,215 @@
+//! Changes of JSON that leave order, comments and form of the rest as they are. Pure.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::Value;
+
+use crate::cli::hooks::is_own;
+use crate::hook::Client;
+
+/// Where hooks stand.
+const HOOKS: &str = "hooks";
+
+/// Where MCP servers stand in Claude Code's files.
+const SERVERS: &str = "mcpServers";
+
+/// Has a client's settings call these hooks and none else of herma's; with none it takes them out.
+///
+/// # Errors
+/// The text is no JSON object, or something of another kind stands where hooks belong.
+pub(super) fn with_hooks(text: &str, client: Client, wanted: &[(&str, Value)]) -> Result<String, String> {
+    let known = hooks(text, client)?;
+    let is_known =
+        |(event, hook): &(&str, Value)| known.iter().any(|known| (known.0.as_str(), &known.1) == (*event, hook));
+    if known.len() == wanted.len() && wanted.iter().all(is_known) {
+        return Ok(text.to_owned());
+    }
+    let (root, object) = parse(text)?;
+    remove_hooks(&object, client)?;
+    if !wanted.is_empty() {
+        let all = object.object_value_or_create(HOOKS).ok_or("`hooks` is no object")?;
+        for (event, hook) in wanted {
+            let of_event = all.array_value_or_create(event).ok_or_else(|| format!("`hooks.{event}` is no list"))?;
+            of_event.append(input(hook));
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// The hooks of herma in a client's settings, by event.
+///
+/// # Errors
+/// The text is no JSON object.
+pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, String> {
+    let (_, object) = parse(text)?;
+    let Some(Value::Object(events)) = object.object_value(HOOKS).and_then(|hooks| hooks.to_serde_value()) else {
+        return Ok(Vec::new());
+    };
+    let own = |(event, groups): (String, Value)| {
+        let groups = groups.as_array().cloned().unwrap_or_default();
+        groups
+            .into_iter()
+            .filter(|group| is_own_group(group, client))
+            .map(|group| (event.clone(), group))
+            .collect::<Vec<_>>()
+    };
+    Ok(events.into_iter().flat_map(own).collect())
+}
+
+/// Has settings of Claude Code name an MCP server, or none.
+///
+/// # Errors
+/// The text is no JSON object, or something of another kind stands where servers belong.
+pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Result<String, String> {
+    let (root, object) = parse(text)?;
+    let known = object.object_value(SERVERS).and_then(|servers| servers.get(name));
+    let is_there = known.as_ref().and_then(|known| known.value()).and_then(|value| value.to_serde_value());
+    if is_there.as_ref() == server {
+        return Ok(text.to_owned());
+    }
+    match (known, server) {
+        (Some(known), Some(server)) => known.set_value(input(server)),
+        (None, Some(server)) => {
+            let servers = object.object_value_or_create(SERVERS).ok_or("`mcpServers` is no object")?;
+            servers.append(name, input(server));
+        }
+        (Some(known), None) => {
+            known.remove();
+            remove_if_empty(&object, SERVERS);
+        }
+        (None, None) => {}
+    }
+    Ok(root.to_string())
+}
+
+/// Whether a text says nothing.
+pub(super) fn is_empty(text: &str) -> bool {
+    parse(text).is_ok_and(|(_, object)| object.properties().is_empty())
+}
+
+/// Whether two texts say the same.
+pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+    let value = |text: &str| parse(text).ok().and_then(|(_, object)| object.to_serde_value());
+    matches!((value(one), value(other)), (Some(one), Some(other)) if one == other)
+}
+
+fn parse(text: &str) -> Result<(CstRootNode, CstObject), String> {
+    let text = if text.trim().is_empty() { "{\n}\n" } else { text };
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
+    let object = root.object_value().ok_or("it is no JSON object")?;
+    Ok((root, object))
+}
+
+fn remove_hooks(object: &CstObject, client: Client) -> Result<(), String> {
+    let Some(all) = object.get(HOOKS) else { return Ok(()) };
+    let all = all.object_value().ok_or("`hooks` is no object")?;
+    for event in all.properties() {
+        let Some(groups) = event.array_value() else { continue };
+        let own = |group: &jsonc_parser::cst::CstNode| {
+            group.to_serde_value().is_some_and(|group| is_own_group(&group, client))
+        };
+        let (own, others): (Vec<_>, Vec<_>) = groups.elements().into_iter().partition(own);
+        if own.is_empty() {
+            continue;
+        }
+        own.into_iter().for_each(jsonc_parser::cst::CstNode::remove);
+        if others.is_empty() {
+            event.remove();
+        }
+    }
+    remove_if_empty(object, HOOKS);
+    Ok(())
+}
+
+fn remove_if_empty(object: &CstObject, name: &str) {
+    if let Some(property) = object.get(name)
+        && property.object_value().is_some_and(|value| value.properties().is_empty())
+    {
+        property.remove();
+    }
+}
+
+/// Whether a group has nothing but hooks of ours.
+fn is_own_group(group: &Value, client: Client) -> bool {
+    let hooks = group.get(HOOKS).and_then(Value::as_array);
+    let command =
+        |hook: &Value| hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own(command, client));
+    hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(command))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hook(command: &str) -> Value {
+        json!({ "hooks": [{ "type": "command", "command": command }] })
+    }
+
+    const TEXTS: [&str; 6] = [
+        "",
+        "{}\n",
+        "{\"a\":1}",
+        "{\n  // mine\n  \"model\": \"x\", \"hooks\": {\n    \"Stop\": [ { \"hooks\": [{\"type\":\"command\",\"command\":\"say done\"}] } ]\n  }\n}\n",
+        "{\n\t\"hooks\": {},\n\t\"z\": [1, 2,\n 3]\n}",
+        "{\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\"}\n    }\n}\n",
+    ];
+
+    #[test]
+    fn hooks_come_and_go_and_the_rest_stays() {
+        let one = [
+            ("Stop", hook("exec herma hook claude-code stop")),
+            ("SessionEnd", hook("exec herma hook claude-code session-end")),
+        ];
+        let other = [("Stop", hook("exec /new/herma hook claude-code stop"))];
+        for text in TEXTS {
+            let with = with_hooks(text, Client::ClaudeCode, &one).unwrap();
+            assert_eq!(hooks(&with, Client::ClaudeCode).unwrap().len(), 2, "{with}");
+            assert_eq!(with_hooks(&with, Client::ClaudeCode, &one).unwrap(), with);
+            assert_eq!(with_hooks(&with, Client::Codex, &[]).unwrap(), with);
+            for line in text.lines().filter(|line| line.contains("mine") || line.contains("say done")) {
+                assert!(with.contains(line.trim().trim_end_matches(" ]")), "{with}");
+            }
+            let moved = with_hooks(&with, Client::ClaudeCode, &other).unwrap();
+            assert_eq!(hooks(&moved, Client::ClaudeCode).unwrap(), [("Stop".to_owned(), other[0].1.clone())]);
+            let without = with_hooks(&moved, Client::ClaudeCode, &[]).unwrap();
+            let expected = if text.contains("\"hooks\": {}") { "{\"z\":[1,2,3]}" } else { text };
+            assert!(says_the_same(&without, expected), "{without}");
+        }
+    }
+
+    #[test]
+    fn a_server_comes_and_goes() {
+        let server = json!({ "command": "herma", "args": ["mcp"] });
+        for text in TEXTS {
+            let with = with_server(text, "herma", Some(&server)).unwrap();
+            assert!(with.contains("\"mcp\""));
+            assert_eq!(with_server(&with, "herma", Some(&server)).unwrap(), with);
+            let without = with_server(&with, "herma", None).unwrap();
+            assert!(says_the_same(&without, text), "{without}");
+        }
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_said_and_left_alone() {
+        let wanted = [("Stop", hook("exec herma hook codex stop"))];
+        for text in ["[]", "7", "{", "{\"hooks\": 7}", "{\"hooks\": {\"Stop\": 7}}"] {
+            assert!(with_hooks(text, Client::Codex, &wanted).is_err(), "{text}");
+        }
+        assert!(with_server("{\"mcpServers\": []}", "herma", Some(&json!({}))).is_err());
+    }
+}

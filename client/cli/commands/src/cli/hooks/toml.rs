@@ -1,0 +1,134 @@
+//! Changes of Codex's `config.toml` that leave order, comments and form of the rest as they are. Pure.
+
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+/// Has it name an MCP server, or none.
+///
+/// # Errors
+/// The text is no TOML, or something of another kind stands where servers belong.
+pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String])>) -> Result<String, String> {
+    let mut document = parse(text)?;
+    let Some((program, arguments)) = server else {
+        remove(&mut document, "mcp_servers", name);
+        return Ok(document.to_string());
+    };
+    let servers = table(document.as_table_mut(), "mcp_servers")?;
+    let server = table(servers, name)?;
+    set(server, "command", program.into());
+    set(server, "args", arguments.iter().collect::<Array>().into());
+    Ok(document.to_string())
+}
+
+/// Has it trust hooks, each by its key and its hash, and none else whose keys begin so.
+///
+/// # Errors
+/// The text is no TOML, or something of another kind stands where trust belongs.
+pub(super) fn with_trust(text: &str, file: &str, trusted: &[(String, String)]) -> Result<String, String> {
+    let mut document = parse(text)?;
+    if let Some(states) =
+        document.get_mut("hooks").and_then(|hooks| hooks.get_mut("state")).and_then(Item::as_table_mut)
+    {
+        let old: Vec<String> = states.iter().map(|(key, _)| key.to_owned()).collect();
+        for key in old.iter().filter(|key| key.starts_with(&format!("{file}:"))) {
+            if !trusted.iter().any(|(wanted, _)| wanted == key) {
+                states.remove(key);
+            }
+        }
+    }
+    for (key, hash) in trusted {
+        let hooks = table(document.as_table_mut(), "hooks")?;
+        let state = table(table(hooks, "state")?, key)?;
+        set(state, "trusted_hash", hash.as_str().into());
+    }
+    if let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) {
+        if hooks.get("state").and_then(Item::as_table).is_some_and(Table::is_empty) {
+            hooks.remove("state");
+        }
+        if hooks.is_empty() {
+            document.remove("hooks");
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// Whether two texts say the same.
+pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+    // The order and the form are what people see, so that only blanks may differ.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    parse(one).is_ok() && words(one) == words(other)
+}
+
+fn parse(text: &str) -> Result<DocumentMut, String> {
+    text.parse().map_err(|error: toml_edit::TomlError| error.to_string())
+}
+
+/// A table in a table, which is made where there is none.
+fn table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, String> {
+    let item = table.entry(name).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    item.as_table_mut().ok_or_else(|| format!("`{name}` is no table of its own"))
+}
+
+/// Sets a value, if it is another one.
+fn set(table: &mut Table, name: &str, new: toml_edit::Value) {
+    let shown = |value: &toml_edit::Value| value.clone().decorated("", "").to_string();
+    if table.get(name).and_then(Item::as_value).map(shown) != Some(shown(&new)) {
+        table.insert(name, value(new));
+    }
+}
+
+fn remove(document: &mut DocumentMut, outer: &str, inner: &str) {
+    if let Some(table) = document.get_mut(outer).and_then(Item::as_table_mut) {
+        table.remove(inner);
+        if table.is_empty() {
+            document.remove(outer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXTS: [&str; 4] = [
+        "",
+        "model = \"x\" # mine\n",
+        "# mine\n[mcp_servers.other]\ncommand = \"y\"\n\n[analytics]\nenabled = false\n",
+        "[hooks.state.\"/other/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
+    ];
+
+    #[test]
+    fn a_server_comes_and_goes() {
+        let arguments = ["mcp".to_owned()];
+        for text in TEXTS {
+            let with = with_server(text, "herma", Some(("/herma", &arguments))).unwrap();
+            assert!(with.contains("[mcp_servers.herma]\ncommand = \"/herma\"\nargs = [\"mcp\"]"), "{with}");
+            assert_eq!(with_server(&with, "herma", Some(("/herma", &arguments))).unwrap(), with);
+            assert!(says_the_same(&with_server(&with, "herma", None).unwrap(), text), "{with}");
+        }
+    }
+
+    #[test]
+    fn trust_comes_and_goes_with_the_file() {
+        let key = |event: &str| format!("/c/hooks.json:{event}:0:0");
+        let both = [(key("stop"), "sha256:2".to_owned()), (key("session_start"), "sha256:3".to_owned())];
+        for text in TEXTS {
+            let with = with_trust(text, "/c/hooks.json", &both).unwrap();
+            assert!(with.contains("[hooks.state.\"/c/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:2\""), "{with}");
+            assert_eq!(with_trust(&with, "/c/hooks.json", &both).unwrap(), with);
+            let one = with_trust(&with, "/c/hooks.json", &both[1..]).unwrap();
+            assert!(!one.contains(":stop:0:0\"]\ntrusted_hash = \"sha256:2\""));
+            assert!(says_the_same(&with_trust(&one, "/c/hooks.json", &[]).unwrap(), text), "{one}");
+        }
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_said_and_left_alone() {
+        for text in ["mcp_servers = 7\n", "= 1", "mcp_servers.herma = 7\n"] {
+            assert!(with_server(text, "herma", Some(("x", &[]))).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `herma hooks uninstall`.
+
+use super::edit::Edit;
+use super::install::{carry_out, tell};
+use super::{Whose, edits};
+use crate::cli::Session;
+use crate::cli::exit::Failure;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Takes out what `herma hooks install` put in, and nothing else: a file that was not changed since is byte for byte\nwhat it was. Sessions and memories stay in herma.\n\nExample:\n  herma hooks uninstall codex --dry-run"
+)]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// Only show what would be written
+    #[arg(long)]
+    dry_run: bool,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let edits: Vec<Edit> = edits(&arguments.whose, None)?.into_iter().map(Edit::taken_back).collect();
+    let done = carry_out(session, &edits, arguments.dry_run, arguments.yes)?;
+    if !arguments.dry_run {
+        edits.iter().for_each(Edit::clear_folders);
+    }
+    tell(session, &done, arguments.dry_run)
+}

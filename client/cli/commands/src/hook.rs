@@ -1,0 +1,125 @@
+//! `herma hook`: what agent clients call at the events of a session, JSON in and JSON out.
+//!
+//! It never fails its client: whatever goes wrong, there is no output, the exit code is 0, and herma's log has a
+//! line.
+//!
+//! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
+//! * [`session`] makes the client's session one of herma's; [`follow`] reads its transcript on, from where
+//!   [`state`] says that it was read to.
+//! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
+//!   shorter list in the place of the client's rows. Both are pure.
+//! * [`outputs`] takes large outputs of tools.
+
+mod answer;
+mod compaction;
+mod context;
+mod event;
+mod follow;
+mod outputs;
+mod session;
+mod state;
+
+use std::io::Read;
+use std::os::unix::process::parent_id;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use herma_client::protocol::limits;
+
+pub(crate) use event::{Client, Name};
+pub(crate) use state::last_run;
+
+use crate::cli;
+use crate::mcp::Settings;
+use state::Current;
+
+/// How long it may take until the daemon answers at all, and everything but a compaction.
+const SHORT: Duration = Duration::from_millis(900);
+
+/// How long a compaction may take.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Clients call it; `herma hooks install` tells them to. Whatever goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
+)]
+pub(crate) struct Arguments {
+    /// The client
+    client: Client,
+    /// The event
+    event: Name,
+}
+
+/// What the thread that does the work tells.
+enum Told {
+    /// The daemon answers.
+    Alive,
+    /// To be said to the client.
+    Answer(String),
+    /// Something that people should know.
+    Complaint(String),
+}
+
+/// Where the work tells what it came to.
+struct Teller(Sender<Told>);
+
+impl Teller {
+    fn tell(&self, told: Told) {
+        // Nobody listens once the time is over.
+        drop(self.0.send(told));
+    }
+
+    fn answer(&self, answer: &serde_json::Value) {
+        self.tell(Told::Answer(answer.to_string()));
+    }
+
+    fn complain(&self, words: impl Into<String>) {
+        self.tell(Told::Complaint(words.into()));
+    }
+}
+
+/// Answers an event.
+pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
+    let (sender, receiver) = channel();
+    let (work, client, name) = (settings.clone(), arguments.client, arguments.event);
+    let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
+        let teller = Teller(sender);
+        if let Err(words) = serve(&work, client, name, &teller) {
+            teller.complain(words);
+        }
+    });
+    let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
+    match started {
+        Ok(_) => listen(&receiver, if name.is_compaction() { LONG } else { SHORT }, log),
+        Err(error) => log(&format!("no thread can be started: {error}")),
+    }
+}
+
+/// Passes on what the work tells, while there is time.
+fn listen(receiver: &Receiver<Told>, limit: Duration, log: impl Fn(&str)) {
+    let began = Instant::now();
+    let mut until = began + SHORT;
+    loop {
+        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Told::Alive) => until = began + limit,
+            Ok(Told::Answer(answer)) => cli::say(&answer),
+            Ok(Told::Complaint(words)) => log(&words),
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {
+                return log(&format!("it was given up after {} ms", began.elapsed().as_millis()));
+            }
+        }
+    }
+}
+
+fn serve(settings: &Settings, client: Client, name: Name, teller: &Teller) -> Result<(), String> {
+    let mut text = Vec::new();
+    let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
+    std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
+    let current = if name == Name::Compact { Current::of(&settings.place.home, client, parent_id()) } else { None };
+    let event =
+        event::read(client, &text, current.as_ref().map(|current| (&*current.id, current.transcript.as_deref())))?;
+    state::ran(&settings.place.home, client, name);
+    session::Session::begin(settings, client, &event, teller)?.serve(name, &event)
+}

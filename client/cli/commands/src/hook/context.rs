@@ -1,0 +1,165 @@
+//! What a model gets to know of herma: at the beginning of a window, and for a summary. Pure.
+
+use herma_client::protocol::recall::Entity;
+
+/// Chars that clients pass on; of more they show the beginning.
+const LIMIT: usize = 9_800;
+
+/// Chars of one rule; of a longer one its beginning.
+const RULE: usize = 1_000;
+
+/// Values that are told of a name.
+const VALUES: usize = 6;
+
+/// How to get back what left the window.
+const RECALL: &str = "What was said in this session, and in others before it, is kept word for word, also what is no more in this conversation. \
+Look for it with the tool `recall_search` of the MCP server `herma` before you guess or ask again, and read on around a hit with `recall_expand`. \
+A tool's output that was too large is read with `output_read`, by the handle in its preview. \
+The memory above is as it was when this session began; add, replace or remove entries with the tool `memory`, and later sessions have them.";
+
+/// What there is to tell.
+#[derive(Debug, Default)]
+pub(super) struct Known<'a> {
+    /// Rules of the user, oldest first.
+    pub(super) rules: Vec<&'a str>,
+    /// The blocks of the stores.
+    pub(super) blocks: Vec<&'a str>,
+    /// What the session is about, what is needed most first.
+    pub(super) entities: &'a [Entity],
+}
+
+/// For a window that begins: rules, memory, state and how to recall, what matters most first, within the limit.
+pub(super) fn for_window(known: &Known<'_>) -> String {
+    let mut text = Text::new(LIMIT - RECALL.chars().count() - 2);
+    text.list(
+        "The user's standing rules, in the user's words. They hold still:",
+        known.rules.iter().map(|rule| line(rule)),
+    );
+    for block in &known.blocks {
+        text.block(block);
+    }
+    text.list(
+        "Where the work of this session stands, by exact names and their newest values:",
+        known.entities.iter().map(entity),
+    );
+    let mut text = text.0;
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text + RECALL
+}
+
+/// For whoever writes a summary: what has to be in it word for word. Empty where there is nothing.
+pub(super) fn for_summary(known: &Known<'_>) -> String {
+    let mut text = Text::new(LIMIT);
+    text.list(
+        "The summary must repeat these rules of the user word for word, for they hold on:",
+        known.rules.iter().map(|rule| line(rule)),
+    );
+    text.list(
+        "It must keep these names and values exactly, where the work still needs them:",
+        known.entities.iter().map(entity),
+    );
+    text.0
+}
+
+/// A rule on one line.
+fn line(rule: &str) -> String {
+    let mut chars = rule.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut line: String = chars.by_ref().take(RULE).collect();
+    if chars.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+fn entity(entity: &Entity) -> String {
+    let values = entity.attributes.iter().take(VALUES).map(|value| format!("{}: {}", value.name, line(&value.value)));
+    let values = values.collect::<Vec<_>>().join(", ");
+    let name = format!("{} {}", entity.kind, line(&entity.id));
+    if values.is_empty() { name } else { format!("{name} ({values})") }
+}
+
+/// A text that grows while there is room, and the chars that are left.
+struct Text(String, usize);
+
+impl Text {
+    const fn new(limit: usize) -> Self {
+        Self(String::new(), limit)
+    }
+
+    /// Adds a part if it fits; false if it doesn't.
+    fn push(&mut self, part: &str) -> bool {
+        let chars = part.chars().count();
+        let fits = chars <= self.1;
+        if fits {
+            self.0.push_str(part);
+            self.1 -= chars;
+        }
+        fits
+    }
+
+    fn list(&mut self, heading: &str, items: impl Iterator<Item = String>) {
+        let between = if self.0.is_empty() { "" } else { "\n\n" };
+        let mut items = items.map(|item| format!("\n- {item}")).peekable();
+        let Some(first) = items.next() else { return };
+        if !self.push(&format!("{between}{heading}{first}")) {
+            return;
+        }
+        // One that doesn't fit hides no shorter one behind it.
+        for item in items {
+            self.push(&item);
+        }
+    }
+
+    /// A block whole, or its first lines.
+    fn block(&mut self, block: &str) {
+        let between = if self.0.is_empty() { "" } else { "\n\n" };
+        if !self.push(&format!("{between}{block}")) && self.push(between) {
+            for line in block.split_inclusive('\n') {
+                if !self.push(line) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_client::protocol::recall::Attribute;
+
+    use super::*;
+
+    fn port() -> Entity {
+        let value = Attribute { name: "port".into(), value: "8443".into(), ..Attribute::default() };
+        Entity { kind: "host".into(), id: "db-3".into(), attributes: vec![value], ..Entity::default() }
+    }
+
+    #[test]
+    fn what_matters_most_comes_first_and_the_way_back_is_always_told() {
+        let entities = [port()];
+        let known = Known { rules: vec!["never push\nto main"], blocks: vec!["MEMORY\nx"], entities: &entities };
+        let text = for_window(&known);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
+        assert!(at("- never push to main") < at("MEMORY\nx"));
+        assert!(at("MEMORY\nx") < at("- host db-3 (port: 8443)"));
+        assert!(at("(port: 8443)") < at("recall_search"));
+        assert_eq!(for_window(&Known::default()), RECALL);
+        assert_eq!(for_summary(&Known::default()), "");
+        assert!(!for_summary(&known).contains("MEMORY"));
+    }
+
+    #[test]
+    fn it_never_gets_longer_than_clients_pass_on() {
+        let rule = "é".repeat(3_000);
+        let entities = vec![port(); 2_000];
+        let known = Known { rules: vec![&rule; 5], blocks: vec![&rule, "MEMORY\nshort"], entities: &entities };
+        for text in [for_window(&known), for_summary(&known)] {
+            let chars = text.chars().count();
+            assert!((9_000..=LIMIT).contains(&chars), "{chars}");
+        }
+        assert!(for_window(&known).ends_with(RECALL));
+        assert!(for_window(&known).contains("MEMORY\nshort"));
+    }
+}

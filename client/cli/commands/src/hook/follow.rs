@@ -1,0 +1,273 @@
+//! Reads a transcript on from where it was read to, and has the daemon keep each message.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
+use herma_client::protocol::{ErrorKind, Json, limits};
+use herma_client::{Client as Daemon, ClientError};
+use herma_transcripts::{Said, Tally, claude_code, codex};
+use serde_json::Value;
+
+use super::event::Client;
+use super::state::State;
+
+/// Bytes of a transcript between two requests.
+const PART: u64 = 1 << 20;
+
+/// Bytes of a line; a longer one is left out.
+const LINE: u64 = 64 << 20;
+
+/// Bytes of a transcript in which it says where it comes from.
+const BEGINNING: u64 = 256 << 10;
+
+/// Bytes of a message that is kept; of a longer one only that there was one.
+const LARGEST: usize = limits::FRAME / 4;
+
+/// What a file of a session is.
+pub(super) struct Followed<'a> {
+    pub(super) client: Client,
+    /// The client's name of the session, as its transcript has it.
+    pub(super) name: &'a str,
+    /// Herma's name of it.
+    pub(super) session: &'a str,
+    pub(super) path: &'a Path,
+}
+
+/// Reads on for so long, at least one part; true when the end was reached. What is noted in the state by then is kept.
+///
+/// # Errors
+/// A file that can't be read, or what the daemon says.
+pub(super) fn follow(
+    daemon: &mut Daemon,
+    followed: &Followed<'_>,
+    state: &mut State,
+    time: Duration,
+) -> Result<bool, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
+    let mut file = match File::open(followed.path) {
+        Ok(file) => file,
+        // A client makes it with the first thing that is said.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed(error)),
+    };
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(format!("{}: it is no file", followed.path.display()));
+    }
+    if metadata.len() < state.offset {
+        // It was written anew; what is known of it is passed over by the daemon.
+        (state.offset, state.generation, state.position) = (0, 0, 0);
+    }
+    let began = Instant::now();
+    file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
+    let mut lines = BufReader::with_capacity(1 << 16, file);
+    loop {
+        let part = Part::read(followed, state, &mut lines).map_err(failed)?;
+        if part.bytes == 0 {
+            return Ok(true);
+        }
+        append(daemon, followed.session, state, &part.said)?;
+        part.note(state);
+        if began.elapsed() >= time {
+            return Ok(false);
+        }
+    }
+}
+
+/// The client's name of the session that this one came out of, as the beginning of its transcript has it.
+pub(super) fn origin(client: Client, name: &str, path: &Path) -> Option<String> {
+    let mut reader = Reader::new(&Followed { client, name, session: "", path }, &State::default());
+    let mut beginning = Vec::new();
+    File::open(path).ok()?.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+    if client == Client::Codex {
+        reader = Reader::Codex(codex::Reader::new(name));
+    }
+    String::from_utf8_lossy(&beginning).lines().for_each(|line| reader.line(line));
+    let sessions = match &mut reader {
+        Reader::ClaudeCode(reader) => reader.sessions(),
+        Reader::Codex(reader) => reader.sessions(),
+    };
+    sessions.iter().find(|session| session.id == name)?.parent.clone()
+}
+
+/// What was read in one go.
+struct Part {
+    said: Vec<Said>,
+    bytes: u64,
+    left_out: Tally,
+    reader: Reader,
+}
+
+enum Reader {
+    ClaudeCode(claude_code::Reader),
+    Codex(codex::Reader),
+}
+
+impl Part {
+    fn read(followed: &Followed<'_>, state: &State, lines: &mut impl BufRead) -> std::io::Result<Self> {
+        let mut reader = Reader::new(followed, state);
+        let (mut bytes, mut line) = (0, Vec::new());
+        while bytes < PART {
+            line.clear();
+            let read = lines.by_ref().take(LINE).read_until(b'\n', &mut line)? as u64;
+            if !line.ends_with(b"\n") {
+                if read < LINE {
+                    // It is being written.
+                    break;
+                }
+                bytes += read + skip_line(lines)?;
+                continue;
+            }
+            bytes += read;
+            reader.line(&String::from_utf8_lossy(&line));
+        }
+        let (said, left_out) = reader.take(followed.name);
+        Ok(Self { said, bytes, left_out, reader })
+    }
+
+    fn note(self, state: &mut State) {
+        state.offset += self.bytes;
+        for (kind, count) in self.left_out.iter() {
+            let counted = state.left_out.entry(kind.to_owned()).or_default();
+            *counted = counted.saturating_add(count);
+        }
+        match self.reader {
+            Reader::ClaudeCode(reader) => {
+                let (tools, repeats) = reader.so_far();
+                state.note(tools, &repeats);
+            }
+            Reader::Codex(reader) => state.note(reader.so_far(), &state.repeats()),
+        }
+    }
+}
+
+impl Reader {
+    fn new(followed: &Followed<'_>, state: &State) -> Self {
+        match followed.client {
+            Client::ClaudeCode => {
+                let mut reader = claude_code::Reader::new(followed.name);
+                reader.go_on(state.tools.clone(), state.repeats());
+                Self::ClaudeCode(reader)
+            }
+            Client::Codex => {
+                let mut reader = codex::Reader::new(followed.name);
+                reader.go_on(followed.name, state.tools.clone());
+                Self::Codex(reader)
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        match self {
+            Self::ClaudeCode(reader) => reader.line(line),
+            Self::Codex(reader) => reader.line(line),
+        }
+    }
+
+    /// The messages of the session of that name.
+    fn take(&mut self, name: &str) -> (Vec<Said>, Tally) {
+        let (sessions, left_out) = match self {
+            Self::ClaudeCode(reader) => {
+                let left_out = reader.left_out();
+                (reader.sessions(), left_out)
+            }
+            Self::Codex(reader) => {
+                let left_out = reader.left_out();
+                (reader.sessions(), left_out)
+            }
+        };
+        let own = sessions.iter_mut().find(|session| session.id == name);
+        (own.map(|session| session.take().1).unwrap_or_default(), left_out)
+    }
+}
+
+/// Passes over the rest of a line.
+fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = lines.fill_buf()?;
+        let (end, length) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (true, at + 1),
+            None => (buffer.is_empty(), buffer.len()),
+        };
+        lines.consume(length);
+        skipped += length as u64;
+        if end {
+            return Ok(skipped);
+        }
+    }
+}
+
+/// Has messages kept, behind those that are.
+fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<(), String> {
+    if said.is_empty() {
+        return Ok(());
+    }
+    let messages: Vec<Json> = said.iter().filter_map(message).collect();
+    let params = |state: &State| AppendParams {
+        session: session.to_owned(),
+        generation: state.generation,
+        position: state.position,
+        messages: messages.clone(),
+    };
+    let AppendResult { position } = match daemon.session_append(params(state)) {
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Conflict => {
+            let place = error.details.as_ref().and_then(|details| place(details.get()));
+            let (generation, position) = place.ok_or_else(|| format!("session {session}: {}", error.message))?;
+            // The daemon knows better: a compression whose end was not noted, or an older archive.
+            (state.generation, state.position) = (generation, position);
+            daemon.session_append(params(state))
+        }
+        answer => answer,
+    }
+    .map_err(|error| format!("session {session}: {error}"))?;
+    state.position = position;
+    Ok(())
+}
+
+/// Where the daemon goes on, by the data of its refusal.
+fn place(details: &str) -> Option<(u64, u64)> {
+    let details: Value = serde_json::from_str(details).ok()?;
+    Some((details.get("generation")?.as_u64()?, details.get("position")?.as_u64()?))
+}
+
+fn message(said: &Said) -> Option<Json> {
+    let whole = || (said.message.len() <= LARGEST).then(|| Json::parse(said.message.clone()).ok()).flatten();
+    let none = || Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok();
+    whole().or_else(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn whole_lines_are_read_and_what_is_being_written_waits() {
+        let user = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+        let (one, two) = (user("a"), user("b"));
+        let half = &user("c")[..20];
+        let followed =
+            Followed { client: Client::ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
+        let mut state = State::default();
+        let mut lines = Cursor::new(format!("{one}{{\"type\":\"cost-state\"}}\n{two}{half}"));
+        let part = Part::read(&followed, &state, &mut lines).unwrap();
+        assert_eq!(part.said.iter().map(|said| said.message.contains('b')).collect::<Vec<_>>(), [false, true]);
+        part.note(&mut state);
+        let expected = one.len() + two.len() + "{\"type\":\"cost-state\"}\n".len();
+        assert_eq!(usize::try_from(state.offset), Ok(expected));
+        assert_eq!(state.left_out, [("cost-state".to_owned(), 1)].into());
+    }
+
+    #[test]
+    fn the_rest_of_a_line_is_passed_over() {
+        let mut lines = Cursor::new("abc\ndef");
+        assert_eq!(skip_line(&mut lines).unwrap(), 4);
+        assert_eq!(skip_line(&mut lines).unwrap(), 3);
+        assert_eq!(skip_line(&mut lines).unwrap(), 0);
+    }
+}

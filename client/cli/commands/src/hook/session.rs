@@ -1,0 +1,289 @@
+//! A client's session as one of herma's, and what each event does to it.
+
+use std::os::unix::process::parent_id;
+use std::path::Path;
+use std::time::Duration;
+
+use herma_client::protocol::constraint::{ListParams, Scope};
+use herma_client::protocol::context::{CompressParams, ConfigureParams};
+use herma_client::protocol::daemon::PingParams;
+use herma_client::protocol::output::AdmitParams;
+use herma_client::protocol::recall::StateParams;
+use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
+use herma_client::protocol::value::{Content, Size, TextOrOff};
+use herma_client::{Client as Daemon, ClientError, Codec};
+use serde_json::{Value, json};
+
+use super::context::{self, Known};
+use super::event::{Client, Event, Name};
+use super::follow::{Followed, follow};
+use super::state::{self, Current, Notes};
+use super::{LONG, SHORT, Teller, Told, answer, compaction, outputs};
+use crate::mcp::Settings;
+
+/// How long a transcript is read at an event that is none of a compaction: what is left is read at the next one.
+const READING: Duration = Duration::from_millis(150);
+
+/// Tokens of a model's window, where nobody says it.
+const WINDOW: u64 = 200_000;
+
+/// What says it for Claude Code.
+const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+
+/// Names that are asked for.
+const ENTITIES: u64 = 60;
+
+/// How clients say that a session begins in the place of another one.
+const CLEAR: &str = "clear";
+
+/// What an event is answered with.
+pub(super) struct Session<'a> {
+    home: &'a Path,
+    client: Client,
+    /// Herma's name of the session.
+    id: String,
+    daemon: Daemon,
+    notes: Notes,
+    teller: &'a Teller,
+}
+
+impl<'a> Session<'a> {
+    /// Connects to the daemon, and starts it if it must be.
+    pub(super) fn begin(
+        settings: &'a Settings,
+        client: Client,
+        event: &Event,
+        teller: &'a Teller,
+    ) -> Result<Self, String> {
+        let connect = || -> Result<Daemon, ClientError> {
+            let daemon = (settings.connect)(&settings.place, Codec::Bincode)?;
+            let mut daemon = daemon.with_profile(settings.profile.clone());
+            daemon.set_timeout(Some(SHORT))?;
+            daemon.ping(PingParams {})?;
+            daemon.set_timeout(Some(LONG))?;
+            Ok(daemon)
+        };
+        let daemon = connect().map_err(|error| error.to_string())?;
+        teller.tell(Told::Alive);
+        let home = settings.place.home.as_path();
+        let notes = Notes::take(home, client, &event.id)?;
+        Ok(Self { home, client, id: event.session(client), daemon, notes, teller })
+    }
+
+    /// Answers the event.
+    pub(super) fn serve(mut self, name: Name, event: &Event) -> Result<(), String> {
+        match name {
+            Name::SessionStart => self.start(event),
+            Name::UserPromptSubmit => self.prompt(event),
+            Name::PostToolUse => self.output(event),
+            Name::PreCompact => self.before_compaction(event),
+            Name::Compact => self.compact(event),
+            Name::Stop => self.follow(event, READING),
+            Name::SubagentStop => self.subagent(event),
+            Name::SessionEnd => self.end(event),
+        }
+    }
+
+    fn start(&mut self, event: &Event) -> Result<(), String> {
+        let source = event.reason.as_deref().unwrap_or_default();
+        let before = Current::of(self.home, self.client, parent_id()).map(|before| before.id);
+        let parent = before.filter(|before| source == CLEAR && *before != event.id);
+        self.note_current(event);
+        let snapshot = self.open(event, parent)?;
+        let snapshot = match source {
+            "compact" => {
+                self.notes.state.is_told = false;
+                // The prompt cache is lost anyway.
+                let params = RefreshParams { session: self.id.clone() };
+                self.daemon.session_refresh(params).map_err(told)?
+            }
+            CLEAR | "startup" => {
+                self.notes.state.is_told = false;
+                snapshot
+            }
+            _ => snapshot,
+        };
+        self.tell_memories(Name::SessionStart, &snapshot)?;
+        self.follow(event, READING)?;
+        state::forget_old(self.home, self.client);
+        Ok(())
+    }
+
+    fn note_current(&self, event: &Event) {
+        let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
+        current.note(self.home, self.client, parent_id());
+    }
+
+    fn prompt(&mut self, event: &Event) -> Result<(), String> {
+        self.note_current(event);
+        // The daemon may have been away when the session began.
+        if !self.notes.state.is_told {
+            let snapshot = self.open(event, None)?;
+            self.tell_memories(Name::UserPromptSubmit, &snapshot)?;
+        }
+        self.follow(event, READING)
+    }
+
+    /// Says what the model should know, once in a window.
+    fn tell_memories(&mut self, name: Name, snapshot: &Snapshot) -> Result<(), String> {
+        if self.notes.state.is_told {
+            return Ok(());
+        }
+        let (rules, entities) = match self.notes.state.has_handoff || self.notes.state.generation == 0 {
+            true => (Vec::new(), Vec::new()),
+            false => (self.rules()?, self.entities()?),
+        };
+        let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
+        let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
+        self.teller.answer(&answer::context(name, &context::for_window(&known)));
+        self.notes.state.is_told = true;
+        self.notes.save()
+    }
+
+    fn output(&mut self, event: &Event) -> Result<(), String> {
+        let taken = match outputs::large(&event.value) {
+            Some(large) => self.admit(large),
+            None => Ok(()),
+        };
+        self.follow(event, READING)?;
+        taken
+    }
+
+    fn admit(&mut self, large: outputs::Large) -> Result<(), String> {
+        let threshold = u64::try_from(outputs::THRESHOLD).ok().map(Size::Chars);
+        let params = AdmitParams {
+            session: self.id.clone(),
+            tool: large.tool.clone(),
+            id: large.id.clone(),
+            content: Content::Text(large.text.clone()),
+            threshold,
+            config: None,
+        };
+        let result = self.daemon.output_admit(params).map_err(told)?;
+        if let (true, Content::Text(text)) = (result.spilled, result.content) {
+            self.teller.answer(&answer::output(self.client, large.with(&text), text));
+        }
+        Ok(())
+    }
+
+    /// The client is going to compact by itself: all that was said is kept before, and what must not be lost is told.
+    fn before_compaction(&mut self, event: &Event) -> Result<(), String> {
+        self.follow(event, LONG)?;
+        // The list of the session gets shorter with the client's, by herma's own record.
+        self.compress(event)?;
+        (self.notes.state.is_told, self.notes.state.has_handoff) = (false, false);
+        self.notes.save()?;
+        if self.client == Client::ClaudeCode {
+            let (rules, entities) = (self.rules()?, self.entities()?);
+            let known =
+                Known { rules: rules.iter().map(String::as_str).collect(), blocks: Vec::new(), entities: &entities };
+            let text = context::for_summary(&known);
+            if !text.is_empty() {
+                self.teller.tell(Told::Answer(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Claude Code's plugin asks for the rows that stand for the conversation from now on.
+    fn compact(&mut self, event: &Event) -> Result<(), String> {
+        self.follow(event, LONG)?;
+        let Some(list) = self.compress(event)? else { return Ok(()) };
+        let rows = compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null));
+        let rows = rows.ok_or("the client's rows are not those of its transcript; it compacts by itself")?;
+        (self.notes.state.is_told, self.notes.state.has_handoff) = (false, true);
+        self.notes.save()?;
+        self.teller.answer(&json!({ "messages": rows }));
+        Ok(())
+    }
+
+    /// Has the session's list compressed; `None` where nothing gets shorter.
+    fn compress(&mut self, event: &Event) -> Result<Option<Vec<Value>>, String> {
+        let session = self.id.clone();
+        let window = std::env::var(CLAUDE_CODE_WINDOW).ok().and_then(|tokens| tokens.parse().ok());
+        let context_length = Some(window.filter(|_| self.client == Client::ClaudeCode).unwrap_or(WINDOW));
+        let settings = ConfigureParams { session: session.clone(), context_length, ..ConfigureParams::default() };
+        self.daemon.context_configure(settings).map_err(told)?;
+        let params = CompressParams {
+            session,
+            focus: event.focus.clone().map(TextOrOff::Text),
+            force: Some(true),
+            summarizer: Some("extractive".into()),
+            ..CompressParams::default()
+        };
+        let result = self.daemon.context_compress(params).map_err(told)?;
+        let Some(result) = result.compressed().filter(|result| result.report.compressed) else { return Ok(None) };
+        let list = result.messages.unwrap_or_default();
+        let state = &mut self.notes.state;
+        (state.generation, state.position) = (result.report.generation, result.report.messages_after);
+        self.notes.save()?;
+        Ok(Some(list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect()))
+    }
+
+    fn subagent(&mut self, event: &Event) -> Result<(), String> {
+        let Some((agent, path)) = &event.subagent else { return self.follow(event, READING) };
+        let name = format!("{}/{agent}", event.id);
+        let session = format!("{}:{name}", self.client.name());
+        let params = OpenParams {
+            session: session.clone(),
+            agent: Some(self.client.name().to_owned()),
+            parent: Some(self.id.clone()),
+            ..OpenParams::default()
+        };
+        self.daemon.session_open(params).map_err(told)?;
+        let mut notes = Notes::take(self.home, self.client, &format!("{}_{agent}", event.id))?;
+        let followed = Followed { client: self.client, name: &name, session: &session, path };
+        let outcome = follow(&mut self.daemon, &followed, &mut notes.state, READING);
+        notes.save()?;
+        outcome?;
+        self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
+        self.follow(event, READING)
+    }
+
+    fn end(&mut self, event: &Event) -> Result<(), String> {
+        let followed = self.follow(event, READING);
+        let params = CloseParams { session: self.id.clone(), reason: event.reason.clone() };
+        self.daemon.session_close(params).map_err(told)?;
+        followed
+    }
+
+    /// Opens the session, and gives what it froze of the memories.
+    fn open(&mut self, event: &Event, parent: Option<String>) -> Result<Snapshot, String> {
+        let named = |id: &str| format!("{}:{id}", self.client.name());
+        let forked = event.transcript.as_deref().and_then(|path| super::follow::origin(self.client, &event.id, path));
+        let params = OpenParams {
+            session: self.id.clone(),
+            agent: Some(self.client.name().to_owned()),
+            parent: parent.or(forked).as_deref().map(named),
+            model: event.model.clone(),
+            ..OpenParams::default()
+        };
+        let opened = self.daemon.session_open(params).map_err(told)?;
+        Ok(opened.snapshot)
+    }
+
+    /// Has what was said since the last time kept.
+    fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
+        let Some(path) = &event.transcript else { return Ok(()) };
+        let followed = Followed { client: self.client, name: &event.id, session: &self.id, path };
+        let outcome = follow(&mut self.daemon, &followed, &mut self.notes.state, time);
+        // What was kept before it failed is noted.
+        self.notes.save()?;
+        outcome.map(drop)
+    }
+
+    fn rules(&mut self) -> Result<Vec<String>, String> {
+        let params = ListParams { session: self.id.clone() };
+        let rules = self.daemon.constraint_list(params).map_err(told)?.constraints;
+        Ok(rules.into_iter().filter(|rule| rule.scope == Scope::Standing).map(|rule| rule.text).collect())
+    }
+
+    fn entities(&mut self) -> Result<Vec<herma_client::protocol::recall::Entity>, String> {
+        let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
+        Ok(self.daemon.recall_state(params).map_err(told)?.entities)
+    }
+}
+
+fn told(error: ClientError) -> String {
+    error.to_string()
+}

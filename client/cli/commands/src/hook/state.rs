@@ -1,0 +1,238 @@
+//! What is noted between two events, in `herma/clients/CLIENT` of the home: where a transcript was read to. What is
+//! lost of it is read again; the daemon knows what it has.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use herma_transcripts::Repeats;
+use serde::{Deserialize, Serialize};
+
+use super::event::{Client, Name};
+
+/// Bytes of a note that is read.
+const LARGEST: u64 = 4 << 20;
+
+/// Names of tools that are noted.
+const TOOLS: usize = 200;
+
+/// How long the note of a session is kept that nothing happened in, in seconds: 90 days.
+const KEPT_S: u64 = 90 * 24 * 3_600;
+
+/// What is known of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct State {
+    /// The transcript was read to here, in bytes.
+    pub(super) offset: u64,
+    /// The generation of the session's list.
+    pub(super) generation: u64,
+    /// The position of the next message in it.
+    pub(super) position: u64,
+    /// The model knows the memories in the window that it has.
+    pub(super) is_told: bool,
+    /// It knows the rules and the state of the work too: herma's handoff stands in the window.
+    pub(super) has_handoff: bool,
+    /// What was left out of the transcript, by kind.
+    pub(super) left_out: BTreeMap<String, u64>,
+    /// Names of tools by the ids of their calls.
+    pub(super) tools: HashMap<String, String>,
+    known: Vec<u64>,
+    may_repeat: bool,
+}
+
+impl State {
+    /// What a reader of Claude Code's transcripts goes on from.
+    pub(super) fn repeats(&self) -> Repeats {
+        Repeats::of(self.known.clone(), self.may_repeat)
+    }
+
+    /// Notes what a reader knows by now.
+    pub(super) fn note(&mut self, tools: HashMap<String, String>, repeats: &Repeats) {
+        (self.known, self.may_repeat) = repeats.keys();
+        self.tools = tools;
+        if self.tools.len() > TOOLS {
+            // Calls are answered at once; what is old is answered.
+            self.tools.clear();
+        }
+    }
+}
+
+/// The notes on one session, which one process at a time has.
+#[derive(Debug)]
+pub(super) struct Notes {
+    path: PathBuf,
+    _lock: File,
+    /// What is noted.
+    pub(super) state: State,
+}
+
+impl Notes {
+    /// Takes the notes on a session; another process that has them is waited for. The id was checked.
+    ///
+    /// # Errors
+    /// A folder or file that can't be made.
+    pub(super) fn take(home: &Path, client: Client, id: &str) -> Result<Self, String> {
+        let folder = folder(home, client);
+        let path = folder.join(format!("{id}.json"));
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        make(&folder).map_err(failed)?;
+        let lock =
+            own().write(true).create(true).truncate(false).open(folder.join(format!("{id}.lock"))).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let text = match std::fs::metadata(&path) {
+            Ok(metadata) if metadata.len() <= LARGEST => std::fs::read(&path).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        Ok(Self { _lock: lock, state: serde_json::from_slice(&text).unwrap_or_default(), path })
+    }
+
+    /// Puts them on disk.
+    ///
+    /// # Errors
+    /// A file that can't be written.
+    pub(super) fn save(&self) -> Result<(), String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", self.path.display());
+        let text = serde_json::to_vec(&self.state).map_err(|error| error.to_string())?;
+        replace(&self.path, &text).map_err(failed)
+    }
+}
+
+/// Takes away the notes on sessions that nothing happened in for long.
+pub(super) fn forget_old(home: &Path, client: Client) {
+    let folder = folder(home, client);
+    let folders = [folder.join("processes"), folder];
+    for entry in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten() {
+        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age.as_secs() > KEPT_S) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Notes that a hook ran.
+pub(super) fn ran(home: &Path, client: Client, name: Name) {
+    let folder = folder(home, client).join("ran");
+    // Only `herma hooks status` reads it.
+    drop(make(&folder).and_then(|()| replace(&folder.join(name.name()), b"")));
+}
+
+/// When a hook ran last.
+pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<std::time::SystemTime> {
+    std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
+}
+
+/// The session that a process of a client has; the hooks are its children.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Current {
+    /// The client's id of it.
+    pub(super) id: String,
+    /// Its transcript.
+    pub(super) transcript: Option<PathBuf>,
+}
+
+impl Current {
+    /// That of a process, as it was noted last.
+    pub(super) fn of(home: &Path, client: Client, process: u32) -> Option<Self> {
+        let text = std::fs::read(Self::path(home, client, process)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Notes that a process has it.
+    pub(super) fn note(&self, home: &Path, client: Client, process: u32) {
+        let path = Self::path(home, client, process);
+        let Ok(text) = serde_json::to_vec(self) else { return };
+        // Without it a compaction is the client's own, and a session after a clear has no parent.
+        drop(make(path.parent().unwrap_or(home)).and_then(|()| replace(&path, &text)));
+    }
+
+    fn path(home: &Path, client: Client, process: u32) -> PathBuf {
+        folder(home, client).join("processes").join(format!("{process}.json"))
+    }
+}
+
+/// A line in the daemon's log, whether or not the daemon is there.
+pub(super) fn log(home: &Path, words: &str) {
+    let now = jiff::Timestamp::now();
+    let words: String = words.chars().map(|char| if char.is_control() { ' ' } else { char }).take(500).collect();
+    let path = home.join("herma").join("hermad.log");
+    let line = format!("{now:.6}  WARN herma::hook: {words}\n");
+    // Where that can't be written either nobody can be told.
+    drop(own().append(true).create(true).open(path).and_then(|mut file| file.write_all(line.as_bytes())));
+}
+
+fn folder(home: &Path, client: Client) -> PathBuf {
+    home.join("herma").join("clients").join(client.name())
+}
+
+/// Files for the user alone, that are no links.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "they are the hooks' own, and the client does not know the daemon's disk"
+)]
+fn own() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default());
+    options
+}
+
+fn make(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// A file that is there whole or not at all. It is not synced: what a power cut takes of it is read again.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "they are the hooks' own, and the client does not know the daemon's disk"
+)]
+fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o600)).tempfile_in(folder)?;
+    file.write_all(text)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "they are the hooks' own, and the client does not know the daemon's disk"
+)]
+fn remove(path: &Path) {
+    drop(std::fs::remove_file(path));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_come_back_and_damage_is_as_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let mut notes = Notes::take(home.path(), Client::Codex, "a").unwrap();
+        assert_eq!(notes.state, State::default());
+        notes.state.offset = 7;
+        notes.state.note(HashMap::from([("1".into(), "ls".into())]), &Repeats::of(vec![u64::MAX], true));
+        notes.save().unwrap();
+        let path = notes.path.clone();
+        let state = notes.state.clone();
+        drop(notes);
+        assert_eq!(Notes::take(home.path(), Client::Codex, "a").unwrap().state, state);
+        assert_eq!(Notes::take(home.path(), Client::ClaudeCode, "a").unwrap().state, State::default());
+        replace(&path, b"{\"offset\": ").unwrap();
+        assert_eq!(Notes::take(home.path(), Client::Codex, "a").unwrap().state, State::default());
+    }
+
+    #[test]
+    fn a_process_has_one_session_at_a_time() {
+        let home = tempfile::tempdir().unwrap();
+        let [one, two] = ["a", "b"].map(|id| Current { id: id.into(), transcript: None });
+        one.note(home.path(), Client::ClaudeCode, 7);
+        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 8), None);
+        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 7), Some(one));
+        two.note(home.path(), Client::ClaudeCode, 7);
+        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 7), Some(two));
+    }
+}

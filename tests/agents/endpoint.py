@@ -1,0 +1,204 @@
+"""A model on loopback that two clients talk to: Anthropic's messages and OpenAI's responses, played by a script.
+
+What the user says holds the script of its turn (see :func:`script`). Every request is kept as it came.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Iterator
+
+MARK = "PLAY "
+"""What begins the script of a turn, on a line of what the user says."""
+
+COUNT = itertools.count(1)
+"""Tells scripts apart."""
+
+SUMMARY = "<analysis>none</analysis>\n<summary>\nThe files were read, one after the other. Summary {number}.\n</summary>"
+"""What the model writes when a client asks it for a summary."""
+
+
+def script(say: str, *calls: dict[str, Any], tokens: int = 1_000, words: str = "") -> str:
+    """What a user says so that the model makes these calls, one round after the other, and then says ``say``.
+
+    ``tokens`` is what the endpoint tells once as the size of the prompt, ``words`` stand before the script.
+    """
+    turn = {"say": say, "calls": list(calls), "tokens": tokens, "number": next(COUNT)}
+    return f"{words}\n{MARK}{json.dumps(turn)}"
+
+
+@dataclass
+class Request:
+    """What a client sent."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it asks for the summary of a compaction."""
+        metadata = self.headers.get("x-codex-turn-metadata")
+        if metadata and json.loads(metadata).get("request_kind") == "compaction":
+            return True
+        return self.path.startswith("/v1/messages") and "<analysis>" in text(_messages(self.body)[-1:])
+
+    @property
+    def text(self) -> str:
+        """All that the model reads but the tools."""
+        return "\n".join((text(self.body.get("system")), text(self.body.get("instructions")), text(_messages(self.body))))
+
+
+def text(value: Any) -> str:
+    """The texts of a value, whatever its shape, each on lines of its own."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(map(text, value))
+    if isinstance(value, dict):
+        return "\n".join(text(part) for key, part in value.items() if key not in ("role", "type", "id"))
+    return ""
+
+
+def _messages(body: dict[str, Any]) -> list[Any]:
+    return body.get("messages") or body.get("input") or []
+
+
+def plan(messages: list[Any]) -> dict[str, Any] | None:
+    """The newest script in a list."""
+    for message in reversed(messages):
+        lines = text(message).splitlines() if message.get("role") == "user" else []
+        for line in reversed(lines):
+            if line.startswith(MARK):
+                return json.loads(line[len(MARK):])
+    return None
+
+
+@dataclass
+class Endpoint:
+    """The server. ``requests`` are those of conversations, in their order; ``asides`` the others."""
+
+    requests: list[Request] = field(default_factory=list)
+    asides: list[Request] = field(default_factory=list)
+    made: int = 0
+    rounds: dict[int, int] = field(default_factory=dict)
+    """Answers that were given to each script; a list that was compacted doesn't have them any more."""
+
+    def __enter__(self) -> "Endpoint":
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def summaries(self) -> list[Request]:
+        """The requests for summaries."""
+        return [request for request in self.requests if request.is_summary]
+
+    @property
+    def turns(self) -> list[Request]:
+        """The requests of turns."""
+        return [request for request in self.requests if not request.is_summary]
+
+    def answer(self, request: Request) -> Iterator[dict[str, Any]]:
+        """The events of an answer."""
+        with self._lock:
+            self.made += 1
+            number = self.made
+            found = plan(_messages(request.body))
+            (self.requests if request.is_summary or found else self.asides).append(request)
+            summaries = len(self.summaries)
+        call, say, tokens = None, "aside", 1_000
+        if request.is_summary:
+            say = SUMMARY.format(number=summaries)
+        elif found:
+            done = self.rounds.get(found["number"], 0)
+            self.rounds[found["number"]] = done + 1
+            say, tokens = found["say"], found["tokens"] if done == 0 else tokens
+            if done < len(found["calls"]):
+                call = found["calls"][done]
+        if request.path.startswith("/v1/responses"):
+            return _responses(number, call, say, tokens)
+        return _anthropic(number, call, say, tokens, request.body.get("model", "model"))
+
+
+def _anthropic(
+    number: int, call: dict[str, Any] | None, say: str, tokens: int, model: str
+) -> Iterator[dict[str, Any]]:
+    usage = {"input_tokens": tokens, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": [], "model": model}
+    yield {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}}
+    if call:
+        block = {"type": "tool_use", "id": f"toolu_{number:04}", "name": call["name"], "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call["input"])}
+    else:
+        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": say}
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    reason = "tool_use" if call else "end_turn"
+    yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 20}}
+    yield {"type": "message_stop"}
+
+
+def _responses(number: int, call: dict[str, Any] | None, say: str, tokens: int) -> Iterator[dict[str, Any]]:
+    response = {"id": f"resp_{number}", "object": "response", "status": "in_progress", "output": []}
+    yield {"type": "response.created", "response": response}
+    if call:
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number:04}", **_named(call)}
+    else:
+        content = [{"type": "output_text", "text": say, "annotations": []}]
+        item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
+    yield {"type": "response.output_item.added", "output_index": 0, "item": item}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    usage = {"input_tokens": tokens, "output_tokens": 20, "total_tokens": tokens + 20, **details}
+    yield {"type": "response.completed", "response": {**response, "status": "completed", "output": [item], "usage": usage}}
+
+
+def _named(call: dict[str, Any]) -> dict[str, Any]:
+    named = {"name": call["name"], "arguments": json.dumps(call["input"])}
+    return {**named, "namespace": call["namespace"]} if "namespace" in call else named
+
+
+def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            if not self.path.startswith(("/v1/messages", "/v1/responses")) or "count_tokens" in self.path:
+                return self._send("application/json", b'{"input_tokens": 1000}')
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            events = endpoint.answer(Request(self.path, headers, json.loads(body)))
+            lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+            self._send("text/event-stream", lines.encode())
+
+        def do_GET(self) -> None:
+            self._send("application/json", b'{"data": [], "models": []}')
+
+        def _send(self, kind: str, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler

@@ -1,0 +1,339 @@
+"""Scenes with Claude Code and Codex. Each asserts on the requests that the model got, and on what herma kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any, Callable
+
+from claude import Claude
+from codex import Codex
+from endpoint import Endpoint, Request, script, text
+from home import Home
+
+RULE = "Always answer in English, and never push to main."
+MEMORY = "the user likes tea"
+RECALL = "recall_search"
+
+
+def shell(command: str) -> dict[str, Any]:
+    """A call of Claude Code's shell."""
+    return {"name": "Bash", "input": {"command": command, "description": "look"}}
+
+
+def execute(command: str) -> dict[str, Any]:
+    """A call of Codex's shell."""
+    return {"name": "exec_command", "input": {"cmd": command}}
+
+
+def remember(words: str) -> dict[str, Any]:
+    """What a model writes into the memory."""
+    return {"action": "add", "target": "user", "content": words}
+
+
+def claude(home: Home, endpoint: Endpoint, *arguments: str) -> Claude:
+    """Claude Code with herma, and with a window that compacts at 95,000 tokens."""
+    allowed = ("--allowedTools", "Bash", "Read", "mcp__herma")
+    window = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+    return Claude("claude", home.client, home.work, endpoint.url, *allowed, *arguments, **window, **daemon())
+
+
+def codex(home: Home, endpoint: Endpoint, *arguments: str) -> Codex:
+    """Codex with herma."""
+    return Codex("codex", home.client, home.work, endpoint.url, *arguments, **daemon())
+
+
+def daemon() -> dict[str, str]:
+    """Which daemon hooks start."""
+    return {"HERMAD": os.environ["HERMAD"]}
+
+
+def check_list(request: Request) -> None:
+    """Every call has its answer, and every answer its call."""
+    calls: list[str] = []
+    answers: list[str] = []
+    for item in request.body.get("messages") or request.body.get("input") or []:
+        content = item.get("content")
+        for part in [item, *(content if isinstance(content, list) else [])]:
+            kind = part.get("type")
+            calls += [part["id"]] if kind == "tool_use" else []
+            calls += [part["call_id"]] if kind == "function_call" else []
+            answers += [part["tool_use_id"]] if kind == "tool_result" else []
+            answers += [part["call_id"]] if kind == "function_call_output" else []
+    assert sorted(calls) == sorted(answers), f"calls {calls}, answers {answers}"
+
+
+def windows(endpoint: Endpoint) -> list[Request]:
+    """The first request of each window: that whose list is not longer than the one before."""
+    sizes = [len(request.text) for request in endpoint.turns]
+    return [request for at, request in enumerate(endpoint.turns) if at and sizes[at] < sizes[at - 1]]
+
+
+def work(number: int, call: Callable[[str], dict[str, Any]], *more: dict[str, Any], tokens: int = 1_000) -> str:
+    """A turn of ordinary work."""
+    words = f"Step {number}: look at the host db-{number}, port {8_000 + number}."
+    calls = [call(f"echo host db-{number} answers; seq 1 {200 + number}"), *more]
+    return script(f"db-{number} is well", *calls, tokens=tokens, words=words)
+
+
+def claude_code_works(folder: Path) -> None:
+    """Forty turns; compactions by hand, by themselves and in the middle of a turn, none of which asks the model."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        home.install("claude-code")
+        with claude(home, endpoint) as client:
+            client.say(script("yes", words=RULE))
+            read = {"name": "Read", "input": {"file_path": str(home.work / "notes.txt")}}
+            (home.work / "notes.txt").write_text("the secret word of this file is marzipan\n")
+            client.say(work(1, shell, read, {"name": "mcp__herma__memory", "input": remember("the user owns a cat")}))
+            client.say(script("large", shell("seq 1 40000 | sed 's/^/line /'")))
+            for number in range(2, 16):
+                client.say(work(number, shell))
+            client.say("/compact keep the ports")
+            for number in range(16, 28):
+                client.say(work(number, shell, tokens=95_000 if number == 27 else 1_000))
+            for number in range(28, 40):
+                client.say(work(number, shell, shell("echo again"), tokens=95_000 if number == 39 else 1_000))
+            assert len(client.compactions()) >= 3, client.compactions()
+            session = client.session
+            client.say("/clear")
+            client.say(work(40, shell))
+            cleared = client.session
+        assert not endpoint.summaries, "a compaction asked the model"
+        for request in endpoint.turns:
+            check_list(request)
+        first = endpoint.turns[0].text
+        assert MEMORY in first and RECALL in first and first.count(MEMORY) == 1
+        begun = windows(endpoint)
+        assert len(begun) >= 3
+        for request in begun[:3]:
+            assert MEMORY in request.text and RECALL in request.text and RULE in request.text
+            assert request.text.count("USER PROFILE") <= 2, "the memories are told twice"
+        assert begun[-1].text.count("a cat") >= 1, "what was written by the tool is not in the next session"
+        assert RULE not in begun[-1].text, "a rule of a session came into another one"
+
+        name = f"claude-code:{session}"
+        row = home.ask("session", "show", name)
+        assert row["generation"] >= 3 and row["end_reason"] == "clear", row
+        assert home.ask("session", "show", f"claude-code:{cleared}")["parent"] == name
+        hits = home.ask("recall", "db-3 port 8003", "--session", name)["hits"]
+        assert any("8003" in hit["snippet"] for hit in hits)
+        outputs = home.ask("output", "list", "--session", name)["outputs"]
+        assert any(output["chars"] > 400_000 for output in outputs), outputs
+        assert home.complaints() == []
+
+
+def claude_code_compacts_by_itself(folder: Path) -> None:
+    """Without the plugin the summary gets the rules, and the model gets the rest after it."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        home.install("claude-code", "--no-plugin")
+        with claude(home, endpoint) as client:
+            client.say(script("yes", words=RULE))
+            for number in range(1, 12):
+                client.say(work(number, shell, tokens=95_000 if number == 11 else 1_000))
+            client.say(work(12, shell))
+            session = client.session
+        assert len(endpoint.summaries) == 1
+        asked = text(endpoint.summaries[0].body["messages"][-1])
+        assert RULE in asked and "word for word" in asked
+        request = windows(endpoint)[0]
+        for words in (RULE, MEMORY, RECALL, "db-"):
+            assert words in request.text, f"{words} is not in {request.text[-3000:]}"
+        assert home.ask("session", "show", f"claude-code:{session}")["generation"] == 1
+
+
+def claude_code_without_a_daemon(folder: Path) -> None:
+    """What the model gets is what it would get if herma had never been installed."""
+    seen = []
+    for name in ("plain", "hooked"):
+        with Home(folder / name) as home, Endpoint() as endpoint:
+            home.work.rmdir()
+            home.work = folder / "work"
+            home.work.mkdir(exist_ok=True)
+            if name == "hooked":
+                home.install("claude-code")
+                servers = home.client / ".claude.json"
+                servers.write_text("{}")
+            absent = {"HERMAD": "/no/such/program", "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+            with Claude("claude", home.client, home.work, endpoint.url, "--allowedTools", "Bash", **absent) as client:
+                for number in range(1, 6):
+                    client.say(work(number, shell, tokens=95_000 if number == 4 else 1_000))
+            seen.append([_ordinary(request) for request in endpoint.requests])
+            assert name == "plain" or home.complaints(), "nobody was told"
+    assert seen[0] == seen[1]
+
+
+def _ordinary(request: Request) -> Any:
+    """The messages without what differs from run to run: the numbers of scripts, and paths of this home."""
+    messages = json.dumps(request.body["messages"])
+    messages = re.sub(r'\\"number\\\\?": \d+', "", re.sub(r"/[\w/.-]*/(plain|hooked)/", "/", messages))
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|toolu_\d+|number[^}]*", "", messages)
+
+
+def claude_code_and_a_daemon_that_dies(folder: Path) -> None:
+    """Killed and frozen daemons hold no turn up, and nothing that was said is lost."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("claude-code")
+        with claude(home, endpoint) as client:
+            client.say(work(1, shell))
+            stop = threading.Event()
+            killer = threading.Thread(target=_kill_again_and_again, args=(home, stop))
+            killer.start()
+            for number in range(2, 12):
+                client.say(work(number, shell))
+            stop.set()
+            killer.join()
+            pid = _running(home)
+            os.kill(pid, signal.SIGSTOP)
+            began = time.monotonic()
+            client.say(work(12, shell))
+            frozen = time.monotonic() - began
+            os.kill(pid, signal.SIGCONT)
+            # Four hooks of a turn, a second each.
+            assert frozen < 8, f"a turn took {frozen:.1f} s"
+            client.say(work(13, shell))
+            session = client.session
+        row = home.ask("session", "show", f"claude-code:{session}")
+        assert row["messages"] == 4 * 13, row
+
+
+def _running(home: Home) -> int:
+    assert home.run("ping").returncode == 0
+    pid = home.daemon()
+    assert pid is not None, "no daemon runs"
+    return pid
+
+
+def _kill_again_and_again(home: Home, stop: threading.Event) -> None:
+    while not stop.wait(0.15):
+        pid = home.daemon()
+        if pid is not None:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def two_clients_on_one_home(folder: Path) -> None:
+    """Claude Code and Codex at once: each has a session, and one memory."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        other = codex(home, endpoint)
+        home.install("claude-code")
+        home.install("codex", "--trust")
+        with claude(home, endpoint) as client:
+            turns = [threading.Thread(target=lambda: [other.say(work(number, execute)) for number in range(3)])]
+            turns[0].start()
+            for number in range(6):
+                client.say(work(number, shell))
+            client.say(script("ok", {"name": "mcp__herma__memory", "input": remember("the user owns a dog")}))
+            turns[0].join()
+            session = client.session
+        last = Codex("codex", home.client, home.work, endpoint.url, **daemon())
+        last.say(work(9, execute))
+        assert "owns a dog" in endpoint.turns[-1].text
+        assert home.ask("session", "show", f"claude-code:{session}")["messages"] > 20
+        assert home.ask("session", "show", f"codex:{other.session}")["messages"] >= 12
+        assert home.complaints() == []
+
+
+def codex_works(folder: Path) -> None:
+    """Turns over several processes, compactions between and in the middle of turns, a large output."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        client = codex(home, endpoint, "-c", "model_auto_compact_token_limit=20000", "-c", "tool_output_token_limit=60000")
+        home.install("codex")
+        status = home.run("hooks", "status", "codex")
+        assert status.returncode == 1 and "NOT TRUSTED" in status.stdout, status.stdout
+        home.install("codex", "--trust")
+        status = home.run("hooks", "status", "codex")
+        assert status.returncode == 0 and "trusts all" in status.stdout, status.stdout
+        client.say(script("yes", words=RULE))
+        client.say(script("large", execute("seq 1 30000")))
+        memory = {"name": "memory", "namespace": "mcp__herma", "input": remember("the user owns a cat")}
+        for number in range(1, 7):
+            client.say(work(number, execute, *([memory] if number == 1 else [])))
+        client.say(work(7, execute, tokens=50_000))
+        client.say(work(8, execute, execute("echo again"), tokens=50_000))
+        client.say(work(9, execute, tokens=50_000))
+        client.say(work(10, execute))
+        assert len(endpoint.summaries) >= 3, len(endpoint.summaries)
+        for request in endpoint.turns:
+            check_list(request)
+        assert endpoint.turns[0].text.count(MEMORY) == 1
+        after = [endpoint.requests[at + 1] for at, request in enumerate(endpoint.requests[:-1]) if request.is_summary]
+        for request in after:
+            for words in (RULE, MEMORY, RECALL):
+                assert words in request.text, f"{words} is not in {request.text[-3000:]}"
+        large = next(request.text for request in endpoint.turns if "persisted-output" in request.text)
+        assert len(large) < 60_000
+        name = f"codex:{client.session}"
+        assert home.ask("session", "show", name)["generation"] >= 3
+        outputs = home.ask("output", "list", "--session", name)["outputs"]
+        # Codex hands no more than 40,000 chars to a hook.
+        assert any(output["chars"] > 30_000 for output in outputs), outputs
+        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
+        assert home.complaints() == []
+
+
+def uninstalled_as_if_never_there(folder: Path) -> None:
+    """Files are byte for byte what they were."""
+    with Home(folder) as home:
+        settings = home.client / ".claude" / "settings.json"
+        settings.parent.mkdir()
+        files = {
+            settings: '{\n\t"model": "x", // mine\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}',
+            home.client / ".claude.json": '{"mcpServers":{"other":{"command":"x"}},"n":1}',
+            home.client / "hooks.json": "{ }\n",
+            home.client / "config.toml": "# mine\nmodel = 'x'\n\n[mcp_servers.other]\ncommand = 'y'\n",
+        }
+        for path, words in files.items():
+            path.write_text(words)
+        for client in ("claude-code", "codex"):
+            home.install(client)
+            assert home.run("hooks", "uninstall", client, "--yes").returncode == 0
+        for path, words in files.items():
+            assert path.read_text() == words, f"{path}: {path.read_text()}"
+        assert not (settings.parent / "skills" / "herma").exists()
+
+
+SCENES = [
+    uninstalled_as_if_never_there,
+    claude_code_works,
+    claude_code_compacts_by_itself,
+    claude_code_without_a_daemon,
+    claude_code_and_a_daemon_that_dies,
+    two_clients_on_one_home,
+    codex_works,
+]
+
+
+def main() -> int:
+    """Plays the scenes whose names have one of the words in them."""
+    words = sys.argv[1:]
+    failed = 0
+    for scene in SCENES:
+        if words and not any(word in scene.__name__ for word in words):
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="ha") as folder:
+            try:
+                scene(Path(folder))
+                outcome = "passed"
+            except Exception as error:  # noqa: BLE001: the other scenes are played too
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                outcome, failed = f"FAILED: {type(error).__name__} in line {at.lineno}, {at.line}: {str(error)[:3000]}", 1
+        print(f"{scene.__name__:<40} {time.monotonic() - began:6.1f} s  {outcome}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

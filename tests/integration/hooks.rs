@@ -1,0 +1,219 @@
+//! `herma hook` and `herma hooks`, as agent clients and their users call them. The clients themselves are played in
+//! `tests/agents`.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use herma_protocol::memory::Target;
+use herma_protocol::session::chain::ShowParams;
+use herma_tests::{Cli, Daemon, Home, Ran};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+const ID: &str = "0b5f1c1e-0000-4000-8000-000000000001";
+
+/// A client's session: its home, and its transcript.
+struct Client<'a> {
+    home: &'a Home,
+    transcript: PathBuf,
+    said: usize,
+}
+
+impl<'a> Client<'a> {
+    fn new(home: &'a Home) -> Self {
+        Self { home, transcript: home.path().join(format!("{ID}.jsonl")), said: 0 }
+    }
+
+    fn hook(&self, event: &str, more: &Value) -> Ran {
+        let mut told = json!({ "session_id": ID, "transcript_path": self.transcript });
+        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Cli::new(self.home).run_with(&["hook", "claude-code", event], &told.to_string())
+    }
+
+    fn context(&self, event: &str, more: &Value) -> String {
+        let told: Value = serde_json::from_str(&self.hook(event, more).done()).unwrap();
+        told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    }
+
+    /// Adds to the transcript: what the user says, and what the model answers.
+    fn say(&mut self, words: &str) {
+        for (role, text) in [("user", words.to_owned()), ("assistant", format!("done: {words}"))] {
+            self.said += 1;
+            let time = format!("2026-11-27T05:{:02}:{:02}Z", self.said / 60, self.said % 60);
+            let message = json!({ "role": role, "content": text });
+            let record =
+                json!({ "type": role, "uuid": format!("u{}", self.said), "timestamp": time, "message": message });
+            self.write(&record);
+        }
+    }
+
+    fn write(&self, record: &Value) {
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(&self.transcript).unwrap();
+        file.write_all(format!("{record}\n").as_bytes()).unwrap();
+    }
+
+    fn log(&self) -> String {
+        let log = fs::read_to_string(self.home.path().join("herma/hermad.log")).unwrap_or_default();
+        log.lines().filter(|line| line.contains("herma::hook")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn row(daemon: &Daemon, session: &str) -> herma_protocol::session::chain::Row {
+    daemon.client().session_show(ShowParams { session: session.into() }).unwrap()
+}
+
+#[test]
+fn a_session_begins_with_what_is_known_and_ends_kept() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    home.write_store(Target::User, b"likes tea");
+    let mut client = Client::new(&home);
+    let context = client.context("session-start", &json!({ "source": "startup", "model": "m" }));
+    assert!(context.contains("likes tea") && context.contains("recall_search"), "{context}");
+    assert_eq!(client.hook("session-start", &json!({ "source": "resume" })).done(), "", "it is told twice");
+    for number in 0..20 {
+        client.say(&format!("look at host db-{number}"));
+        assert_eq!(client.hook("stop", &json!({})).done(), "");
+    }
+    client.write(&json!({ "type": "nobody-knows-it" }));
+    assert_eq!(client.hook("session-end", &json!({ "reason": "other" })).done(), "");
+    let row = row(&daemon, &format!("claude-code:{ID}"));
+    assert_eq!((row.messages, row.end_reason.as_deref(), row.model.as_deref()), (40, Some("other"), Some("m")));
+    assert_eq!(client.log(), "");
+}
+
+#[test]
+fn what_stands_in_a_window_is_told_once_and_again_in_the_next() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    home.write_store(Target::User, b"likes tea");
+    let mut client = Client::new(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    client.say("Always answer in English, and never push to main.");
+    for number in 0..20 {
+        client.say(&format!("look at host db-{number}, port {}", 8_000 + number));
+    }
+    home.write_store(Target::User, b"likes coffee");
+    let asked = client.hook("pre-compact", &json!({ "trigger": "auto" })).done();
+    assert!(asked.contains("never push to main"), "{asked}");
+    let context = client.context("session-start", &json!({ "source": "compact" }));
+    assert!(context.chars().count() < 10_000);
+    assert!(context.find("never push to main") < context.find("likes coffee"), "{context}");
+    assert!(context.contains("db-19"), "{context}");
+    assert_eq!(client.hook("user-prompt-submit", &json!({})).done(), "");
+    client.say("go on");
+    drop(client.hook("stop", &json!({})).done());
+    let cli = Cli::new(&home);
+    let shown = cli.run(&["session", "show", "--json", &format!("claude-code:{ID}")]).json();
+    assert_eq!((&shown["generation"], shown["messages"].as_u64()), (&json!(1), Some(45)), "{shown}");
+}
+
+#[test]
+fn the_plugin_gets_rows_that_stand_for_the_conversation() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let mut client = Client::new(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    for number in 0..30 {
+        client.say(&format!("look at host db-{number}: {}", "word ".repeat(2_000)));
+    }
+    let rows: Vec<Value> = fs::read_to_string(&client.transcript)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|record| {
+            let message = &record["message"];
+            json!({ "role": message["role"], "text": message["content"], "toolUses": [], "handle": record["uuid"] })
+        })
+        .chain([json!({ "role": "user", "text": "waiting", "toolUses": [], "handle": "w" })])
+        .collect();
+    let answer = client.hook("compact", &json!({ "messages": rows, "trigger": "manual" })).done();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let kept = answer["messages"].as_array().unwrap();
+    assert!(kept.len() < rows.len(), "{answer}");
+    assert_eq!(kept.last().unwrap(), &json!({ "handle": "w" }));
+    assert!(kept.iter().any(|row| row["text"].as_str().is_some_and(|text| text.contains("CONTEXT COMPACTION"))));
+    // What it doesn't know is left to the client.
+    client.say("more");
+    let strange = json!([{ "role": "user", "text": "who said this?", "toolUses": [], "handle": "x" }]);
+    assert_eq!(client.hook("compact", &json!({ "messages": strange })).done(), "");
+}
+
+#[test]
+fn whatever_goes_wrong_the_client_goes_on() {
+    let home = Home::new();
+    let client = Client::new(&home);
+    let cli = Cli::new(&home).with("HERMAD", "/no/such/program");
+    for (arguments, input) in [
+        (&["hook", "claude-code", "session-start"][..], "{\"session_id\":\"a\"}"),
+        (&["hook", "claude-code", "session-start"], "no JSON"),
+        (&["hook", "claude-code", "session-start"], "{\"session_id\":\"../../x\"}"),
+        (&["hook", "claude-code", "an-event-of-tomorrow"], "{}"),
+        (&["hook", "another-client", "stop"], "{}"),
+        (&["hook"], ""),
+    ] {
+        assert_eq!(cli.run_with(arguments, input).done(), "", "{arguments:?} {input}");
+    }
+    let daemon = Daemon::start(&home);
+    let directory = json!({ "transcript_path": home.path() });
+    assert_eq!(client.hook("stop", &directory).done(), "");
+    kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::STOP).unwrap();
+    let began = Instant::now();
+    assert_eq!(client.hook("stop", &json!({})).done(), "");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::CONT).unwrap();
+    let log = client.log();
+    assert!(log.contains("it was given up after"), "{log}");
+}
+
+#[test]
+fn a_large_output_is_kept_and_its_preview_goes_to_the_model() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let client = Client::new(&home);
+    let whole = home.path().join("whole.txt");
+    fs::write(&whole, "the whole line\n".repeat(10_000)).unwrap();
+    let response =
+        json!({ "stdout": "cut", "stderr": "", "persistedOutputPath": whole, "persistedOutputSize": 150_000 });
+    let event = json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_response": response });
+    let told: Value = serde_json::from_str(&client.hook("post-tool-use", &event).done()).unwrap();
+    let output = &told["hookSpecificOutput"]["updatedToolOutput"];
+    assert!(output["stdout"].as_str().unwrap().contains("150,000 characters"), "{told}");
+    assert_eq!((&output["stderr"], output.get("persistedOutputPath")), (&json!(""), None));
+    let small = json!({ "tool_name": "Bash", "tool_use_id": "t2", "tool_response": { "stdout": "small" } });
+    assert_eq!(client.hook("post-tool-use", &small).done(), "");
+}
+
+#[test]
+fn hooks_are_shown_written_once_and_taken_back() {
+    let home = Home::new();
+    let user = home.path().join("user");
+    fs::create_dir(&user).unwrap();
+    let cli = Cli::new(&home).with("HOME", user.to_str().unwrap()).with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "");
+    for (client, file) in [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")] {
+        let path = user.join(file);
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{\n  // mine\n  \"x\": [1,2]\n}").unwrap();
+        let dry = cli.run(&["hooks", "install", client, "--dry-run"]).done();
+        assert!(dry.contains("+") && dry.contains(" hook "), "{dry}");
+        let refused = cli.run(&["hooks", "install", client]);
+        assert!(refused.code == 1 && refused.err.contains("--yes"), "{refused:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
+        drop(cli.run(&["hooks", "install", client, "--yes"]).done());
+        let written = fs::read_to_string(&path).unwrap();
+        assert!(
+            written.contains("// mine") && written.contains("[1,2]") && written.contains("session-start"),
+            "{written}"
+        );
+        let again = cli.run(&["hooks", "install", client, "--yes"]).done();
+        assert!(again.contains("nothing to do"), "{again}");
+        drop(cli.run(&["hooks", "uninstall", client, "--yes"]).done());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
+        fs::write(&path, "{\"hooks\": 7}").unwrap();
+        let odd = cli.run(&["hooks", "install", client, "--yes"]);
+        assert!(odd.code == 1 && odd.err.contains(file) && odd.err.contains("`hooks` is no object"), "{odd:?}");
+    }
+    assert!(!user.join(".claude/skills/herma").exists());
+}
