@@ -131,6 +131,36 @@ def claude_code_works(folder: Path) -> None:
         assert home.complaints() == []
 
 
+def claude_code_sessions_and_their_parents(folder: Path) -> None:
+    """A session that goes on in another process, one that is forked from it, and what a subagent did."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        home.install("claude-code")
+        with claude(home, endpoint) as client:
+            client.say(work(1, shell))
+            task = {"description": "look", "subagent_type": "general-purpose", "prompt": work(77, shell)}
+            client.say(script("asked", {"name": "Task", "input": task}, words="Have somebody look."))
+            session = client.session
+        with claude(home, endpoint, "--resume", session) as client:
+            client.say(work(2, shell))
+            assert client.session == session
+        assert endpoint.turns[-1].text.count(MEMORY) == 1, "the memories are told twice"
+        with claude(home, endpoint, "--resume", session, "--fork-session") as client:
+            client.say(work(3, shell))
+            forked = client.session
+        assert forked != session
+        name = f"claude-code:{session}"
+        row = home.ask("session", "show", name)
+        # The client may say of itself that the subagent is done, and the model answer it.
+        assert row["messages"] in (4 + 4 + 4, 4 + 4 + 2 + 4), row
+        fork = home.ask("session", "show", f"claude-code:{forked}")
+        assert fork["parent"] == name and fork["messages"] == row["messages"] + 4, fork
+        rows = home.ask("session", "list", "--raw")["sessions"]
+        of_subagent = [row for row in rows if row["session"].startswith(f"{name}/")]
+        assert [(row["parent"], row["messages"]) for row in of_subagent] == [(name, 4)], of_subagent
+        assert home.complaints() == []
+
+
 def claude_code_compacts_by_itself(folder: Path) -> None:
     """Without the plugin the summary gets the rules, and the model gets the rest after it."""
     with Home(folder) as home, Endpoint() as endpoint:
@@ -308,6 +338,7 @@ def uninstalled_as_if_never_there(folder: Path) -> None:
 SCENES = [
     uninstalled_as_if_never_there,
     claude_code_works,
+    claude_code_sessions_and_their_parents,
     claude_code_compacts_by_itself,
     claude_code_without_a_daemon,
     claude_code_and_a_daemon_that_dies,

@@ -48,14 +48,15 @@ impl Reader {
     }
 
     /// Goes on behind what another reader read of the file, as if that had been read by this one.
-    pub fn go_on(&mut self, tools: HashMap<String, String>, repeats: Repeats) {
-        (self.tools, self.repeats) = (tools, repeats);
+    pub fn go_on(&mut self, tools: HashMap<String, String>, repeats: Repeats, boundary: Option<String>) {
+        (self.tools, self.repeats, self.boundary) = (tools, repeats, boundary);
     }
 
-    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls, and what was read.
+    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls, what was read, and
+    /// the id of the last compaction's record.
     #[must_use]
-    pub fn so_far(self) -> (HashMap<String, String>, Repeats) {
-        (self.tools, self.repeats)
+    pub fn so_far(self) -> (HashMap<String, String>, Repeats, Option<String>) {
+        (self.tools, self.repeats, self.boundary)
     }
 
     /// Reads a line.

@@ -5,7 +5,7 @@
 //!
 //! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
 //! * [`session`] makes the client's session one of herma's; [`follow`] reads its transcript on, from where
-//!   [`state`] says that it was read to.
+//!   [`state`] says that it was read to; [`origin`] finds what it came out of.
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
 //! * [`outputs`] takes large outputs of tools.
@@ -15,6 +15,7 @@ mod compaction;
 mod context;
 mod event;
 mod follow;
+mod origin;
 mod outputs;
 mod session;
 mod state;
@@ -117,9 +118,13 @@ fn serve(settings: &Settings, client: Client, name: Name, teller: &Teller) -> Re
     let mut text = Vec::new();
     let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
     std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
-    let current = if name == Name::Compact { Current::of(&settings.place.home, client, parent_id()) } else { None };
-    let event =
-        event::read(client, &text, current.as_ref().map(|current| (&*current.id, current.transcript.as_deref())))?;
-    state::ran(&settings.place.home, client, name);
-    session::Session::begin(settings, client, &event, teller)?.serve(name, &event)
+    let home = &settings.place.home;
+    let before = Current::of(home, client, parent_id());
+    let current = before.as_ref().filter(|_| name == Name::Compact);
+    let event = event::read(client, &text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
+    if matches!(name, Name::SessionStart | Name::UserPromptSubmit) {
+        Current { id: event.id.clone(), transcript: event.transcript.clone() }.note(home, client, parent_id());
+    }
+    state::ran(home, client, name);
+    session::Session::begin(settings, client, &event, before, teller)?.serve(name, &event)
 }

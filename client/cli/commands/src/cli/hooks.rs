@@ -111,9 +111,14 @@ impl Wanted {
     }
 }
 
-/// Whether a command is one of herma's for a client, of whatever version.
+/// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
+/// and the client.
 fn is_own(command: &str, client: Client) -> bool {
-    command.contains("herma") && command.contains(&format!("hook {} ", client.name()))
+    let command = command.strip_prefix("exec ").unwrap_or(command);
+    let end = format!(" hook {} ", client.name());
+    let Some((program, _)) = command.split_once(&end) else { return false };
+    let program = program.trim_matches('\'');
+    program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
 }
 
 /// A word as a shell reads it back.
@@ -164,6 +169,15 @@ mod tests {
         let command = wanted.command(Client::ClaudeCode, Name::Stop);
         assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");
         assert!(is_own(&command, Client::ClaudeCode) && !is_own(&command, Client::Codex));
-        assert!(!is_own("my-hook claude-code x", Client::ClaudeCode));
+        for foreign in [
+            "my-hook claude-code x",
+            "/home/hermann/bin/lint-hook claude-code stop",
+            "/bin/herma-lint hook claude-code stop",
+            "echo herma && run hook claude-code stop",
+            "true; /bin/herma hook claude-code stop",
+        ] {
+            assert!(!is_own(foreign, Client::ClaudeCode), "{foreign}");
+        }
+        assert!(is_own("herma hook codex stop", Client::Codex));
     }
 }

@@ -8,11 +8,15 @@ use serde_json::{Map, Value, json};
 /// A row as the client has it.
 #[derive(Debug, Default)]
 struct Row {
+    is_assistant: bool,
     handle: String,
     text: String,
     calls: Vec<String>,
     results: Vec<String>,
 }
+
+/// Rows behind the newest message that the list knows: what was said between the last event and this one.
+const MEANWHILE: usize = 20;
 
 /// What stands in the new list.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +33,9 @@ pub(super) fn rows(list: &[Value], rows: &Value) -> Option<Value> {
     let rows: Vec<Row> = rows.as_array()?.iter().map(Row::read).collect::<Option<_>>()?;
     let mut items = arrange(list, &rows)?;
     complete(&mut items, &rows);
+    if items.len() >= rows.len() {
+        return None;
+    }
     Some(items.into_iter().map(|item| written(item, &rows)).collect())
 }
 
@@ -45,12 +52,16 @@ fn arrange(list: &[Value], rows: &[Row]) -> Option<Vec<Item>> {
             Some(place) => {
                 // The newest row is behind what was read of the transcript; empty ones belong to those around them.
                 let is_newest = at == rows.len();
+                if is_newest && at - place > MEANWHILE {
+                    return None;
+                }
                 let between = (place + 1..at).filter(|row| is_newest || rows[*row].is_empty());
                 items.extend(between.rev().map(Item::Kept));
                 items.push(Item::Kept(place));
                 at = place;
             }
-            None if message.text.is_empty() => {}
+            // What a tool said is no word of the user; its row may be that of a message behind it.
+            None if message.text.is_empty() || message.result.is_some() => {}
             None => items.push(Item::New(message.role, message.text)),
         }
     }
@@ -58,19 +69,20 @@ fn arrange(list: &[Value], rows: &[Row]) -> Option<Vec<Item>> {
     (at < rows.len()).then_some(items)
 }
 
-/// Adds the answers to calls that stay, and the calls of answers.
+/// Adds the answers to calls that stay, and the calls of answers, until none is missing.
 fn complete(items: &mut Vec<Item>, rows: &[Row]) {
-    let kept: HashSet<usize> = items.iter().filter_map(Item::place).collect();
-    for (place, row) in rows.iter().enumerate().filter(|(place, _)| !kept.contains(place)) {
-        let shares = |other: &Row| {
+    loop {
+        let kept: HashSet<usize> = items.iter().filter_map(Item::place).collect();
+        let shares = |row: &Row, other: &Row| {
             row.calls.iter().any(|id| other.results.contains(id))
                 || row.results.iter().any(|id| other.calls.contains(id))
         };
-        if kept.iter().any(|kept| shares(&rows[*kept])) {
-            let before = items.iter().rposition(|item| item.place().is_some_and(|kept| kept < place));
-            let behind = items.iter().position(|item| item.place().is_some_and(|kept| kept > place));
-            items.insert(before.map_or(behind.unwrap_or(items.len()), |at| at + 1), Item::Kept(place));
-        }
+        let is_missing =
+            |place: &usize| !kept.contains(place) && kept.iter().any(|kept| shares(&rows[*place], &rows[*kept]));
+        let Some(place) = (0..rows.len()).find(is_missing) else { return };
+        let before = items.iter().rposition(|item| item.place().is_some_and(|kept| kept < place));
+        let behind = items.iter().position(|item| item.place().is_some_and(|kept| kept > place));
+        items.insert(before.map_or(behind.unwrap_or(items.len()), |at| at + 1), Item::Kept(place));
     }
 }
 
@@ -98,7 +110,8 @@ impl Row {
         };
         let text = row.get("text").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
         let handle = row.get("handle")?.as_str()?.to_owned();
-        Some(Self { handle, text, calls: ids("toolUses"), results: ids("toolResults") })
+        let is_assistant = row.get("role").and_then(Value::as_str) == Some("assistant");
+        Some(Self { is_assistant, handle, text, calls: ids("toolUses"), results: ids("toolResults") })
     }
 
     const fn is_empty(&self) -> bool {
@@ -132,7 +145,10 @@ impl Message {
         match &self.result {
             Some(id) => row.results.contains(id),
             None if !self.calls.is_empty() => self.calls.iter().any(|id| row.calls.contains(id)),
-            None => !self.text.is_empty() && row.calls.is_empty() && row.text == self.text,
+            None => {
+                let is_same_role = row.is_assistant == (self.role == "assistant");
+                !self.text.is_empty() && is_same_role && row.calls.is_empty() && row.text == self.text
+            }
         }
     }
 
@@ -194,9 +210,17 @@ mod tests {
     #[test]
     fn thoughts_stay_with_what_they_led_to() {
         let [a, b] = round(["3", "4"], &["x"]);
-        let all = [user("1", "go on"), user("2", ""), a, b];
+        let all = [user("8", "old"), user("9", "older"), user("1", "go on"), user("2", ""), a, b];
         let list = [said("user", "handoff"), said("user", "go on"), call(&["x"]), result("x")];
         assert_eq!(arranged(&list, &all).unwrap(), ["handoff", "1", "2", "3", "4"]);
+    }
+
+    #[test]
+    fn calls_that_the_client_keeps_in_one_row_stay_whole() {
+        let [a, b] = round(["2", "3"], &["x", "y"]);
+        let all = [user("0", "begin"), user("1", "go"), a, b, user("4", "end")];
+        let list = [said("user", "handoff"), call(&["x"]), result("x"), call(&["y"]), result("y"), said("user", "end")];
+        assert_eq!(arranged(&list, &all).unwrap(), ["handoff", "2", "3", "4"]);
     }
 
     #[test]

@@ -122,13 +122,6 @@ pub(super) struct Event {
     pub(super) value: Value,
 }
 
-impl Event {
-    /// Herma's name of the session.
-    pub(super) fn session(&self, client: Client) -> String {
-        format!("{}:{}", client.name(), self.id)
-    }
-}
-
 /// Reads an event. What says no session is of the `current` one, a client's id and its transcript.
 ///
 /// # Errors
@@ -183,7 +176,7 @@ mod tests {
                 "agent_type":"Explore","agent_transcript_path":"/t/x.jsonl","custom_instructions":null}"#,
         );
         let event = event.unwrap();
-        assert_eq!(event.session(Client::ClaudeCode), "claude-code:a-1");
+        assert_eq!(event.id, "a-1");
         assert_eq!(event.transcript, Some("/t/a.jsonl".into()));
         assert_eq!(event.subagent, Some(("x".into(), "/t/x.jsonl".into())));
         assert_eq!((event.reason.as_deref(), event.model.as_deref(), event.focus), (Some("resume"), Some("m"), None));

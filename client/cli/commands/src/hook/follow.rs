@@ -20,8 +20,8 @@ const PART: u64 = 1 << 20;
 /// Bytes of a line; a longer one is left out.
 const LINE: u64 = 64 << 20;
 
-/// Bytes of a transcript in which it says where it comes from.
-const BEGINNING: u64 = 256 << 10;
+/// Bytes before what was read that must be as they were.
+const BEFORE: u64 = 512;
 
 /// Bytes of a message that is kept; of a longer one only that there was one.
 const LARGEST: usize = limits::FRAME / 4;
@@ -36,7 +36,18 @@ pub(super) struct Followed<'a> {
     pub(super) path: &'a Path,
 }
 
-/// Reads on for so long, at least one part; true when the end was reached. What is noted in the state by then is kept.
+/// What reading came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// All of it is kept.
+    End,
+    /// There is more than there was time for.
+    More,
+    /// The file, or what is known of it, is not what it was: it is to be read from its beginning, as another session.
+    Anew,
+}
+
+/// Reads on for so long, at least one part. What is noted in the state by then is kept.
 ///
 /// # Errors
 /// A file that can't be read, or what the daemon says.
@@ -45,21 +56,23 @@ pub(super) fn follow(
     followed: &Followed<'_>,
     state: &mut State,
     time: Duration,
-) -> Result<bool, String> {
+) -> Result<Reached, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
     let mut file = match File::open(followed.path) {
         Ok(file) => file,
         // A client makes it with the first thing that is said.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Reached::End),
         Err(error) => return Err(failed(error)),
     };
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(format!("{}: it is no file", followed.path.display()));
     }
-    if metadata.len() < state.offset {
-        // It was written anew; what is known of it is passed over by the daemon.
-        (state.offset, state.generation, state.position) = (0, 0, 0);
+    state.transcript = Some(followed.path.to_owned());
+    if state.offset > 0
+        && (metadata.len() < state.offset || before(&mut file, state.offset).map_err(failed)? != state.before)
+    {
+        return Ok(Reached::Anew);
     }
     let began = Instant::now();
     file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
@@ -67,30 +80,25 @@ pub(super) fn follow(
     loop {
         let part = Part::read(followed, state, &mut lines).map_err(failed)?;
         if part.bytes == 0 {
-            return Ok(true);
+            return Ok(Reached::End);
         }
-        append(daemon, followed.session, state, &part.said)?;
+        if !append(daemon, followed.session, state, &part.said)? {
+            return Ok(Reached::Anew);
+        }
         part.note(state);
+        state.before = before(&mut File::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
         if began.elapsed() >= time {
-            return Ok(false);
+            return Ok(Reached::More);
         }
     }
 }
 
-/// The client's name of the session that this one came out of, as the beginning of its transcript has it.
-pub(super) fn origin(client: Client, name: &str, path: &Path) -> Option<String> {
-    let mut reader = Reader::new(&Followed { client, name, session: "", path }, &State::default());
-    let mut beginning = Vec::new();
-    File::open(path).ok()?.take(BEGINNING).read_to_end(&mut beginning).ok()?;
-    if client == Client::Codex {
-        reader = Reader::Codex(codex::Reader::new(name));
-    }
-    String::from_utf8_lossy(&beginning).lines().for_each(|line| reader.line(line));
-    let sessions = match &mut reader {
-        Reader::ClaudeCode(reader) => reader.sessions(),
-        Reader::Codex(reader) => reader.sessions(),
-    };
-    sessions.iter().find(|session| session.id == name)?.parent.clone()
+/// What stands in a file before a place, as a hash (FNV-1a).
+fn before(file: &mut File, offset: u64) -> std::io::Result<u64> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(offset.saturating_sub(BEFORE)))?;
+    file.take(offset.min(BEFORE)).read_to_end(&mut bytes)?;
+    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
 }
 
 /// What was read in one go.
@@ -136,7 +144,8 @@ impl Part {
         }
         match self.reader {
             Reader::ClaudeCode(reader) => {
-                let (tools, repeats) = reader.so_far();
+                let (tools, repeats, boundary) = reader.so_far();
+                state.boundary = boundary;
                 state.note(tools, &repeats);
             }
             Reader::Codex(reader) => state.note(reader.so_far(), &state.repeats()),
@@ -149,7 +158,7 @@ impl Reader {
         match followed.client {
             Client::ClaudeCode => {
                 let mut reader = claude_code::Reader::new(followed.name);
-                reader.go_on(state.tools.clone(), state.repeats());
+                reader.go_on(state.tools.clone(), state.repeats(), state.boundary.clone());
                 Self::ClaudeCode(reader)
             }
             Client::Codex => {
@@ -201,10 +210,10 @@ fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
     }
 }
 
-/// Has messages kept, behind those that are.
-fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<(), String> {
+/// Has messages kept, behind those that are. False where the daemon has others in their place.
+fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<bool, String> {
     if said.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let messages: Vec<Json> = said.iter().filter_map(message).collect();
     let params = |state: &State| AppendParams {
@@ -213,19 +222,22 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) 
         position: state.position,
         messages: messages.clone(),
     };
+    let failed = |error: ClientError| format!("session {session}: {error}");
     let AppendResult { position } = match daemon.session_append(params(state)) {
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Conflict => {
             let place = error.details.as_ref().and_then(|details| place(details.get()));
             let (generation, position) = place.ok_or_else(|| format!("session {session}: {}", error.message))?;
-            // The daemon knows better: a compression whose end was not noted, or an older archive.
+            // A compression whose end was not noted; all that was said before it was.
+            if generation != state.generation + 1 || state.offset == 0 {
+                return Ok(false);
+            }
             (state.generation, state.position) = (generation, position);
-            daemon.session_append(params(state))
+            daemon.session_append(params(state)).map_err(failed)?
         }
-        answer => answer,
-    }
-    .map_err(|error| format!("session {session}: {error}"))?;
+        answer => answer.map_err(failed)?,
+    };
     state.position = position;
-    Ok(())
+    Ok(true)
 }
 
 /// Where the daemon goes on, by the data of its refusal.

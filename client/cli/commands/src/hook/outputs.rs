@@ -15,6 +15,9 @@ pub(super) const THRESHOLD: usize = 30_000;
 /// What the names of tools of our own begin with; they have limits of their own.
 const OWN: &str = "mcp__herma";
 
+/// The tool whose outputs Claude Code keeps in files.
+const SHELL: &str = "Bash";
+
 /// A tool's output that is too large.
 #[derive(Debug, PartialEq)]
 pub(super) struct Large {
@@ -41,18 +44,17 @@ enum Place {
     Blocks,
 }
 
-/// The output of an event if it is too large.
-pub(super) fn large(event: &Value) -> Option<Large> {
+/// The output of an event if it is too large. `folder` is where the client keeps what it cut of this session.
+pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     let string = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let (tool, response) = (string("tool_name"), event.get("tool_response")?);
     if tool.starts_with(OWN) {
         return None;
     }
     let (at, shown) = find(response)?;
-    let text = match response.get("persistedOutputPath").and_then(Value::as_str) {
-        Some(path) => whole(Path::new(path)).unwrap_or(shown),
-        None => shown,
-    };
+    // What a tool of somebody else says is no path of the client.
+    let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
+    let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
     let large =
         || Large { tool: tool.to_owned(), id: string("tool_use_id").to_owned(), text, response: response.clone(), at };
     Some(large()).filter(|large| large.text.chars().count() > THRESHOLD)
@@ -102,14 +104,15 @@ fn blocks(content: &Value) -> Option<String> {
     Some(content.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?.join("\n"))
 }
 
-/// What a client put into a file, if it is one and not too large.
-fn whole(path: &Path) -> Option<String> {
-    let file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
+/// What a client put into a file of its folder, if it is one and not too large.
+fn whole(path: &Path, folder: &Path) -> Option<String> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let metadata = std::fs::metadata(&path).ok()?;
     let limit = u64::try_from(limits::FRAME / 2).ok()?;
-    if !metadata.is_file() || metadata.len() > limit {
+    if !path.starts_with(std::fs::canonicalize(folder).ok()?) || !metadata.is_file() || metadata.len() > limit {
         return None;
     }
+    let file = File::open(path).ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -139,7 +142,7 @@ mod tests {
             (json!({ "content": [{ "type": "text", "text": long }] }), json!("short")),
         ] {
             let event = json!({ "tool_name": "T", "tool_use_id": "1", "tool_response": response });
-            let large = large(&event).unwrap();
+            let large = large(&event, None).unwrap();
             assert_eq!((large.tool.as_str(), large.id.as_str(), large.text.len()), ("T", "1", THRESHOLD + 1));
             assert_eq!(large.with("short"), shorter);
         }
@@ -154,9 +157,9 @@ mod tests {
             ("Read", json!([{ "type": "image", "source": {} }, { "type": "text", "text": long }])),
             ("mcp__herma__output_read", json!(long)),
         ] {
-            assert_eq!(large(&json!({ "tool_name": tool, "tool_response": response })), None);
+            assert_eq!(large(&json!({ "tool_name": tool, "tool_response": response }), None), None);
         }
-        assert_eq!(large(&json!({})), None);
+        assert_eq!(large(&json!({}), None), None);
     }
 
     #[test]
@@ -165,10 +168,16 @@ mod tests {
         let path = folder.path().join("whole.txt");
         let long = "y".repeat(THRESHOLD + 5);
         crate::cli::write_file(&path, &long).unwrap_or_else(|_| panic!("it can't be written"));
-        for (path, text) in [(path.display().to_string(), Some(&long)), ("/no/such".into(), None)] {
+        let other = tempfile::tempdir().unwrap();
+        for (tool, path, folder, text) in [
+            ("Bash", path.display().to_string(), folder.path(), Some(&long)),
+            ("Bash", "/no/such".into(), folder.path(), None),
+            ("Bash", path.display().to_string(), other.path(), None),
+            ("mcp__other__x", path.display().to_string(), folder.path(), None),
+        ] {
             let response = json!({ "stdout": "cut", "persistedOutputPath": path });
-            let large = large(&json!({ "tool_name": "Bash", "tool_response": response }));
-            assert_eq!(large.map(|large| large.text).as_ref(), text);
+            let large = large(&json!({ "tool_name": tool, "tool_response": response }), Some(folder));
+            assert_eq!(large.map(|large| large.text).as_ref(), text, "{tool} {path}");
         }
     }
 }

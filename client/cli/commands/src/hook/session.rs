@@ -1,8 +1,7 @@
 //! A client's session as one of herma's, and what each event does to it.
 
-use std::os::unix::process::parent_id;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herma_client::protocol::constraint::{ListParams, Scope};
 use herma_client::protocol::context::{CompressParams, ConfigureParams};
@@ -16,13 +15,20 @@ use serde_json::{Value, json};
 
 use super::context::{self, Known};
 use super::event::{Client, Event, Name};
-use super::follow::{Followed, follow};
+use super::follow::{Followed, Reached, follow};
+use super::origin::origin;
 use super::state::{self, Current, Notes};
 use super::{LONG, SHORT, Teller, Told, answer, compaction, outputs};
 use crate::mcp::Settings;
 
 /// How long a transcript is read at an event that is none of a compaction: what is left is read at the next one.
 const READING: Duration = Duration::from_millis(150);
+
+/// How long it is read when a session or a subagent ends.
+const ENDING: Duration = Duration::from_millis(600);
+
+/// How long other sessions are read when one begins.
+const SWEEPING: Duration = Duration::from_millis(300);
 
 /// Tokens of a model's window, where nobody says it.
 const WINDOW: u64 = 200_000;
@@ -36,6 +42,9 @@ const ENTITIES: u64 = 60;
 /// How clients say that a session begins in the place of another one.
 const CLEAR: &str = "clear";
 
+/// How they say that one begins as a copy of another one.
+const FORK: &str = "fork";
+
 /// What an event is answered with.
 pub(super) struct Session<'a> {
     home: &'a Path,
@@ -44,6 +53,10 @@ pub(super) struct Session<'a> {
     id: String,
     daemon: Daemon,
     notes: Notes,
+    /// What the client's process had before this event.
+    before: Option<Current>,
+    /// The window begins with a summary that is the client's own.
+    is_behind_compaction: bool,
     teller: &'a Teller,
 }
 
@@ -53,6 +66,7 @@ impl<'a> Session<'a> {
         settings: &'a Settings,
         client: Client,
         event: &Event,
+        before: Option<Current>,
         teller: &'a Teller,
     ) -> Result<Self, String> {
         let connect = || -> Result<Daemon, ClientError> {
@@ -67,7 +81,8 @@ impl<'a> Session<'a> {
         teller.tell(Told::Alive);
         let home = settings.place.home.as_path();
         let notes = Notes::take(home, client, &event.id)?;
-        Ok(Self { home, client, id: event.session(client), daemon, notes, teller })
+        let id = named(client, &event.id, notes.state.rewritten);
+        Ok(Self { home, client, id, daemon, notes, before, is_behind_compaction: false, teller })
     }
 
     /// Answers the event.
@@ -86,13 +101,19 @@ impl<'a> Session<'a> {
 
     fn start(&mut self, event: &Event) -> Result<(), String> {
         let source = event.reason.as_deref().unwrap_or_default();
-        let before = Current::of(self.home, self.client, parent_id()).map(|before| before.id);
+        self.notes.state.is_ended = false;
+        let before = self.before.take().map(|before| before.id);
         let parent = before.filter(|before| source == CLEAR && *before != event.id);
-        self.note_current(event);
+        if source == FORK {
+            // Its window has what the session before was told, and no transcript yet that says which one that is.
+            self.notes.state.is_told = true;
+            return self.notes.save();
+        }
         let snapshot = self.open(event, parent)?;
         let snapshot = match source {
             "compact" => {
                 self.notes.state.is_told = false;
+                self.is_behind_compaction = !std::mem::take(&mut self.notes.state.has_handoff);
                 // The prompt cache is lost anyway.
                 let params = RefreshParams { session: self.id.clone() };
                 self.daemon.session_refresh(params).map_err(told)?
@@ -106,16 +127,30 @@ impl<'a> Session<'a> {
         self.tell_memories(Name::SessionStart, &snapshot)?;
         self.follow(event, READING)?;
         state::forget_old(self.home, self.client);
+        self.sweep(&event.id)
+    }
+
+    /// Reads what was not read of other sessions: their end was late, or a hook was killed.
+    fn sweep(&mut self, id: &str) -> Result<(), String> {
+        let began = Instant::now();
+        for other in state::unread(self.home, self.client).into_iter().filter(|other| other != id) {
+            let Some(left) = SWEEPING.checked_sub(began.elapsed()) else { return Ok(()) };
+            let Some(mut notes) = Notes::try_take(self.home, self.client, &other)? else { continue };
+            let Some(path) = notes.state.transcript.clone() else { continue };
+            let name = other.replacen('_', "/", 1);
+            let session = named(self.client, &name, notes.state.rewritten);
+            let followed = Followed { client: self.client, name: &name, session: &session, path: &path };
+            let reached = follow(&mut self.daemon, &followed, &mut notes.state, left);
+            let is_over = reached == Ok(Reached::End) && std::mem::take(&mut notes.state.is_ended);
+            notes.save()?;
+            if is_over {
+                self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
+            }
+        }
         Ok(())
     }
 
-    fn note_current(&self, event: &Event) {
-        let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
-        current.note(self.home, self.client, parent_id());
-    }
-
     fn prompt(&mut self, event: &Event) -> Result<(), String> {
-        self.note_current(event);
         // The daemon may have been away when the session began.
         if !self.notes.state.is_told {
             let snapshot = self.open(event, None)?;
@@ -129,9 +164,9 @@ impl<'a> Session<'a> {
         if self.notes.state.is_told {
             return Ok(());
         }
-        let (rules, entities) = match self.notes.state.has_handoff || self.notes.state.generation == 0 {
-            true => (Vec::new(), Vec::new()),
-            false => (self.rules()?, self.entities()?),
+        let (rules, entities) = match self.is_behind_compaction {
+            true => (self.rules()?, self.entities()?),
+            false => (Vec::new(), Vec::new()),
         };
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
@@ -141,12 +176,12 @@ impl<'a> Session<'a> {
     }
 
     fn output(&mut self, event: &Event) -> Result<(), String> {
-        let taken = match outputs::large(&event.value) {
-            Some(large) => self.admit(large),
-            None => Ok(()),
-        };
-        self.follow(event, READING)?;
-        taken
+        let followed = self.follow(event, READING);
+        let folder = event.transcript.as_ref().map(|path| path.with_extension(""));
+        if let Some(large) = outputs::large(&event.value, folder.as_deref()) {
+            self.admit(large)?;
+        }
+        followed
     }
 
     fn admit(&mut self, large: outputs::Large) -> Result<(), String> {
@@ -171,7 +206,7 @@ impl<'a> Session<'a> {
         self.follow(event, LONG)?;
         // The list of the session gets shorter with the client's, by herma's own record.
         self.compress(event)?;
-        (self.notes.state.is_told, self.notes.state.has_handoff) = (false, false);
+        self.notes.state.has_handoff = false;
         self.notes.save()?;
         if self.client == Client::ClaudeCode {
             let (rules, entities) = (self.rules()?, self.entities()?);
@@ -191,7 +226,7 @@ impl<'a> Session<'a> {
         let Some(list) = self.compress(event)? else { return Ok(()) };
         let rows = compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null));
         let rows = rows.ok_or("the client's rows are not those of its transcript; it compacts by itself")?;
-        (self.notes.state.is_told, self.notes.state.has_handoff) = (false, true);
+        self.notes.state.has_handoff = true;
         self.notes.save()?;
         self.teller.answer(&json!({ "messages": rows }));
         Ok(())
@@ -233,15 +268,23 @@ impl<'a> Session<'a> {
         self.daemon.session_open(params).map_err(told)?;
         let mut notes = Notes::take(self.home, self.client, &format!("{}_{agent}", event.id))?;
         let followed = Followed { client: self.client, name: &name, session: &session, path };
-        let outcome = follow(&mut self.daemon, &followed, &mut notes.state, READING);
+        let reached = follow(&mut self.daemon, &followed, &mut notes.state, ENDING);
+        notes.state.is_ended = reached != Ok(Reached::End);
         notes.save()?;
-        outcome?;
-        self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
+        if reached? == Reached::End {
+            self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
+        }
         self.follow(event, READING)
     }
 
     fn end(&mut self, event: &Event) -> Result<(), String> {
-        let followed = self.follow(event, READING);
+        let followed = self.follow(event, ENDING);
+        if self.notes.state.has_more {
+            self.notes.state.is_ended = true;
+            self.notes.save()?;
+            self.teller.complain("not all of it is read yet; the next session of the client goes on with it");
+            return followed;
+        }
         let params = CloseParams { session: self.id.clone(), reason: event.reason.clone() };
         self.daemon.session_close(params).map_err(told)?;
         followed
@@ -250,7 +293,7 @@ impl<'a> Session<'a> {
     /// Opens the session, and gives what it froze of the memories.
     fn open(&mut self, event: &Event, parent: Option<String>) -> Result<Snapshot, String> {
         let named = |id: &str| format!("{}:{id}", self.client.name());
-        let forked = event.transcript.as_deref().and_then(|path| super::follow::origin(self.client, &event.id, path));
+        let forked = event.transcript.as_deref().and_then(|path| origin(self.client, &event.id, path));
         let params = OpenParams {
             session: self.id.clone(),
             agent: Some(self.client.name().to_owned()),
@@ -259,17 +302,40 @@ impl<'a> Session<'a> {
             ..OpenParams::default()
         };
         let opened = self.daemon.session_open(params).map_err(told)?;
+        self.notes.state.is_open = true;
         Ok(opened.snapshot)
     }
 
     /// Has what was said since the last time kept.
     fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
         let Some(path) = &event.transcript else { return Ok(()) };
-        let followed = Followed { client: self.client, name: &event.id, session: &self.id, path };
-        let outcome = follow(&mut self.daemon, &followed, &mut self.notes.state, time);
+        if !self.notes.state.is_open {
+            // Clients make it with the first thing that is said; what it came out of stands in it.
+            if !path.exists() {
+                return Ok(());
+            }
+            self.open(event, None)?;
+        }
+        let mut reached = self.read(&event.id, path, time);
+        if reached == Ok(Reached::Anew) {
+            let from = format!("{}:{}", self.client.name(), event.id);
+            self.teller
+                .complain(format!("the transcript of {from} was written anew; it is another session from here on"));
+            self.notes.state.read_anew();
+            let before = std::mem::replace(&mut self.id, named(self.client, &event.id, self.notes.state.rewritten));
+            let own = format!("{}:", self.client.name());
+            self.open(event, before.strip_prefix(&own).map(str::to_owned))?;
+            reached = self.read(&event.id, path, time);
+        }
+        self.notes.state.has_more = reached != Ok(Reached::End);
         // What was kept before it failed is noted.
         self.notes.save()?;
-        outcome.map(drop)
+        reached.map(drop)
+    }
+
+    fn read(&mut self, name: &str, path: &Path, time: Duration) -> Result<Reached, String> {
+        let followed = Followed { client: self.client, name, session: &self.id, path };
+        follow(&mut self.daemon, &followed, &mut self.notes.state, time)
     }
 
     fn rules(&mut self) -> Result<Vec<String>, String> {
@@ -286,4 +352,12 @@ impl<'a> Session<'a> {
 
 fn told(error: ClientError) -> String {
     error.to_string()
+}
+
+/// Herma's name of a session whose transcript was written anew so often.
+fn named(client: Client, id: &str, rewritten: u32) -> String {
+    match rewritten {
+        0 => format!("{}:{id}", client.name()),
+        times => format!("{}:{id}~{}", client.name(), times.saturating_add(1)),
+    }
 }

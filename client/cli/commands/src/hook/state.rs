@@ -16,7 +16,10 @@ use super::event::{Client, Name};
 const LARGEST: u64 = 4 << 20;
 
 /// Names of tools that are noted.
-const TOOLS: usize = 200;
+const TOOLS: usize = 2_000;
+
+/// Sessions that are looked at for what was not read.
+const SWEPT: usize = 50;
 
 /// How long the note of a session is kept that nothing happened in, in seconds: 90 days.
 const KEPT_S: u64 = 90 * 24 * 3_600;
@@ -31,6 +34,8 @@ pub(super) struct State {
     pub(super) generation: u64,
     /// The position of the next message in it.
     pub(super) position: u64,
+    /// The daemon knows the session, and what it came out of.
+    pub(super) is_open: bool,
     /// The model knows the memories in the window that it has.
     pub(super) is_told: bool,
     /// It knows the rules and the state of the work too: herma's handoff stands in the window.
@@ -39,6 +44,18 @@ pub(super) struct State {
     pub(super) left_out: BTreeMap<String, u64>,
     /// Names of tools by the ids of their calls.
     pub(super) tools: HashMap<String, String>,
+    /// The transcript itself.
+    pub(super) transcript: Option<PathBuf>,
+    /// What stands right before the offset, as a hash; another one means that the file was written anew.
+    pub(super) before: u64,
+    /// How often it was; the session has another name then.
+    pub(super) rewritten: u32,
+    /// The id of the last compaction's record.
+    pub(super) boundary: Option<String>,
+    /// There was more to read than there was time for.
+    pub(super) has_more: bool,
+    /// The session ended before all of it was read.
+    pub(super) is_ended: bool,
     known: Vec<u64>,
     may_repeat: bool,
 }
@@ -49,14 +66,19 @@ impl State {
         Repeats::of(self.known.clone(), self.may_repeat)
     }
 
+    /// The transcript is to be read from its beginning, as another session.
+    pub(super) fn read_anew(&mut self) {
+        let (is_told, rewritten) = (self.is_told, self.rewritten.saturating_add(1));
+        *self = Self { is_told, rewritten, ..Self::default() };
+    }
+
     /// Notes what a reader knows by now.
     pub(super) fn note(&mut self, tools: HashMap<String, String>, repeats: &Repeats) {
         (self.known, self.may_repeat) = repeats.keys();
         self.tools = tools;
-        if self.tools.len() > TOOLS {
-            // Calls are answered at once; what is old is answered.
-            self.tools.clear();
-        }
+        // Calls are answered soon: of so many hardly one is open.
+        let old: Vec<String> = self.tools.keys().skip(TOOLS).cloned().collect();
+        old.iter().for_each(|id| drop(self.tools.remove(id)));
     }
 }
 
@@ -75,18 +97,38 @@ impl Notes {
     /// # Errors
     /// A folder or file that can't be made.
     pub(super) fn take(home: &Path, client: Client, id: &str) -> Result<Self, String> {
+        let taken = Self::lock(home, client, id, |lock| lock.lock().map(|()| true))?;
+        taken.ok_or_else(|| format!("{id}: another process has the notes"))
+    }
+
+    /// Takes them if no other process has them.
+    ///
+    /// # Errors
+    /// A folder or file that can't be made.
+    pub(super) fn try_take(home: &Path, client: Client, id: &str) -> Result<Option<Self>, String> {
+        Self::lock(home, client, id, |lock| Ok(lock.try_lock().is_ok()))
+    }
+
+    fn lock(
+        home: &Path,
+        client: Client,
+        id: &str,
+        lock_it: impl FnOnce(&File) -> std::io::Result<bool>,
+    ) -> Result<Option<Self>, String> {
         let folder = folder(home, client);
         let path = folder.join(format!("{id}.json"));
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         make(&folder).map_err(failed)?;
         let lock =
             own().write(true).create(true).truncate(false).open(folder.join(format!("{id}.lock"))).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        if !lock_it(&lock).map_err(failed)? {
+            return Ok(None);
+        }
         let text = match std::fs::metadata(&path) {
             Ok(metadata) if metadata.len() <= LARGEST => std::fs::read(&path).unwrap_or_default(),
             _ => Vec::new(),
         };
-        Ok(Self { _lock: lock, state: serde_json::from_slice(&text).unwrap_or_default(), path })
+        Ok(Some(Self { _lock: lock, state: serde_json::from_slice(&text).unwrap_or_default(), path }))
     }
 
     /// Puts them on disk.
@@ -100,13 +142,31 @@ impl Notes {
     }
 }
 
+/// The ids of sessions whose transcripts have more than was read of them, those first that changed last.
+pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder(home, client)) else { return Vec::new() };
+    let notes = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"));
+    let mut dated: Vec<_> =
+        notes.map(|entry| (entry.metadata().and_then(|data| data.modified()).ok(), entry.path())).collect();
+    dated.sort_by(|one, other| other.cmp(one));
+    let has_more = |path: &PathBuf| {
+        let state: State = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        (std::fs::metadata(state.transcript?).ok()?.len() > state.offset).then_some(())?;
+        Some(path.file_stem()?.to_str()?.to_owned())
+    };
+    dated.iter().take(SWEPT).filter_map(|(_, path)| has_more(path)).collect()
+}
+
 /// Takes away the notes on sessions that nothing happened in for long.
 pub(super) fn forget_old(home: &Path, client: Client) {
     let folder = folder(home, client);
     let folders = [folder.join("processes"), folder];
     for entry in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten() {
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
-        if age.is_some_and(|age| age.as_secs() > KEPT_S) {
+        // A lock is as old as its first use.
+        let is_in_use = entry.path().extension().is_some_and(|ending| ending == "lock")
+            && entry.path().with_extension("json").exists();
+        if !is_in_use && age.is_some_and(|age| age.as_secs() > KEPT_S) {
             remove(&entry.path());
         }
     }
@@ -157,9 +217,11 @@ impl Current {
 pub(super) fn log(home: &Path, words: &str) {
     let now = jiff::Timestamp::now();
     let words: String = words.chars().map(|char| if char.is_control() { ' ' } else { char }).take(500).collect();
-    let path = home.join("herma").join("hermad.log");
+    let folder = home.join("herma");
+    let path = folder.join("hermad.log");
     let line = format!("{now:.6}  WARN herma::hook: {words}\n");
     // Where that can't be written either nobody can be told.
+    drop(make(&folder));
     drop(own().append(true).create(true).open(path).and_then(|mut file| file.write_all(line.as_bytes())));
 }
 

@@ -15,6 +15,9 @@ pub(super) const SERVER: &str = "herma";
 /// The plugin's module, without the command that it starts.
 const MODULE: &str = include_str!("claude_code/register.ts");
 
+/// What the plugin says of itself.
+const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and all of it can be recalled.";
+
 /// What stands for the command in it.
 const COMMAND: &str = "COMMAND";
 
@@ -56,7 +59,7 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
     let manifest = |_: &Wanted| {
         let about = json!({
             "name": SERVER, "version": env!("CARGO_PKG_VERSION"),
-            "description": "Compactions by herma: no request, no rule lost, and all of it can be recalled.",
+            "description": DESCRIPTION,
         });
         format!("{about:#}\n")
     };
@@ -67,11 +70,12 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
     Ok(vec![
         Edit::of(&places.settings, Kind::Json, |text| json::with_hooks(text, Client::ClaudeCode, &hooks))?,
         Edit::of(&places.servers, Kind::Json, |text| json::with_server(text, SERVER, server.as_ref()))?,
-        Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest))?,
+        Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest), DESCRIPTION)?,
         Edit::own(
             &places.plugin.join("hooks/hooks.json"),
             plugin(&|_| format!("{:#}\n", json!({ "modules": ["./register.ts"] }))),
+            "./register.ts",
         )?,
-        Edit::own(&places.module(), plugin(&module))?,
+        Edit::own(&places.module(), plugin(&module), "herma hooks install")?,
     ])
 }

@@ -54,8 +54,10 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
         let server = server.as_ref().map(|(program, arguments)| (program.as_str(), arguments.as_slice()));
         toml::with_server(text, SERVER, server)
     };
-    let file = places.hooks.display().to_string();
-    let untrusted = |text: &str| toml::with_trust(text, &file, &[]);
+    let file = canonical(&places.hooks).display().to_string();
+    let known = std::fs::read_to_string(&places.hooks).unwrap_or_default();
+    let gone: Vec<String> = json::places(&known, Client::Codex).iter().map(|place| format!("{file}:{place}")).collect();
+    let untrusted = |text: &str| toml::with_trust(text, &gone, &[]);
     let mut edits = vec![Edit::of(&places.hooks, Kind::Json, |text| json::with_hooks(text, Client::Codex, &hooks))?];
     // What is no more is not trusted any more either.
     let is_gone = wanted.is_none();
@@ -148,7 +150,7 @@ pub(super) fn trust(whose: &Whose) -> Result<Edit, Failure> {
     let listed = listed().map_err(Failure::File)?;
     let of_file = listed.into_iter().filter(|hook| hook.key.starts_with(&format!("{file}:")));
     let trusted: Vec<(String, String)> = of_file.map(|hook| (hook.key, hook.hash)).collect();
-    Edit::of(&places.own, Kind::Toml, |text| toml::with_trust(text, &file, &trusted))
+    Edit::of(&places.own, Kind::Toml, |text| toml::with_trust(text, &[], &trusted))
 }
 
 fn canonical(path: &Path) -> PathBuf {

@@ -53,25 +53,29 @@ impl Edit {
         Ok(Self { file, kind, after: Some(after) })
     }
 
-    /// Of a file of our own: the whole of it, or none.
-    pub(super) fn own(path: &Path, text: Option<String>) -> Result<Self, Failure> {
-        let file = SettingsFile::read(path).map_err(|words| Failure::File(format!("{}: {words}", path.display())))?;
-        Ok(Self { file, kind: Kind::Own, after: text })
+    /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
+    /// and an error where it would be written.
+    pub(super) fn own(path: &Path, text: Option<String>, mark: &str) -> Result<Self, Failure> {
+        let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+        let file = SettingsFile::read(path).map_err(failed)?;
+        let is_foreign = file.is_found() && !file.text.contains(mark);
+        match text {
+            Some(_) if is_foreign => Err(failed("it is not herma's; move it away, or give --no-plugin".into())),
+            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own }),
+            text => Ok(Self { file, kind: Kind::Own, after: text }),
+        }
     }
 
-    /// Where the same was said before herma came, it is the very file of then again; a file that herma made goes.
+    /// Where a copy of before differs in nothing but blanks, it is the very file of then again; a file that herma made
+    /// goes.
     pub(super) fn taken_back(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
-        let same: fn(&str, &str) -> bool = match self.kind {
-            Kind::Json => super::json::says_the_same,
-            Kind::Toml => super::toml::says_the_same,
-            Kind::Own => |one, other| one == other,
-        };
+        let is_changed = after != self.file.text;
         let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(&after);
         let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
-        let before =
-            copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).find(|copy| same(&after, copy));
-        let was_made = is_empty && copies.is_empty() && after != self.file.text;
+        let mut texts = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok());
+        let before = texts.find(|copy| is_changed && without_blanks(copy).eq(without_blanks(&after)));
+        let was_made = is_changed && is_empty && copies.is_empty();
         self.after = before.or(Some(after)).filter(|_| !was_made);
         self
     }
@@ -119,4 +123,8 @@ impl Edit {
             None => self.file.remove().map(|()| shown),
         }
     }
+}
+
+fn without_blanks(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|char| !char.is_whitespace())
 }

@@ -1,7 +1,7 @@
 //! Changes of JSON that leave order, comments and form of the rest as they are. Pure.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
 use crate::cli::hooks::is_own;
@@ -36,24 +36,41 @@ pub(super) fn with_hooks(text: &str, client: Client, wanted: &[(&str, Value)]) -
     Ok(root.to_string())
 }
 
-/// The hooks of herma in a client's settings, by event.
+/// The groups with hooks of herma in a client's settings, by event.
 ///
 /// # Errors
 /// The text is no JSON object.
 pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, String> {
+    let own = |(_, group): &(String, Value)| own_hooks(group, client).next().is_some();
+    Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
+}
+
+/// Where hooks of herma stand, as Codex names them: the event in small letters, the group's place and the hook's.
+pub(super) fn places(text: &str, client: Client) -> Vec<String> {
+    let small = |event: &str| {
+        let parts = event.char_indices().map(|(at, char)| {
+            let between = if at > 0 && char.is_uppercase() { "_" } else { "" };
+            format!("{between}{}", char.to_lowercase())
+        });
+        parts.collect::<String>()
+    };
+    let of_group = |(event, group, value): &(String, usize, Value)| {
+        own_hooks(value, client).map(|hook| format!("{}:{group}:{hook}", small(event))).collect::<Vec<_>>()
+    };
+    groups(text).unwrap_or_default().iter().flat_map(of_group).collect()
+}
+
+/// All groups, by event and place.
+fn groups(text: &str) -> Result<Vec<(String, usize, Value)>, String> {
     let (_, object) = parse(text)?;
     let Some(Value::Object(events)) = object.object_value(HOOKS).and_then(|hooks| hooks.to_serde_value()) else {
         return Ok(Vec::new());
     };
-    let own = |(event, groups): (String, Value)| {
+    let of_event = |(event, groups): (String, Value)| {
         let groups = groups.as_array().cloned().unwrap_or_default();
-        groups
-            .into_iter()
-            .filter(|group| is_own_group(group, client))
-            .map(|group| (event.clone(), group))
-            .collect::<Vec<_>>()
+        groups.into_iter().enumerate().map(move |(at, group)| (event.clone(), at, group))
     };
-    Ok(events.into_iter().flat_map(own).collect())
+    Ok(events.into_iter().flat_map(of_event).collect())
 }
 
 /// Has settings of Claude Code name an MCP server, or none.
@@ -64,10 +81,28 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
     let (root, object) = parse(text)?;
     let known = object.object_value(SERVERS).and_then(|servers| servers.get(name));
     let is_there = known.as_ref().and_then(|known| known.value()).and_then(|value| value.to_serde_value());
-    if is_there.as_ref() == server {
+    if is_there.as_ref().is_some_and(|there| !is_own_server(there)) {
+        return match server {
+            Some(_) => Err(format!("the MCP server `{name}` is another program than herma; give it another name")),
+            None => Ok(text.to_owned()),
+        };
+    }
+    // What a user added, such as `env`, stays.
+    let says =
+        |name: &str| is_there.as_ref().and_then(|there| there.get(name)) == server.and_then(|server| server.get(name));
+    if is_there.is_some() == server.is_some() && says("command") && says("args") {
         return Ok(text.to_owned());
     }
     match (known, server) {
+        (Some(known), Some(Value::Object(server))) if known.object_value().is_some() => {
+            let fields = known.object_value_or_set();
+            for (name, value) in server {
+                match fields.get(name) {
+                    Some(field) => field.set_value(input(value)),
+                    None => drop(fields.append(name, input(value))),
+                }
+            }
+        }
         (Some(known), Some(server)) => known.set_value(input(server)),
         (None, Some(server)) => {
             let servers = object.object_value_or_create(SERVERS).ok_or("`mcpServers` is no object")?;
@@ -88,7 +123,8 @@ pub(super) fn is_empty(text: &str) -> bool {
 }
 
 /// Whether two texts say the same.
-pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+#[cfg(test)]
+fn says_the_same(one: &str, other: &str) -> bool {
     let value = |text: &str| parse(text).ok().and_then(|(_, object)| object.to_serde_value());
     matches!((value(one), value(other)), (Some(one), Some(other)) if one == other)
 }
@@ -105,15 +141,19 @@ fn remove_hooks(object: &CstObject, client: Client) -> Result<(), String> {
     let all = all.object_value().ok_or("`hooks` is no object")?;
     for event in all.properties() {
         let Some(groups) = event.array_value() else { continue };
-        let own = |group: &jsonc_parser::cst::CstNode| {
-            group.to_serde_value().is_some_and(|group| is_own_group(&group, client))
-        };
-        let (own, others): (Vec<_>, Vec<_>) = groups.elements().into_iter().partition(own);
-        if own.is_empty() {
-            continue;
+        let mut is_changed = false;
+        for group in groups.elements() {
+            let Some(value) = group.to_serde_value() else { continue };
+            let own: Vec<usize> = own_hooks(&value, client).collect();
+            let Some(hooks) = group.as_object().and_then(|group| group.array_value(HOOKS)) else { continue };
+            is_changed |= !own.is_empty();
+            if !own.is_empty() && own.len() == hooks.elements().len() {
+                group.remove();
+                continue;
+            }
+            own.iter().rev().filter_map(|at| hooks.elements().into_iter().nth(*at)).for_each(CstNode::remove);
         }
-        own.into_iter().for_each(jsonc_parser::cst::CstNode::remove);
-        if others.is_empty() {
+        if is_changed && groups.elements().is_empty() {
             event.remove();
         }
     }
@@ -129,12 +169,19 @@ fn remove_if_empty(object: &CstObject, name: &str) {
     }
 }
 
-/// Whether a group has nothing but hooks of ours.
-fn is_own_group(group: &Value, client: Client) -> bool {
-    let hooks = group.get(HOOKS).and_then(Value::as_array);
-    let command =
-        |hook: &Value| hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own(command, client));
-    hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(command))
+/// The places of our hooks in a group.
+fn own_hooks(group: &Value, client: Client) -> impl Iterator<Item = usize> {
+    let hooks = group.get(HOOKS).and_then(Value::as_array).into_iter().flatten().enumerate();
+    let is_own =
+        move |hook: &Value| hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own(command, client));
+    hooks.filter(move |(_, hook)| is_own(hook)).map(|(at, _)| at)
+}
+
+/// Whether an MCP server is herma's.
+fn is_own_server(server: &Value) -> bool {
+    let program = server.get("command").and_then(Value::as_str).and_then(|program| program.rsplit('/').next());
+    let first = server.get("args").and_then(|arguments| arguments.get(0)).and_then(Value::as_str);
+    program == Some("herma") && first == Some("mcp")
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -190,6 +237,28 @@ mod tests {
             let expected = if text.contains("\"hooks\": {}") { "{\"z\":[1,2,3]}" } else { text };
             assert!(says_the_same(&without, expected), "{without}");
         }
+    }
+
+    #[test]
+    fn what_others_put_into_our_group_stays() {
+        let ours = "{\"type\":\"command\",\"command\":\"exec /h/herma hook codex stop\"}";
+        let theirs = "{\"type\":\"command\",\"command\":\"true\"}";
+        let text = format!("{{\"hooks\":{{\"SessionEnd\":[],\"Stop\":[{{\"hooks\":[{theirs},{ours}]}}]}}}}");
+        assert_eq!(places(&text, Client::Codex), ["stop:0:1"]);
+        let without = with_hooks(&text, Client::Codex, &[]).unwrap();
+        let expected = format!("{{\"hooks\":{{\"SessionEnd\":[],\"Stop\":[{{\"hooks\":[{theirs}]}}]}}}}");
+        assert!(says_the_same(&without, &expected), "{without}");
+    }
+
+    #[test]
+    fn a_server_of_somebody_else_stays_and_what_was_added_to_ours() {
+        let server = json!({ "command": "/new/herma", "args": ["mcp"] });
+        let other = "{\"mcpServers\":{\"herma\":{\"command\":\"x\"}}}";
+        assert!(with_server(other, "herma", Some(&server)).is_err());
+        assert_eq!(with_server(other, "herma", None).unwrap(), other);
+        let own = "{\"mcpServers\":{\"herma\":{\"command\":\"/old/herma\",\"args\":[\"mcp\"],\"env\":{\"A\":\"b\"}}}}";
+        let new = with_server(own, "herma", Some(&server)).unwrap();
+        assert!(new.contains("/new/herma") && new.contains("\"A\""), "{new}");
     }
 
     #[test]

@@ -19,21 +19,16 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String
     Ok(document.to_string())
 }
 
-/// Has it trust hooks, each by its key and its hash, and none else whose keys begin so.
+/// Has it trust hooks, each by its key and its hash, and no more those of these keys.
 ///
 /// # Errors
 /// The text is no TOML, or something of another kind stands where trust belongs.
-pub(super) fn with_trust(text: &str, file: &str, trusted: &[(String, String)]) -> Result<String, String> {
+pub(super) fn with_trust(text: &str, gone: &[String], trusted: &[(String, String)]) -> Result<String, String> {
     let mut document = parse(text)?;
     if let Some(states) =
         document.get_mut("hooks").and_then(|hooks| hooks.get_mut("state")).and_then(Item::as_table_mut)
     {
-        let old: Vec<String> = states.iter().map(|(key, _)| key.to_owned()).collect();
-        for key in old.iter().filter(|key| key.starts_with(&format!("{file}:"))) {
-            if !trusted.iter().any(|(wanted, _)| wanted == key) {
-                states.remove(key);
-            }
-        }
+        gone.iter().for_each(|key| drop(states.remove(key)));
     }
     for (key, hash) in trusted {
         let hooks = table(document.as_table_mut(), "hooks")?;
@@ -52,7 +47,8 @@ pub(super) fn with_trust(text: &str, file: &str, trusted: &[(String, String)]) -
 }
 
 /// Whether two texts say the same.
-pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+#[cfg(test)]
+fn says_the_same(one: &str, other: &str) -> bool {
     // The order and the form are what people see, so that only blanks may differ.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     parse(one).is_ok() && words(one) == words(other)
@@ -112,16 +108,16 @@ mod tests {
     }
 
     #[test]
-    fn trust_comes_and_goes_with_the_file() {
+    fn trust_comes_and_goes_and_that_of_others_stays() {
         let key = |event: &str| format!("/c/hooks.json:{event}:0:0");
         let both = [(key("stop"), "sha256:2".to_owned()), (key("session_start"), "sha256:3".to_owned())];
         for text in TEXTS {
-            let with = with_trust(text, "/c/hooks.json", &both).unwrap();
+            let with = with_trust(text, &[], &both).unwrap();
             assert!(with.contains("[hooks.state.\"/c/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:2\""), "{with}");
-            assert_eq!(with_trust(&with, "/c/hooks.json", &both).unwrap(), with);
-            let one = with_trust(&with, "/c/hooks.json", &both[1..]).unwrap();
-            assert!(!one.contains(":stop:0:0\"]\ntrusted_hash = \"sha256:2\""));
-            assert!(says_the_same(&with_trust(&one, "/c/hooks.json", &[]).unwrap(), text), "{one}");
+            assert_eq!(with_trust(&with, &[], &both).unwrap(), with);
+            let one = with_trust(&with, &[key("stop")], &[]).unwrap();
+            assert!(one.contains("session_start") && !one.contains("/c/hooks.json:stop"), "{one}");
+            assert!(says_the_same(&with_trust(&one, &[key("session_start")], &[]).unwrap(), text), "{one}");
         }
     }
 
