@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::edit::{Edit, Kind};
-use super::{Wanted, Whose, folder, json, user_home};
+use super::json;
+use super::wanted::{Wanted, Whose, folder, user_home};
 use crate::cli::exit::Failure;
 use crate::hook::{Client, Name};
 

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::claude_code::SERVER;
 use super::edit::{Edit, Kind};
-use super::{Wanted, Whose, folder, is_own, json, toml, user_home};
+use super::wanted::{Wanted, Whose, folder, is_own, user_home};
+use super::{json, toml};
 use crate::cli::exit::Failure;
 use crate::hook::Client;
 

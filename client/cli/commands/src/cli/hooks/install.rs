@@ -2,8 +2,10 @@
 
 use std::io::IsTerminal;
 
+use super::codex;
 use super::edit::{Done, Edit};
-use super::{Wanted, Whose, codex, edits};
+use super::plan::edits;
+use super::wanted::{Wanted, Whose};
 use crate::cli::exit::Failure;
 use crate::cli::{Session, out};
 use crate::hook::Client;

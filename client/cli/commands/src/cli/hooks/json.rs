@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use crate::cli::hooks::is_own;
+use super::wanted::is_own;
 use crate::hook::Client;
 
 /// Where hooks stand.

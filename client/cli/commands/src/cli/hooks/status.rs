@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use serde_json::json;
 
-use super::{Wanted, Whose, claude_code, codex, edits};
+use super::plan::edits;
+use super::wanted::{Wanted, Whose};
+use super::{claude_code, codex};
 use crate::cli::exit::Failure;
 use crate::cli::{Session, out};
 use crate::hook::{self, Client, Name};

@@ -2,7 +2,8 @@
 
 use super::edit::Edit;
 use super::install::{carry_out, tell};
-use super::{Whose, edits};
+use super::plan::edits;
+use super::wanted::Whose;
 use crate::cli::Session;
 use crate::cli::exit::Failure;
 

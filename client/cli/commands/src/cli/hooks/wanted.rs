@@ -1,0 +1,141 @@
+//! Whose settings, and what they are to say. Pure but for asking the system for paths.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::Session;
+use crate::cli::exit::Failure;
+use crate::hook::{Client, Name};
+
+/// A client, and whose settings of it.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Whose {
+    /// The client
+    pub(super) client: Client,
+    /// Settings of this folder's project, for you alone, instead of your own for all projects
+    #[arg(long, conflicts_with = "user")]
+    pub(super) project: bool,
+    /// Your own settings, for all projects (the default)
+    #[arg(long)]
+    user: bool,
+}
+
+/// What is written into settings.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The program that clients start, and what every command of it has behind it.
+    pub(super) program: String,
+    options: Vec<String>,
+    /// Claude Code's plugin answers compactions.
+    pub(super) has_plugin: bool,
+}
+
+impl Wanted {
+    /// This very program, for the home and the profile that the command was given.
+    pub(super) fn of(session: &Session<'_>, has_plugin: bool) -> Result<Self, Failure> {
+        let program = std::env::current_exe().map_err(|error| Failure::File(format!("this program: {error}")))?;
+        let program =
+            program.to_str().ok_or_else(|| Failure::File("this program's path is no text".into()))?.to_owned();
+        let mut options = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| absolute(path).display().to_string());
+        option("--home", path(&session.common.home));
+        option("--socket", path(&session.common.socket));
+        option("--profile", session.common.profile.clone());
+        Ok(Self { program, options, has_plugin })
+    }
+
+    /// The words of a hook's command.
+    pub(super) fn words(&self, client: Client, name: Name) -> Vec<String> {
+        let mut words = vec![self.program.clone(), "hook".into(), client.name().into(), name.name().into()];
+        words.extend(self.options.iter().cloned());
+        words
+    }
+
+    /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then.
+    pub(super) fn command(&self, client: Client, name: Name) -> String {
+        let words = self.words(client, name);
+        format!("exec {}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The hooks of a client as its settings have them, by event.
+    pub(super) fn hooks(&self, client: Client) -> Vec<(&'static str, Value)> {
+        let hook = |name: &Name| {
+            let command = self.command(client, *name);
+            let hook = json!({ "type": "command", "command": command, "timeout": name.limit_s(client) });
+            (name.hook(), json!({ "hooks": [hook] }))
+        };
+        Name::of(client).iter().map(hook).collect()
+    }
+
+    /// Arguments of the MCP server.
+    pub(super) fn server(&self) -> Vec<String> {
+        std::iter::once("mcp".to_owned()).chain(self.options.iter().cloned()).collect()
+    }
+}
+
+/// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
+/// and the client.
+pub(super) fn is_own(command: &str, client: Client) -> bool {
+    let command = command.strip_prefix("exec ").unwrap_or(command);
+    let end = format!(" hook {} ", client.name());
+    let Some((program, _)) = command.split_once(&end) else { return false };
+    let program = program.trim_matches('\'');
+    program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
+}
+
+/// A word as a shell reads it back.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A path from the root, whether or not it is there.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The folder of a user.
+pub(super) fn user_home() -> Result<PathBuf, Failure> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    home.ok_or_else(|| Failure::File("HOME is not set, so that nobody knows where the settings are".into()))
+}
+
+/// The folder that a variable names.
+pub(super) fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_takes_the_place_of_its_shell_and_survives_it() {
+        let wanted = Wanted {
+            program: "/opt/my tools/herma".into(),
+            options: vec!["--home".into(), "/it's".into()],
+            has_plugin: true,
+        };
+        let command = wanted.command(Client::ClaudeCode, Name::Stop);
+        assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");
+        assert!(is_own(&command, Client::ClaudeCode) && !is_own(&command, Client::Codex));
+        for foreign in [
+            "my-hook claude-code x",
+            "/home/hermann/bin/lint-hook claude-code stop",
+            "/bin/herma-lint hook claude-code stop",
+            "echo herma && run hook claude-code stop",
+            "true; /bin/herma hook claude-code stop",
+        ] {
+            assert!(!is_own(foreign, Client::ClaudeCode), "{foreign}");
+        }
+        assert!(is_own("herma hook codex stop", Client::Codex));
+    }
+}
