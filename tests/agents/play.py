@@ -39,16 +39,18 @@ def remember(words: str) -> dict[str, Any]:
     return {"action": "add", "target": "user", "content": words}
 
 
-def claude(home: Home, endpoint: Endpoint, *arguments: str) -> Claude:
-    """Claude Code with herma, and with a window that compacts at 95,000 tokens."""
+def claude(home: Home, endpoint: Endpoint, *arguments: str, patience: str = "4000") -> Claude:
+    """Claude Code with herma, and with a window that compacts at 95,000 tokens. Hooks may take so many milliseconds: a
+    slow machine is no reason to go without them here."""
     allowed = ("--allowedTools", "Bash", "Read", "mcp__herma")
-    window = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+    window = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000", "HERMA_HOOK_TIMEOUT_MS": patience}
     return Claude("claude", home.client, home.work, endpoint.url, *allowed, *arguments, **window, **daemon())
 
 
 def codex(home: Home, endpoint: Endpoint, *arguments: str) -> Codex:
     """Codex with herma."""
-    return Codex("codex", home.client, home.work, endpoint.url, *arguments, **daemon())
+    patience = {"HERMA_HOOK_TIMEOUT_MS": "4000"}
+    return Codex("codex", home.client, home.work, endpoint.url, *arguments, **patience, **daemon())
 
 
 def daemon() -> dict[str, str]:
@@ -213,7 +215,7 @@ def claude_code_and_a_daemon_that_dies(folder: Path) -> None:
     """Killed and frozen daemons hold no turn up, and nothing that was said is lost."""
     with Home(folder) as home, Endpoint() as endpoint:
         home.install("claude-code")
-        with claude(home, endpoint) as client:
+        with claude(home, endpoint, patience="900") as client:
             client.say(work(1, shell))
             stop = threading.Event()
             killer = threading.Thread(target=_kill_again_and_again, args=(home, stop))

@@ -37,6 +37,9 @@ use state::Current;
 /// How long it may take until the daemon answers at all, and everything but a compaction.
 const SHORT: Duration = Duration::from_millis(900);
 
+/// What says another time than [`SHORT`], in milliseconds, for slow machines.
+const TIMEOUT: &str = "HERMA_HOOK_TIMEOUT_MS";
+
 /// How long a compaction may take.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -92,15 +95,22 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     });
     let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
     match started {
-        Ok(_) => listen(&receiver, if name.is_compaction() { LONG } else { SHORT }, log),
+        Ok(_) => listen(&receiver, name.is_compaction(), log),
         Err(error) => log(&format!("no thread can be started: {error}")),
     }
 }
 
+/// How long everything but a compaction may take; a tenth of a second to half a minute.
+fn short() -> Duration {
+    let told = std::env::var(TIMEOUT).ok().and_then(|told| told.parse().ok());
+    told.map_or(SHORT, |told: u64| Duration::from_millis(told.clamp(100, 30_000)))
+}
+
 /// Passes on what the work tells, while there is time.
-fn listen(receiver: &Receiver<Told>, limit: Duration, log: impl Fn(&str)) {
-    let began = Instant::now();
-    let mut until = began + SHORT;
+fn listen(receiver: &Receiver<Told>, is_compaction: bool, log: impl Fn(&str)) {
+    let (began, short) = (Instant::now(), short());
+    let limit = if is_compaction { LONG.max(short) } else { short };
+    let mut until = began + short;
     loop {
         match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(Told::Alive) => until = began + limit,

@@ -34,6 +34,14 @@ pub(super) fn origin(client: Client, id: &str, transcript: &Path) -> Option<Stri
     }
 }
 
+/// Whether a transcript has the beginning of a conversation: what tells where it came from stands in it then.
+pub(super) fn has_begun(client: Client, transcript: &Path) -> bool {
+    match client {
+        Client::Codex => transcript.exists(),
+        Client::ClaudeCode => beginning(transcript).is_some_and(|text| first_said(&text).is_some()),
+    }
+}
+
 /// The id of the first record of the conversation.
 fn first_said(text: &str) -> Option<String> {
     let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -78,6 +86,8 @@ mod tests {
         assert_eq!(origin(Client::ClaudeCode, "c", &fork).as_deref(), Some("a"));
         assert_eq!(origin(Client::ClaudeCode, "d", &alone), None);
         assert_eq!(origin(Client::ClaudeCode, "e", Path::new("/no/such.jsonl")), None);
+        let empty = write("e", "{\"type\":\"mode\"}\n");
+        assert_eq!([&fork, &empty].map(|path| has_begun(Client::ClaudeCode, path)), [true, false]);
         let meta = r#"{"type":"session_meta","payload":{"id":"f","forked_from_id":"x"}}"#;
         assert_eq!(origin(Client::Codex, "f", &write("f", meta)).as_deref(), Some("x"));
     }

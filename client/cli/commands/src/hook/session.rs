@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use super::context::{self, Known};
 use super::event::{Client, Event, Name};
 use super::follow::{Followed, Reached, follow};
-use super::origin::origin;
+use super::origin::{has_begun, origin};
 use super::state::{self, Current, Notes};
-use super::{LONG, SHORT, Teller, Told, answer, compaction, outputs};
+use super::{LONG, Teller, Told, answer, compaction, outputs, short};
 use crate::mcp::Settings;
 
 /// How long a transcript is read at an event that is none of a compaction: what is left is read at the next one.
@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
         let connect = || -> Result<Daemon, ClientError> {
             let daemon = (settings.connect)(&settings.place, Codec::Bincode)?;
             let mut daemon = daemon.with_profile(settings.profile.clone());
-            daemon.set_timeout(Some(SHORT))?;
+            daemon.set_timeout(Some(short()))?;
             daemon.ping(PingParams {})?;
             daemon.set_timeout(Some(LONG))?;
             Ok(daemon)
@@ -310,8 +310,8 @@ impl<'a> Session<'a> {
     fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
         let Some(path) = &event.transcript else { return Ok(()) };
         if !self.notes.state.is_open {
-            // Clients make it with the first thing that is said; what it came out of stands in it.
-            if !path.exists() {
+            // What it came out of stands in it with the first thing that is said.
+            if !has_begun(self.client, path) {
                 return Ok(());
             }
             self.open(event, None)?;
