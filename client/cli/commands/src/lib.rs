@@ -4,6 +4,7 @@ mod cli;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod hook;
+mod kept;
 mod mcp;
 
 pub use cli::main;

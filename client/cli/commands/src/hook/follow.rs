@@ -6,13 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
-use herma_client::protocol::{ErrorKind, Json, limits};
+use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
 use herma_transcripts::{Said, Tally, claude_code, codex};
 use serde_json::Value;
 
 use super::event::Client;
 use super::state::State;
+use crate::kept::{hash, message};
 
 /// Bytes of a transcript between two requests.
 const PART: u64 = 1 << 20;
@@ -22,9 +23,6 @@ const LINE: u64 = 64 << 20;
 
 /// Bytes before what was read that must be as they were.
 const BEFORE: u64 = 512;
-
-/// Bytes of a message that is kept; of a longer one only that there was one.
-const LARGEST: usize = limits::FRAME / 4;
 
 /// What a file of a session is.
 pub(super) struct Followed<'a> {
@@ -93,12 +91,12 @@ pub(super) fn follow(
     }
 }
 
-/// What stands in a file before a place, as a hash (FNV-1a).
-fn before(file: &mut File, offset: u64) -> std::io::Result<u64> {
+/// What stands in a file before a place, as a hash.
+fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(offset.saturating_sub(BEFORE)))?;
     file.take(offset.min(BEFORE)).read_to_end(&mut bytes)?;
-    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
+    Ok(hash(&bytes))
 }
 
 /// What was read in one go.
@@ -244,12 +242,6 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) 
 fn place(details: &str) -> Option<(u64, u64)> {
     let details: Value = serde_json::from_str(details).ok()?;
     Some((details.get("generation")?.as_u64()?, details.get("position")?.as_u64()?))
-}
-
-fn message(said: &Said) -> Option<Json> {
-    let whole = || (said.message.len() <= LARGEST).then(|| Json::parse(said.message.clone()).ok()).flatten();
-    let none = || Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok();
-    whole().or_else(none)
 }
 
 #[cfg(test)]

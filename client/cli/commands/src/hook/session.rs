@@ -19,6 +19,7 @@ use super::follow::{Followed, Reached, follow};
 use super::origin::{has_begun, origin};
 use super::state::{self, Current, Notes};
 use super::{LONG, Teller, Told, answer, compaction, outputs, short};
+use crate::kept::name;
 use crate::mcp::Settings;
 
 /// How long a transcript is read at an event that is none of a compaction: what is left is read at the next one.
@@ -81,7 +82,7 @@ impl<'a> Session<'a> {
         teller.tell(Told::Alive);
         let home = settings.place.home.as_path();
         let notes = Notes::take(home, client, &event.id)?;
-        let id = named(client, &event.id, notes.state.rewritten);
+        let id = session(client, &event.id, notes.state.rewritten);
         Ok(Self { home, client, id, daemon, notes, before, is_behind_compaction: false, teller })
     }
 
@@ -137,15 +138,14 @@ impl<'a> Session<'a> {
             let Some(left) = SWEEPING.checked_sub(began.elapsed()) else { return Ok(()) };
             let Some(mut notes) = Notes::try_take(self.home, self.client, &other)? else { continue };
             let Some(path) = notes.state.transcript.clone() else { continue };
-            let name = other.replacen('_', "/", 1);
-            let session = named(self.client, &name, notes.state.rewritten);
-            let followed = Followed { client: self.client, name: &name, session: &session, path: &path };
-            let reached = follow(&mut self.daemon, &followed, &mut notes.state, left);
-            let is_over = reached == Ok(Reached::End) && std::mem::take(&mut notes.state.is_ended);
-            notes.save()?;
-            if is_over {
-                self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
+            let name = notes.state.name.clone();
+            keep(&mut self.daemon, self.client, &mut notes, (&name, &path), left, self.teller)?;
+            if !std::mem::take(&mut notes.state.is_ended) || notes.state.has_more {
+                continue;
             }
+            notes.save()?;
+            let session = session(self.client, &name, notes.state.rewritten);
+            self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
         }
         Ok(())
     }
@@ -258,23 +258,17 @@ impl<'a> Session<'a> {
     fn subagent(&mut self, event: &Event) -> Result<(), String> {
         let Some((agent, path)) = &event.subagent else { return self.follow(event, READING) };
         let name = format!("{}/{agent}", event.id);
-        let session = format!("{}:{name}", self.client.name());
-        let params = OpenParams {
-            session: session.clone(),
-            agent: Some(self.client.name().to_owned()),
-            parent: Some(self.id.clone()),
-            ..OpenParams::default()
-        };
-        self.daemon.session_open(params).map_err(told)?;
         let mut notes = Notes::take(self.home, self.client, &format!("{}_{agent}", event.id))?;
-        let followed = Followed { client: self.client, name: &name, session: &session, path };
-        let reached = follow(&mut self.daemon, &followed, &mut notes.state, ENDING);
-        notes.state.is_ended = reached != Ok(Reached::End);
+        open(&mut self.daemon, self.client, session(self.client, &name, notes.state.rewritten), Some(self.id.clone()))?;
+        let kept = keep(&mut self.daemon, self.client, &mut notes, (&name, path), ENDING, self.teller);
+        notes.state.is_ended = notes.state.has_more;
         notes.save()?;
-        if reached? == Reached::End {
+        if kept.is_ok() && !notes.state.is_ended {
+            let session = session(self.client, &name, notes.state.rewritten);
             self.daemon.session_close(CloseParams { session, reason: None }).map_err(told)?;
         }
-        self.follow(event, READING)
+        self.follow(event, READING)?;
+        kept
     }
 
     fn end(&mut self, event: &Event) -> Result<(), String> {
@@ -316,26 +310,10 @@ impl<'a> Session<'a> {
             }
             self.open(event, None)?;
         }
-        let mut reached = self.read(&event.id, path, time);
-        if reached == Ok(Reached::Anew) {
-            let from = format!("{}:{}", self.client.name(), event.id);
-            self.teller
-                .complain(format!("the transcript of {from} was written anew; it is another session from here on"));
-            self.notes.state.read_anew();
-            let before = std::mem::replace(&mut self.id, named(self.client, &event.id, self.notes.state.rewritten));
-            let own = format!("{}:", self.client.name());
-            self.open(event, before.strip_prefix(&own).map(str::to_owned))?;
-            reached = self.read(&event.id, path, time);
-        }
-        self.notes.state.has_more = reached != Ok(Reached::End);
-        // What was kept before it failed is noted.
-        self.notes.save()?;
-        reached.map(drop)
-    }
-
-    fn read(&mut self, name: &str, path: &Path, time: Duration) -> Result<Reached, String> {
-        let followed = Followed { client: self.client, name, session: &self.id, path };
-        follow(&mut self.daemon, &followed, &mut self.notes.state, time)
+        let source = (event.id.as_str(), path.as_path());
+        let kept = keep(&mut self.daemon, self.client, &mut self.notes, source, time, self.teller);
+        self.id = session(self.client, &event.id, self.notes.state.rewritten);
+        kept
     }
 
     fn rules(&mut self) -> Result<Vec<String>, String> {
@@ -354,10 +332,42 @@ fn told(error: ClientError) -> String {
     error.to_string()
 }
 
-/// Herma's name of a session whose transcript was written anew so often.
-fn named(client: Client, id: &str, rewritten: u32) -> String {
-    match rewritten {
-        0 => format!("{}:{id}", client.name()),
-        times => format!("{}:{id}~{}", client.name(), times.saturating_add(1)),
+/// Reads a transcript of that name on, for so long, and notes how far. One that was written anew goes on as another
+/// session.
+fn keep(
+    daemon: &mut Daemon,
+    client: Client,
+    notes: &mut Notes,
+    (name, path): (&str, &Path),
+    time: Duration,
+    teller: &Teller,
+) -> Result<(), String> {
+    let read = |notes: &mut Notes, daemon: &mut Daemon| {
+        let session = session(client, name, notes.state.rewritten);
+        follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, time)
+    };
+    let mut reached = read(notes, daemon);
+    if reached == Ok(Reached::Anew) {
+        let before = session(client, name, notes.state.rewritten);
+        teller.complain(format!("the transcript of {before} was written anew; it is another session from here on"));
+        notes.state.read_anew();
+        open(daemon, client, session(client, name, notes.state.rewritten), Some(before))?;
+        reached = read(notes, daemon);
     }
+    notes.state.name = name.to_owned();
+    notes.state.has_more = reached != Ok(Reached::End);
+    // What was kept before it failed is noted.
+    notes.save()?;
+    reached.map(drop)
+}
+
+/// Opens a session that came out of another one.
+fn open(daemon: &mut Daemon, client: Client, session: String, parent: Option<String>) -> Result<(), String> {
+    let params = OpenParams { session, agent: Some(client.name().to_owned()), parent, ..OpenParams::default() };
+    daemon.session_open(params).map(drop).map_err(told)
+}
+
+/// Herma's name of a session whose transcript was written anew so often.
+fn session(client: Client, id: &str, rewritten: u32) -> String {
+    name(&format!("{}:{id}", client.name()), rewritten)
 }

@@ -44,10 +44,12 @@ pub(super) struct State {
     pub(super) left_out: BTreeMap<String, u64>,
     /// Names of tools by the ids of their calls.
     pub(super) tools: HashMap<String, String>,
+    /// The client's name of the session.
+    pub(super) name: String,
     /// The transcript itself.
     pub(super) transcript: Option<PathBuf>,
     /// What stands right before the offset, as a hash; another one means that the file was written anew.
-    pub(super) before: u64,
+    pub(super) before: String,
     /// How often it was; the session has another name then.
     pub(super) rewritten: u32,
     /// The id of the last compaction's record.
@@ -66,10 +68,10 @@ impl State {
         Repeats::of(self.known.clone(), self.may_repeat)
     }
 
-    /// The transcript is to be read from its beginning, as another session.
+    /// The transcript is to be read from its beginning, as another session that is opened.
     pub(super) fn read_anew(&mut self) {
         let (is_told, rewritten) = (self.is_told, self.rewritten.saturating_add(1));
-        *self = Self { is_told, rewritten, ..Self::default() };
+        *self = Self { is_open: true, is_told, rewritten, ..Self::default() };
     }
 
     /// Notes what a reader knows by now.
@@ -142,7 +144,7 @@ impl Notes {
     }
 }
 
-/// The ids of sessions whose transcripts have more than was read of them, those first that changed last.
+/// The files of notes on sessions whose transcripts have more than was read of them, those first that changed last.
 pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder(home, client)) else { return Vec::new() };
     let notes = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"));

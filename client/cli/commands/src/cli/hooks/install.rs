@@ -17,12 +17,8 @@ use crate::hook::Client;
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     whose: Whose,
-    /// Only show what would be written
-    #[arg(long)]
-    dry_run: bool,
-    /// Don't ask
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    care: Care,
     /// Leave Claude Code's compactions to its own summary: no plugin
     #[arg(long)]
     no_plugin: bool,
@@ -31,18 +27,29 @@ pub(in crate::cli) struct Arguments {
     trust: bool,
 }
 
+/// Whether it is asked for, and done at all.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Care {
+    /// Only show what would be written
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = Wanted::of(session, !arguments.no_plugin)?;
     let edits = edits(&arguments.whose, Some(&wanted))?;
-    let mut done = carry_out(session, &edits, arguments.dry_run, arguments.yes)?;
+    let mut done = carry_out(session, &edits, arguments.care)?;
     let is_codex = arguments.whose.client == Client::Codex;
-    if is_codex && arguments.trust && !arguments.dry_run {
+    if is_codex && arguments.trust && !arguments.care.dry_run {
         let trust = codex::trust(&arguments.whose)?;
         if !trust.is_done() {
             done.push(trust.write()?);
         }
     }
-    tell(session, &done, arguments.dry_run)?;
+    tell(session, &done, arguments.care.dry_run)?;
     if is_codex && !arguments.trust && !session.common.json {
         out::line(codex::UNTRUSTED)?;
     }
@@ -50,12 +57,12 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
 }
 
 /// Shows what is to be done, asks, and does it.
-pub(super) fn carry_out(session: &Session<'_>, edits: &[Edit], is_dry: bool, yes: bool) -> Result<Vec<Done>, Failure> {
+pub(super) fn carry_out(session: &Session<'_>, edits: &[Edit], care: Care) -> Result<Vec<Done>, Failure> {
     let open: Vec<Done> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
-    if is_dry || open.is_empty() {
+    if care.dry_run || open.is_empty() {
         return Ok(open);
     }
-    if !yes {
+    if !care.yes {
         for change in &open {
             out::error(&format!("{}\n{}", change.path.display(), change.diff));
         }

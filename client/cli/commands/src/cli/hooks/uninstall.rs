@@ -1,7 +1,7 @@
 //! `herma hooks uninstall`.
 
 use super::edit::Edit;
-use super::install::{carry_out, tell};
+use super::install::{Care, carry_out, tell};
 use super::plan::edits;
 use super::wanted::Whose;
 use crate::cli::Session;
@@ -14,19 +14,15 @@ use crate::cli::exit::Failure;
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     whose: Whose,
-    /// Only show what would be written
-    #[arg(long)]
-    dry_run: bool,
-    /// Don't ask
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    care: Care,
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let edits: Vec<Edit> = edits(&arguments.whose, None)?.into_iter().map(Edit::taken_back).collect();
-    let done = carry_out(session, &edits, arguments.dry_run, arguments.yes)?;
-    if !arguments.dry_run {
+    let done = carry_out(session, &edits, arguments.care)?;
+    if !arguments.care.dry_run {
         edits.iter().for_each(Edit::clear_folders);
     }
-    tell(session, &done, arguments.dry_run)
+    tell(session, &done, arguments.care.dry_run)
 }

@@ -8,23 +8,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::growth::{batch, rewrote};
-use self::names::{hash, name, profile, shown};
+use self::names::{profile, shown};
 use super::Arguments;
 use super::record::{Known, Record};
 use super::report::Report;
 use crate::cli::exit::Failure;
 use crate::cli::{Common, Session};
+use crate::kept::{hash, message, name};
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
-use herma_client::protocol::{ErrorKind, Json, RpcError, limits};
+use herma_client::protocol::{ErrorKind, RpcError, limits};
 use herma_client::{Client, ClientError};
 use herma_transcripts::{Said, Transcript};
 
 /// Bytes of messages in one request, unless one alone has more.
 const BYTES: usize = 4 << 20;
-
-/// Bytes of a message that is kept; of a longer one only that there was one.
-const LARGEST: usize = limits::FRAME / 4;
 
 /// How often a daemon that has too much to do is asked again, and the pause between two times.
 const ASKED: u32 = 40;
@@ -209,7 +207,7 @@ impl<'a> Sink<'a> {
             }
             known.messages = known.messages.saturating_add(part.len() as u64);
             if let Some(last) = part.last() {
-                known.last = hash(&last.message);
+                known.last = hash(last.message.as_bytes());
             }
             known.title.clone_from(&transcript.title);
             rest = after;
@@ -221,11 +219,6 @@ impl<'a> Sink<'a> {
 
     fn params(&self, path: &Path, transcript: &Transcript, part: &[Said], known: &Known) -> ImportParams {
         let named = |id: &str| self.named(id);
-        let message = |said: &Said| match said.message.len() <= LARGEST {
-            true => Json::parse(said.message.clone()).ok(),
-            false => None,
-        };
-        let none = || Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok();
         ImportParams {
             session: named(&name(&transcript.id, known.rewritten)),
             agent: Some(self.arguments.program.name().to_owned()),
@@ -235,7 +228,7 @@ impl<'a> Sink<'a> {
             title: transcript.title.as_deref().map(|title| shown(title, limits::NAME)),
             model: transcript.model.as_deref().map(|model| shown(model, limits::NAME)),
             position: known.messages,
-            messages: part.iter().filter_map(|said| message(said).or_else(none)).collect(),
+            messages: part.iter().filter_map(message).collect(),
             times: Some(part.iter().map(|said| said.time).collect()),
             redact: Some(self.arguments.redact),
         }

@@ -3,8 +3,8 @@
 use herma_transcripts::Said;
 
 use super::super::record::Known;
-use super::names::hash;
-use super::{BYTES, LARGEST};
+use super::BYTES;
+use crate::kept::{LARGEST, hash};
 
 /// Messages in one request at most.
 const MESSAGES: usize = 500;
@@ -13,7 +13,7 @@ const MESSAGES: usize = 500;
 pub(super) fn rewrote(known: &Known, first: u64, said: &[Said]) -> bool {
     let Some(last) = known.messages.checked_sub(1).filter(|_| !known.last.is_empty()) else { return false };
     let at = last.checked_sub(first).and_then(|at| usize::try_from(at).ok());
-    at.and_then(|at| said.get(at)).is_some_and(|said| hash(&said.message) != known.last)
+    at.and_then(|at| said.get(at)).is_some_and(|said| hash(said.message.as_bytes()) != known.last)
 }
 
 /// How many of the first messages go into a request.
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn another_last_message_is_seen_where_it_stands() {
-        let known = |messages, last: &str| Known { messages, last: hash(last), ..Known::default() };
+        let known = |messages, last: &str| Known { messages, last: hash(last.as_bytes()), ..Known::default() };
         let list = ["a", "b", "c"].map(said);
         for (known, first, expect) in [
             (known(2, "b"), 0, false),

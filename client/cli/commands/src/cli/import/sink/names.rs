@@ -1,29 +1,14 @@
-//! What sessions are called here, what of a file is shown, and which profile a folder has. Pure.
+//! What of a file is shown, and which profile a folder has. Pure.
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::super::Rule;
-
-/// Chars of a hash that are compared.
-const HASH: usize = 16;
-
-/// A session's name after it was rewritten so often.
-pub(super) fn name(id: &str, rewritten: u32) -> String {
-    if rewritten == 0 { id.to_owned() } else { format!("{id}~{}", rewritten.saturating_add(1)) }
-}
+use crate::kept::{HASH, hash};
 
 pub(super) fn profile(rules: &[Rule], cwd: &str) -> Option<String> {
     let holds = |rule: &&Rule| Path::new(cwd).starts_with(&rule.folder);
     let longest = |rule: &&Rule| rule.folder.components().count();
     rules.iter().filter(holds).max_by_key(longest).map(|rule| rule.profile.clone())
-}
-
-pub(super) fn hash(message: &str) -> String {
-    let mut hash = base16ct::lower::encode_string(&Sha256::digest(message.as_bytes()));
-    hash.truncate(HASH);
-    hash
 }
 
 /// A text of a file as a name: without controls, and not too long; of a longer one the hash stands at the end.
@@ -33,7 +18,7 @@ pub(super) fn shown(text: &str, most: usize) -> String {
         return clean;
     }
     let head: String = clean.chars().take(most - HASH - 1).collect();
-    format!("{head}~{}", hash(text))
+    format!("{head}~{}", hash(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -63,6 +48,5 @@ mod tests {
         let long = shown(&"é".repeat(5000), limits::NAME);
         assert_eq!(long.chars().count(), limits::NAME);
         assert_ne!(long, shown(&"é".repeat(5001), limits::NAME));
-        assert_eq!((name("a", 0), name("a", 1)), ("a".to_owned(), "a~2".to_owned()));
     }
 }
