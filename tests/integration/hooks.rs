@@ -294,6 +294,7 @@ fn hooks_are_shown_written_once_and_taken_back() {
         fs::write(&path, "{\n  // mine\n  \"x\": [1,2]\n}").unwrap();
         let dry = cli.run(&["hooks", "install", client, "--dry-run"]).done();
         assert!(dry.contains("+") && dry.contains(" hook "), "{dry}");
+
         let refused = cli.run(&["hooks", "install", client]);
         assert!(refused.code == 1 && refused.err.contains("--yes"), "{refused:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
@@ -312,4 +313,20 @@ fn hooks_are_shown_written_once_and_taken_back() {
         assert!(odd.code == 1 && odd.err.contains(file) && odd.err.contains("`hooks` is no object"), "{odd:?}");
     }
     assert!(!user.join(".claude/skills/herma").exists());
+}
+
+/// Codex hands a variable on to its hooks and not to its MCP servers.
+#[test]
+fn what_the_environment_says_is_written_down() {
+    let home = Home::new();
+    let ran = std::process::Command::new(herma_tests::cli::program())
+        .args(["hooks", "install", "codex", "--dry-run"])
+        .env("HERMA_HOME", home.path())
+        .env("HOME", home.path())
+        .env_remove("CODEX_HOME")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert!(told.contains(&format!("session-start --home {}", home.path().display())), "{told}");
+    assert!(told.contains(&format!("args = [\"mcp\", \"--home\", \"{}\"]", home.path().display())), "{told}");
 }

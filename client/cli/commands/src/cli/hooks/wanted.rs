@@ -32,7 +32,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// This very program, for the home and the profile that the command was given.
+    /// This very program, for the home, the socket and the profile that the command or its environment names.
     pub(super) fn of(session: &Session<'_>, has_plugin: bool) -> Result<Self, Failure> {
         let program = std::env::current_exe().map_err(|error| Failure::File(format!("this program: {error}")))?;
         let program =
@@ -41,9 +41,12 @@ impl Wanted {
         let mut option = |name: &str, value: Option<String>| {
             options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
-        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| absolute(path).display().to_string());
-        option("--home", path(&session.common.home));
-        option("--socket", path(&session.common.socket));
+        // Clients hand a variable on to a hook and not to a server, or the other way round.
+        let is_said = |said: bool, variables: &[&str]| said || variables.iter().any(|name| folder(name).is_some());
+        let path = |path: &Path, is_said: bool| is_said.then(|| absolute(path).display().to_string());
+        let (common, place) = (session.common, &session.place);
+        option("--home", path(&place.home, is_said(common.home.is_some(), &["HERMA_HOME", "HERMES_HOME"])));
+        option("--socket", path(&place.socket, is_said(common.socket.is_some(), &["HERMA_SOCKET"])));
         option("--profile", session.common.profile.clone());
         Ok(Self { program, options, has_plugin })
     }
