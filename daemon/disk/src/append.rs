@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::DiskError;
 use crate::error::At;
-use crate::file::{self, Staged};
+use crate::file;
 use crate::schedule::step;
 
 /// Room that is reserved beyond the end, in bytes: a sync that finds its blocks
@@ -150,21 +150,20 @@ impl Appender {
         self.file.sync_data().at("sync", &self.path)
     }
 
-    /// Makes what was appended and what was staged durable, side by side.
+    /// Makes what was appended durable, while something else is synced.
     ///
     /// # Errors
     /// A sync that failed.
-    pub fn sync_beside(&mut self, staged: &Staged<'_>) -> Result<(), DiskError> {
+    pub fn sync_beside(&mut self, other: impl FnOnce() -> Result<(), DiskError>) -> Result<(), DiskError> {
         if self.syncer.is_none() {
             self.syncer = Syncer::start(&self.file).ok();
         }
         match &self.syncer {
             Some(syncer) => {
-                let other = syncer.during(|| staged.sync());
-                let own = other.0.at("sync", &self.path);
-                other.1.and(own)
+                let (own, other) = syncer.during(other);
+                other.and(own.at("sync", &self.path))
             }
-            None => staged.sync().and_then(|()| self.sync()),
+            None => other().and_then(|()| self.sync()),
         }
     }
 
@@ -326,7 +325,7 @@ mod tests {
         for text in ["one", "two"] {
             let staged = file::stage(&store, text.as_bytes(), Temporary { prefix: ".t", suffix: ".tmp" }).unwrap();
             log.append(text.as_bytes()).unwrap();
-            log.sync_beside(&staged).unwrap();
+            log.sync_beside(|| staged.sync()).unwrap();
             staged.put_in_place().unwrap();
             assert!(file::holds(&store, text.as_bytes()).unwrap());
         }

@@ -9,6 +9,7 @@
 //! * [`quarantine`]: damaged files out of the way, never lost.
 //! * [`regular`]: an open file that is read in parts and given further names.
 //! * [`stamp`]: whether a file is still the one that was read.
+//! * [`tree`]: a folder with all below it, reached through no link.
 //! * [`watch`]: tells when something in a folder changed.
 //! * [`process`]: what the system says of this process.
 //! * [`write_ahead`]: records that are durable until another place has them.
@@ -31,6 +32,7 @@ pub mod rotate;
 mod schedule;
 pub mod socket;
 pub mod stamp;
+pub mod tree;
 pub mod watch;
 pub mod write_ahead;
 

@@ -1,6 +1,6 @@
-//! The journal of a store: every change with the text before and after it.
+//! The journal of a store, or of a profile's files: every change with the text before and after it.
 //!
-//! It makes a change durable, so it is synced before the store's file is replaced.
+//! It makes a change durable, so it is synced before the file is replaced.
 //! Lines are only appended; what a failed or killed write left half-done is cut off
 //! again, and a damaged line in the middle stays as it is and is left out.
 
@@ -15,7 +15,7 @@ use herma_disk::file::{self, Placed, Staged, Temporary};
 use herma_disk::{DiskError, folder};
 
 use crate::entries::Entry;
-use line::{Head, Row, read_head, read_row, write_row, write_settled};
+use line::{Head, Row, read_head, write_settled};
 
 /// Longest line that is read, in bytes: before and after of the longest file that
 /// is read as a store, with every char escaped.
@@ -24,16 +24,58 @@ const LINE_LIMIT: usize = 256 << 20;
 /// How a compacted journal is named until it takes the place of the old one.
 pub(crate) const TEMPORARY: Temporary = Temporary { prefix: ".journal_", suffix: ".tmp" };
 
+/// What the rows of a journal are.
+pub(crate) trait Record: Sized {
+    /// The revision that it made.
+    fn revision(&self) -> u64;
+
+    /// Appends its line, newline included.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// The change of a whole line; `None` when it is damaged or no change.
+    fn read(line: &[u8]) -> Option<Self>;
+}
+
+/// What lies beside its place until the journal has it.
+pub(crate) trait Stage {
+    /// What is known of it once it is there.
+    type Placed;
+
+    /// Makes it durable beside its place.
+    ///
+    /// # Errors
+    /// A sync that failed.
+    fn sync(&self) -> Result<(), DiskError>;
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// A step that failed; what was there is there again.
+    fn put_in_place(self) -> Result<Self::Placed, DiskError>;
+}
+
+impl Stage for Staged<'_> {
+    type Placed = Placed;
+
+    fn sync(&self) -> Result<(), DiskError> {
+        Staged::sync(self)
+    }
+
+    fn put_in_place(self) -> Result<Placed, DiskError> {
+        Staged::put_in_place(self)
+    }
+}
+
 /// A journal, open.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct Journal<R = Row> {
     path: PathBuf,
     /// `None` while there is no file.
     appender: Option<Appender>,
     /// The rows that can be read, in their order.
     marks: VecDeque<Mark>,
     /// The newest row; `None` while there is none.
-    newest: Option<Row>,
+    newest: Option<R>,
     /// Lines that can't be read.
     damaged: u64,
     /// Damaged lines behind the newest row: each may have been a revision.
@@ -56,7 +98,14 @@ pub(crate) struct Mark {
     length: usize,
 }
 
-impl Journal {
+impl Mark {
+    /// Bytes of its line.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::try_from(self.length).unwrap_or(u64::MAX)
+    }
+}
+
+impl<R: Record> Journal<R> {
     /// Reads what is there; a missing file is an empty journal.
     ///
     /// # Errors
@@ -93,14 +142,14 @@ impl Journal {
     }
 
     /// The newest row.
-    pub(crate) const fn newest(&self) -> Option<&Row> {
+    pub(crate) const fn newest(&self) -> Option<&R> {
         self.newest.as_ref()
     }
 
     /// The newest revision, as far as it can be told: a damaged line may have been
     /// one, and none is given twice.
     pub(crate) fn revision(&self) -> u64 {
-        self.newest.as_ref().map_or(0, |row| row.revision) + self.damaged_last
+        self.newest.as_ref().map_or(0, Record::revision) + self.damaged_last
     }
 
     /// Lines that can't be read.
@@ -117,30 +166,14 @@ impl Journal {
     ///
     /// # Errors
     /// A row that can't be read any more.
-    pub(crate) fn row_at(&self, mark: &Mark) -> Result<Row, DiskError> {
+    pub(crate) fn row_at(&self, mark: &Mark) -> Result<R, DiskError> {
         let gone = || DiskError {
             operation: "read a change in",
             path: self.path.clone(),
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, "it was changed by another program"),
         };
         let appender = self.appender.as_ref().ok_or_else(gone)?;
-        read_row(&appender.read(mark.offset, mark.length)?).ok_or_else(gone)
-    }
-
-    /// The entries as they were at a revision; `None` when it is not kept.
-    ///
-    /// # Errors
-    /// A row that can't be read any more.
-    pub(crate) fn entries_at(&self, revision: u64) -> Result<Option<Arc<[Entry]>>, DiskError> {
-        if let Ok(at) = self.marks.binary_search_by_key(&revision, |mark| mark.revision) {
-            return self.row_at(&self.marks[at]).map(|row| Some(row.after));
-        }
-        match self.marks.front() {
-            Some(oldest) if oldest.revision.checked_sub(1) == Some(revision) => {
-                self.row_at(oldest).map(|row| Some(row.before))
-            }
-            _ => Ok(None),
-        }
+        R::read(&appender.read(mark.offset, mark.length)?).ok_or_else(gone)
     }
 
     /// The revisions whose texts are kept: the oldest and the newest one.
@@ -159,21 +192,29 @@ impl Journal {
         }
     }
 
-    /// Appends rows and makes them durable, and beside it what is staged for the
-    /// store's file, which then takes its place.
+    /// Appends rows of what is in its place already, and makes them durable.
+    ///
+    /// # Errors
+    /// As [`Journal::commit`].
+    pub(crate) fn append(&mut self, rows: Vec<R>) -> Result<(), DiskError> {
+        self.commit(rows, None::<Staged<'_>>).map(drop)
+    }
+
+    /// Appends rows and makes them durable, and beside it what is staged, which then
+    /// takes its place.
     ///
     /// # Errors
     /// A step that failed; nothing of the rows is kept then.
-    pub(crate) fn commit(&mut self, rows: Vec<Row>, staged: Option<Staged<'_>>) -> Result<Option<Placed>, DiskError> {
+    pub(crate) fn commit<S: Stage>(&mut self, rows: Vec<R>, staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
         self.take_back()?;
         let mut bytes = Vec::new();
         let mut marks = Vec::with_capacity(rows.len());
         let start = self.writable()?.length();
         for row in &rows {
             let from = bytes.len();
-            write_row(row, &mut bytes);
+            row.write(&mut bytes);
             marks.push(Mark {
-                revision: row.revision,
+                revision: row.revision(),
                 settled: false,
                 offset: start + u64::try_from(from).unwrap_or(u64::MAX),
                 length: bytes.len() - from,
@@ -195,12 +236,12 @@ impl Journal {
         written
     }
 
-    fn write(&mut self, bytes: &[u8], staged: Option<Staged<'_>>) -> Result<Option<Placed>, DiskError> {
+    fn write<S: Stage>(&mut self, bytes: &[u8], staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
         let appender = self.writable()?;
         appender.append(bytes)?;
         match staged {
             Some(staged) => {
-                appender.sync_beside(&staged)?;
+                appender.sync_beside(|| staged.sync())?;
                 staged.put_in_place().map(Some)
             }
             None => appender.sync().map(|()| None),
@@ -234,23 +275,44 @@ impl Journal {
         }
     }
 
-    /// Notes that the store's file is durable at the newest revision.
+    /// Notes that what the newest revision made is in its place and durable.
     ///
     /// # Errors
     /// A note that could not be written.
     pub(crate) fn flush(&mut self) -> Result<(), DiskError> {
-        let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(()) };
-        let revision = newest.revision;
+        if self.settle()? {
+            let appender = self.writable()?;
+            appender.sync()?;
+            appender.release()?;
+        }
+        Ok(())
+    }
+
+    /// The same, so that a killed process leaves it behind, but a power cut may not. Says whether there was
+    /// anything to note.
+    ///
+    /// # Errors
+    /// A note that could not be written.
+    pub(crate) fn settle(&mut self) -> Result<bool, DiskError> {
+        let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(false) };
+        let revision = newest.revision();
         self.take_back()?;
         let mut bytes = Vec::new();
         write_settled(revision, &mut bytes);
-        let appender = self.writable()?;
-        appender.append(&bytes)?;
-        appender.sync()?;
-        appender.release()?;
+        self.writable()?.append(&bytes)?;
         self.settled = true;
         self.marks.back_mut().into_iter().for_each(|mark| mark.settled = true);
-        Ok(())
+        Ok(true)
+    }
+
+    /// Whether the last line says that the newest revision is in its place.
+    pub(crate) const fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// Bytes of its file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.appender.as_ref().map_or(0, Appender::length)
     }
 
     /// Whether it has twice as many rows as are to be kept.
@@ -258,27 +320,58 @@ impl Journal {
         self.marks.len() >= keep.saturating_mul(2).max(2)
     }
 
-    /// Shortens the journal to its newest `keep` rows once it has twice as many. A
-    /// damaged one is kept as it is under another name.
+    /// Shortens the journal to its rows from the one at `from` on, behind a first one, if there is one to take the
+    /// place of what goes. A damaged one is kept as it is under another name.
     ///
     /// # Errors
     /// A step that failed; the journal is then as it was.
-    pub(crate) fn compact(&mut self, keep: usize, seconds: u64) -> Result<(), DiskError> {
-        if !self.is_long(keep) {
-            return Ok(());
-        }
+    pub(crate) fn shorten(&mut self, from: usize, first: Option<&R>, seconds: u64) -> Result<(), DiskError> {
         self.take_back()?;
         let Some(appender) = &self.appender else { return Ok(()) };
-        let Some(first) = self.marks.len().checked_sub(keep).and_then(|at| self.marks.get(at)) else { return Ok(()) };
+        let Some(kept) = self.marks.get(from) else { return Ok(()) };
         if self.damaged > 0 {
             let mut aside = self.path.clone().into_os_string();
             aside.push(format!(".damaged.{seconds}"));
             file::keep_as(&self.path, Path::new(&aside))?;
             tracing::warn!("the damaged journal is kept as {}", aside.display());
         }
-        file::replace_with(&self.path, TEMPORARY, |out| appender.copy_from(first.offset, out))?;
+        let mut head = Vec::new();
+        first.into_iter().for_each(|row| row.write(&mut head));
+        file::replace_with(&self.path, TEMPORARY, |out| {
+            out.write_all(&head)?;
+            appender.copy_from(kept.offset, out)
+        })?;
         *self = Self::open(&self.path)?;
         Ok(())
+    }
+}
+
+impl Journal {
+    /// Shortens the journal to its newest `keep` rows once it has twice as many.
+    ///
+    /// # Errors
+    /// As [`Journal::shorten`].
+    pub(crate) fn compact(&mut self, keep: usize, seconds: u64) -> Result<(), DiskError> {
+        if !self.is_long(keep) {
+            return Ok(());
+        }
+        self.shorten(self.marks.len().saturating_sub(keep), None, seconds)
+    }
+
+    /// The entries as they were at a revision; `None` when it is not kept.
+    ///
+    /// # Errors
+    /// A row that can't be read any more.
+    pub(crate) fn entries_at(&self, revision: u64) -> Result<Option<Arc<[Entry]>>, DiskError> {
+        if let Ok(at) = self.marks.binary_search_by_key(&revision, |mark| mark.revision) {
+            return self.row_at(&self.marks[at]).map(|row| Some(row.after));
+        }
+        match self.marks.front() {
+            Some(oldest) if oldest.revision.checked_sub(1) == Some(revision) => {
+                self.row_at(oldest).map(|row| Some(row.before))
+            }
+            _ => Ok(None),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::Record;
 use crate::entries::Entry;
 
 const CRC: &str = r#"{"crc":""#;
@@ -166,6 +167,20 @@ pub(crate) struct RowHead {
     pub(crate) action: Action,
 }
 
+impl Record for Row {
+    fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_row(self, out);
+    }
+
+    fn read(line: &[u8]) -> Option<Self> {
+        read_row(line)
+    }
+}
+
 /// Appends a row's line, newline included.
 pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
     #[derive(Serialize)]
@@ -195,7 +210,7 @@ pub(crate) fn write_row(row: &Row, out: &mut Vec<u8>) {
         before: Texts(&row.before),
         after: Texts(&row.after),
     };
-    write_line(ROW, &body, out);
+    write_body(&body, out);
 }
 
 /// Appends the note that the file was durable at a revision.
@@ -226,8 +241,7 @@ pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
         before: Vec<String>,
         after: Vec<String>,
     }
-    let (ROW, body) = checked(line)? else { return None };
-    let Body { head, replaced, session, agent, host, before, after } = serde_json::from_slice(body).ok()?;
+    let Body { head, replaced, session, agent, host, before, after } = serde_json::from_slice(read_body(line)?).ok()?;
     let entries = |texts: Vec<String>| texts.into_iter().map(Entry::from).collect();
     Some(Row {
         revision: head.revision,
@@ -251,6 +265,16 @@ impl Serialize for Texts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|entry| &**entry))
     }
+}
+
+/// Appends the line of a change, newline included.
+pub(crate) fn write_body(body: &impl Serialize, out: &mut Vec<u8>) {
+    write_line(ROW, body, out);
+}
+
+/// What the line of a change says; `None` when it is damaged or no change.
+pub(crate) fn read_body(line: &[u8]) -> Option<&[u8]> {
+    checked(line).and_then(|(kind, body)| (kind == ROW).then_some(body))
 }
 
 /// Writes the body first and its checksum into the room that was left for it.

@@ -5,6 +5,8 @@ use line::{Action, Author, Replaced};
 
 use super::*;
 
+type Journal = super::Journal<Row>;
+
 fn row(revision: u64) -> Row {
     let entries = |revision: u64| -> Arc<[Entry]> { (1..=revision).map(|at| format!("entry {at}").into()).collect() };
     Row {
@@ -20,7 +22,7 @@ fn row(revision: u64) -> Row {
 
 fn filled(path: &Path, revisions: std::ops::RangeInclusive<u64>) -> Journal {
     let mut journal = Journal::open(path).unwrap();
-    journal.commit(revisions.map(row).collect(), None).unwrap();
+    journal.append(revisions.map(row).collect()).unwrap();
     journal
 }
 
@@ -47,7 +49,7 @@ fn rows_survive_and_every_text_can_be_had_again() {
     assert!(Journal::open(&path).unwrap().newest().is_none());
     filled(&path, 3..=5);
     let mut again = Journal::open(&path).unwrap();
-    again.commit(vec![row(6)], None).unwrap();
+    again.append(vec![row(6)]).unwrap();
     assert_eq!((revisions(&again), again.kept()), (vec![3, 4, 5, 6], Some((2, 6))));
     for revision in 2..=6 {
         assert_eq!(again.entries_at(revision).unwrap().map(|entries| entries.len() as u64), Some(revision));
@@ -67,12 +69,12 @@ fn a_last_line_without_an_end_is_dropped() {
         put(&path, &whole[..end]);
         let mut journal = Journal::open(&path).unwrap();
         assert_eq!((revisions(&journal), journal.damaged()), (vec![1], 0), "{end}");
-        journal.commit(vec![row(2)], None).unwrap();
+        journal.append(vec![row(2)]).unwrap();
         assert_eq!(bytes(&path), whole);
     }
     put(&path, &[&whole[..], &[0; 4096]].concat());
     let mut journal = Journal::open(&path).unwrap();
-    journal.commit(vec![row(3)], None).unwrap();
+    journal.append(vec![row(3)]).unwrap();
     assert_eq!((revisions(&Journal::open(&path).unwrap()), journal.damaged()), (vec![1, 2, 3], 0));
 }
 
@@ -87,10 +89,10 @@ fn damage_in_the_middle_is_told_and_stays() {
     put(&path, &damaged);
     let mut journal = Journal::open(&path).unwrap();
     assert_eq!((revisions(&journal), journal.damaged(), journal.revision()), (vec![1, 3], 1, 3));
-    journal.commit(vec![row(4)], None).unwrap();
+    journal.append(vec![row(4)]).unwrap();
     assert!(bytes(&path).starts_with(&damaged));
     for revision in 5..=8 {
-        journal.commit(vec![row(revision)], None).unwrap();
+        journal.append(vec![row(revision)]).unwrap();
     }
     journal.compact(3, 77).unwrap();
     assert_eq!((revisions(&journal), journal.damaged()), (vec![6, 7, 8], 0));
@@ -117,9 +119,9 @@ fn a_long_journal_keeps_its_newest_rows() {
     let mut journal = filled(&path, 1..=7);
     journal.compact(4, 0).unwrap();
     assert_eq!(revisions(&journal).len(), 7);
-    journal.commit(vec![row(8)], None).unwrap();
+    journal.append(vec![row(8)]).unwrap();
     journal.compact(4, 0).unwrap();
-    journal.commit(vec![row(9)], None).unwrap();
+    journal.append(vec![row(9)]).unwrap();
     assert_eq!(revisions(&Journal::open(&path).unwrap()), [5, 6, 7, 8, 9]);
     assert_eq!(journal.entries_at(4).unwrap().map(|entries| entries.len()), Some(4));
 }
@@ -133,7 +135,7 @@ fn a_store_that_was_closed_in_peace_is_known() {
     journal.flush().unwrap();
     let mut again = Journal::open(&path).unwrap();
     assert!(is_settled(&again) && again.damaged() == 0);
-    again.commit(vec![row(3)], None).unwrap();
+    again.append(vec![row(3)]).unwrap();
     let last = Journal::open(&path).unwrap();
     assert_eq!((is_settled(&last), revisions(&last)), (false, vec![1, 2, 3]));
 }

@@ -137,7 +137,7 @@ impl Store {
         if !known.unwritten.is_empty()
             && known.make_durable(&self.paths.file).is_ok()
             && let Some(journal) = &mut self.journal
-            && journal.commit(known.unwritten.clone(), None).is_ok()
+            && journal.append(known.unwritten.clone()).is_ok()
         {
             // Whoever only reads needs no disk that can be written.
             known.unwritten.clear();

@@ -236,7 +236,8 @@ impl Store {
             // The file holds it already: it takes the place of none.
             None if *known.wanted() == newest.after => {
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
-                journal.commit(rows, None)?
+                journal.append(rows)?;
+                None
             }
             None => {
                 let replaced = Replaced::of(known.stamp.map(|stamp| stamp.modified_nanos()));
@@ -261,7 +262,7 @@ impl Store {
                         Some(placed)
                     }
                 };
-                journal.commit(rows, None)?;
+                journal.append(rows)?;
                 known.held = (*merged != *newest.after).then(|| merged.into());
                 placed
             }
