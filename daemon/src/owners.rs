@@ -8,6 +8,7 @@ pub(crate) mod embedder;
 pub(crate) mod events;
 mod in_place;
 pub(crate) mod joined;
+pub(crate) mod memory_files;
 pub(crate) mod sharing;
 pub(crate) mod store;
 pub(crate) mod stores;

@@ -9,6 +9,7 @@ mod engine_record;
 mod growth;
 mod lenient;
 pub(crate) mod memory;
+pub(crate) mod memory_files;
 pub(crate) mod outputs;
 pub(crate) mod recall;
 pub(crate) mod recall_index;

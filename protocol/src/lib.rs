@@ -19,6 +19,7 @@ pub mod context;
 pub mod daemon;
 mod envelope;
 pub mod error;
+pub mod files;
 pub mod frame;
 pub mod guard;
 pub mod header;

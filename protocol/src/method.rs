@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
 use crate::prepared::Prepared;
-use crate::{Header, constraint, context, daemon, guard, memory, output, profile, recall, session, shared, trajectory};
+use crate::{
+    Header, constraint, context, daemon, files, guard, memory, output, profile, recall, session, shared, trajectory,
+};
 
 /// Calls `$use!` with the rows of the table. A row is a sentence that says what the method does,
 /// and `Variant function "wire.name" effect order Params => Result`. The effect is `read` or
@@ -193,6 +195,24 @@ macro_rules! for_each_method {
             SharedLeave shared_leave "shared.leave" write store shared::LeaveParams => shared::LeaveResult;
             /// Gives the writes that are kept here until the shared database is back, oldest first.
             MemoryQueued memory_queued "memory.queued" read store memory::QueuedParams => memory::QueuedResult;
+            /// Gives the memory files of the profile, with their revisions.
+            FilesList files_list "files.list" read store files::ListParams => files::ListResult;
+            /// Gives the text of a memory file, also of an earlier revision; NotFound for one that is not there.
+            FilesRead files_read "files.read" read store files::ReadParams => files::ReadResult;
+            /// Makes a memory file, or gives it another text; Conflict when it is at another revision.
+            FilesWrite files_write "files.write" write writer files::WriteParams => files::ChangeResult;
+            /// Removes a memory file, or a folder with all that is in it.
+            FilesDelete files_delete "files.delete" write writer files::DeleteParams => files::ChangeResult;
+            /// Gives a memory file or a folder another name, which must be free.
+            FilesRename files_rename "files.rename" write writer files::RenameParams => files::ChangeResult;
+            /// Does what a model asked for with the tool `memory_20250818`; whatever is wrong with that is a refusal.
+            FilesTool files_tool "files.tool" write writer files::ToolParams => files::ToolResult;
+            /// Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).
+            FilesLog files_log "files.log" read store files::LogParams => files::LogResult;
+            /// Takes the newest change of memory files back; that is a new revision.
+            FilesUndo files_undo "files.undo" write writer files::UndoParams => files::ChangeResult;
+            /// Puts memory files back as they were at a revision; NotFound when it is not kept.
+            FilesRestore files_restore "files.restore" write writer files::RestoreParams => files::ChangeResult;
         }
     };
 }

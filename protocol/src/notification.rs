@@ -12,6 +12,8 @@ use crate::output::shelf::Reason;
 pub enum Topic {
     /// `memory.changed`: a store has a new revision.
     MemoryChanged,
+    /// `files.changed`: the memory files of a profile have a new revision.
+    FilesChanged,
     /// `compression.progress`: a compression has come to its next phase.
     CompressionProgress,
     /// `compression.done`: a compression is over.
@@ -26,8 +28,9 @@ pub enum Topic {
 
 impl Topic {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::MemoryChanged,
+        Self::FilesChanged,
         Self::CompressionProgress,
         Self::CompressionDone,
         Self::OutputExpired,
@@ -39,6 +42,7 @@ impl Topic {
     pub const fn name(self) -> &'static str {
         match self {
             Self::MemoryChanged => "memory.changed",
+            Self::FilesChanged => "files.changed",
             Self::CompressionProgress => "compression.progress",
             Self::CompressionDone => "compression.done",
             Self::OutputExpired => "output.expired",
@@ -76,6 +80,8 @@ pub struct UnknownTopic {
 pub enum Notification {
     /// `memory.changed`
     MemoryChanged(MemoryChanged),
+    /// `files.changed`
+    FilesChanged(FilesChanged),
     /// `output.expired`
     OutputExpired(OutputExpired),
     /// `session.expired`
@@ -92,6 +98,7 @@ impl Notification {
     pub const fn topic(&self) -> Topic {
         match self {
             Self::MemoryChanged(_) => Topic::MemoryChanged,
+            Self::FilesChanged(_) => Topic::FilesChanged,
             Self::OutputExpired(_) => Topic::OutputExpired,
             Self::SessionExpired(_) => Topic::SessionExpired,
             Self::CompressionProgress(_) => Topic::CompressionProgress,
@@ -104,6 +111,7 @@ impl Notification {
     pub(crate) fn from_json(topic: Topic, params: &str) -> Result<Self, serde_json::Error> {
         match topic {
             Topic::MemoryChanged => serde_json::from_str(params).map(Self::MemoryChanged),
+            Topic::FilesChanged => serde_json::from_str(params).map(Self::FilesChanged),
             Topic::OutputExpired => serde_json::from_str(params).map(Self::OutputExpired),
             Topic::SessionExpired => serde_json::from_str(params).map(Self::SessionExpired),
             Topic::CompressionProgress => serde_json::from_str(params).map(Self::CompressionProgress),
@@ -161,7 +169,22 @@ pub struct MemoryChanged {
     pub session: Option<String>,
 }
 
-/// How a store came to a new revision.
+/// The memory files of a profile have a new revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesChanged {
+    /// The profile.
+    pub profile: String,
+    /// Their new revision.
+    pub revision: u64,
+    /// How it came about.
+    pub cause: Cause,
+    /// The files that changed, at most 1,000 of them.
+    pub paths: Vec<String>,
+    /// The session that wrote; null when none was named.
+    pub session: Option<String>,
+}
+
+/// How a new revision came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
@@ -169,9 +192,9 @@ pub enum Cause {
     Write,
     /// Another program changed the file.
     External,
-    /// `memory.undo`
+    /// `memory.undo`, `files.undo`
     Undo,
-    /// `memory.restore`
+    /// `memory.restore`, `files.restore`
     Restore,
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// Fields that differ from one process to the next.
-const VOLATILE: [&str; 18] = [
+const VOLATILE: [&str; 19] = [
     "pid",
     "uptime_s",
     "rss_bytes",
@@ -19,6 +19,7 @@ const VOLATILE: [&str; 18] = [
     "p99_us",
     "elapsed_ms",
     "time",
+    "modified_at",
     "created_at",
     "started_at",
     "ended_at",

@@ -13,7 +13,7 @@ use std::path::Path;
 use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::jsonrpc::{self, Item, Line, ReplyTo};
 use herma_protocol::memory::Target;
-use herma_protocol::notification::{Cause, MemoryChanged, Notification};
+use herma_protocol::notification::{Cause, FilesChanged, MemoryChanged, Notification};
 use herma_protocol::{ErrorKind, Header, Incoming, Method, Reply, Request, RpcError};
 use herma_tests::Envelope;
 use serde_json::{Value, json};
@@ -24,10 +24,11 @@ use files::{assert_grown, folder, golden};
 const ID: u64 = 7;
 
 /// Golden files that belong to no method.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "error",
     "notification",
     "notification.expired",
+    "notification.files",
     "notification.session_expired",
     "notification.progress",
     "notification.done",
@@ -144,6 +145,14 @@ fn notifications_are_read_from_their_lines_and_their_frames() {
     });
     keeps_its_line_and_its_frame("notification", &notification);
     keeps_its_line_and_its_frame("notification.expired", &Notification::OutputExpired(samples::outputs::gone()));
+    let files = Notification::FilesChanged(FilesChanged {
+        profile: "work".into(),
+        revision: 300,
+        cause: Cause::Write,
+        paths: vec!["/memories/notes/plan.md".into()],
+        session: Some("s-1".into()),
+    });
+    keeps_its_line_and_its_frame("notification.files", &files);
     let gone = Notification::SessionExpired(samples::outputs::gone_session());
     keeps_its_line_and_its_frame("notification.session_expired", &gone);
     keeps_its_line_and_its_frame("notification.progress", &samples::contexts::progress());

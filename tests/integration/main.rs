@@ -28,6 +28,7 @@ mod embedder;
 mod episodes;
 mod events;
 mod faults;
+mod files;
 mod golden;
 mod growth;
 mod history;

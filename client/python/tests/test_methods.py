@@ -87,8 +87,10 @@ def test_session_and_profile(client):
     output = {"role": "tool", "tool_call_id": "1", "content": "ok " * 400}
     assert client.context.discard(session="s", messages=[output])["outputs"] == 1
     assert client.context.unpin(session="s", id=pinned["id"]) == {}
-    for opened in (lambda: client.context.open(session="s", node="nod_1_0"),
-                   lambda: client.context.fold(session="s")):
+    for opened in (
+        lambda: client.context.open(session="s", node="nod_1_0"),
+        lambda: client.context.fold(session="s"),
+    ):
         with pytest.raises(herma.NotFound):
             opened()
     assert session.show(session="s")["messages"] == 1
@@ -101,6 +103,26 @@ def test_session_and_profile(client):
     assert session.usage(by="model")["total"]["calls"] == 0
     assert session.close(session="s", reason="done") == {}
     assert session.remove(session="s")["messages"] == 1
+
+
+def test_files(client):
+    files = client.files
+    made = files.write(path="/memories/a.md", text="one", expected_revision=0)
+    assert (made["revision"], made["changed"]) == (1, True)
+    with pytest.raises(herma.Conflict) as stale:
+        files.write(path="/memories/a.md", text="two", expected_revision=0)
+    assert stale.value.details["revision"] == 1
+    arguments = {"command": "str_replace", "path": "/memories/a.md", "old_str": "o", "new_str": "0"}
+    assert files.tool(arguments=arguments)["is_error"] is False
+    assert files.rename(path="/memories/a.md", to="/memories/b/a.md")["file_revision"] == 3
+    assert files.read(path="/memories/a.md", revision=1)["text"] == "one"
+    assert [row["path"] for row in files.list()["files"]] == ["/memories/b/a.md"]
+    assert files.delete(path="/memories/b")["file_revision"] == 0
+    assert files.undo()["revision"] == 5
+    assert files.restore(revision=1)["revision"] == 6
+    assert [row["action"] for row in files.log(limit=2)["rows"]] == ["restore", "undo"]
+    with pytest.raises(herma.NotFound):
+        files.read(path="/memories/b/a.md")
 
 
 def test_output(client):

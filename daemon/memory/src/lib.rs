@@ -4,6 +4,7 @@
 //! * [`entries`]: the text of a store and its entries, both ways.
 //! * [`bound`]: entries that never leave their host.
 //! * [`change`]: what a change makes of a list of entries; pure.
+//! * [`files`]: the files of the tool `memory_20250818`.
 //! * [`refusal`]: why a change is refused, in words for a model.
 //! * [`render`]: the one sanitising renderer, and the block for the prompt.
 //! * `journal`: every change with the text before and after it.
@@ -14,6 +15,7 @@
 pub mod bound;
 pub mod change;
 pub mod entries;
+pub mod files;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod hash;

@@ -3,6 +3,7 @@
 
 mod archive;
 mod context;
+mod files;
 mod format;
 mod guard;
 mod key;
@@ -26,6 +27,7 @@ use toml::{Table, Value};
 
 pub use self::archive::ArchiveConfig;
 pub use self::context::{CompressionMode, ContextConfig};
+pub use self::files::FilesConfig;
 use self::format::Optional;
 pub use self::guard::GuardConfig;
 use self::key::{Held, Key, Section};
@@ -52,6 +54,8 @@ pub struct Config {
     pub socket: PathBuf,
     /// The stores.
     pub memory: MemoryConfig,
+    /// Memory files.
+    pub files: FilesConfig,
     /// Secrets and poison.
     pub guard: GuardConfig,
     /// Outputs of tools.
@@ -78,6 +82,7 @@ impl Section for Config {
             home: _,
             socket: _,
             memory,
+            files,
             guard,
             output,
             archive,
@@ -88,8 +93,9 @@ impl Section for Config {
             limits,
             log,
         } = self;
-        let sections: [(_, &mut dyn Section); 9] = [
+        let sections: [(_, &mut dyn Section); 10] = [
             ("memory", memory),
+            ("files", files),
             ("guard", guard),
             ("output", output),
             ("archive", archive),
@@ -305,7 +311,7 @@ mod tests {
             ("guard = true", "line 1: `guard` must be a table; it is true"),
             (
                 "\n[lgo]\n",
-                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, guard, output, archive, context, summarizer, recall, limits, log, shared",
+                "line 2: `lgo` is unknown; did you mean `log`? Known here: memory, files, guard, output, archive, context, summarizer, recall, limits, log, shared",
             ),
             (
                 "[summarizer.openai]\nmodel = \"m\"",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use herma_archive::ArchiveError;
 use herma_disk::DiskError;
 use herma_memory::StoreError;
+use herma_memory::files::{FileDenied, FileRefusal};
 use herma_shared::SharedError;
 use herma_spill::SpillError;
 
@@ -94,6 +95,9 @@ pub(crate) enum Error {
     /// What the shared database says.
     #[error("{}", shared_words(.0))]
     Shared(SharedError),
+    /// What may not be done with memory files.
+    #[error("{0}")]
+    Files(Arc<FileRefusal>),
     /// What the shared database says to somebody who reads.
     #[error("{0}")]
     Unread(SharedError),
@@ -136,6 +140,7 @@ impl Error {
             | Self::NotFound(_)
             | Self::Conflict(_)
             | Self::TooLarge(_)
+            | Self::Files(_)
             | Self::Cancelled(_) => true,
             _ => false,
         }
@@ -170,6 +175,22 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Disk(error) => error.into(),
             other => Self::Store(Arc::new(other)),
+        }
+    }
+}
+
+impl From<FileDenied> for Error {
+    fn from(denied: FileDenied) -> Self {
+        match denied {
+            FileDenied::Refused(refusal) => Self::Files(Arc::new(refusal)),
+            FileDenied::NotKept { revision, kept } => {
+                let kept = kept.map_or_else(
+                    || "the journal is empty".to_owned(),
+                    |(oldest, newest)| format!("{oldest} to {newest} are"),
+                );
+                Self::NotFound(format!("revision {revision} of the memory files is not kept; {kept}"))
+            }
+            FileDenied::Store(error) => error.into(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use herma_context::engine::{AuxFailure, Over, Scored};
+use herma_memory::files::{FileAction, FilePath};
 use herma_memory::{Action, Target};
 use herma_spill::Reason;
 use herma_spill::outputs::Expired;
@@ -14,6 +15,8 @@ use super::summarizer_kind::Kind;
 pub(crate) enum Event {
     /// A store has a new revision.
     MemoryChanged(MemoryChange),
+    /// The memory files of a profile have a new revision.
+    FilesChanged(Arc<FilesChange>),
     /// An output is gone.
     OutputExpired(Arc<Expired>),
     /// A session is gone.
@@ -40,6 +43,21 @@ pub(crate) struct MemoryChange {
     pub revision: u64,
     /// What made it.
     pub action: Action,
+    /// The session that wrote, where one was named.
+    pub session: Option<String>,
+}
+
+/// A new revision of memory files.
+#[derive(Debug, Clone)]
+pub(crate) struct FilesChange {
+    /// The profile.
+    pub profile: String,
+    /// Their new revision.
+    pub revision: u64,
+    /// What made it.
+    pub action: FileAction,
+    /// The files that changed.
+    pub paths: Vec<FilePath>,
     /// The session that wrote, where one was named.
     pub session: Option<String>,
 }

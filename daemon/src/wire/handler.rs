@@ -4,6 +4,7 @@
 mod constraint;
 pub(super) mod context;
 mod daemon;
+mod files;
 pub(super) mod guard;
 pub(super) mod memory;
 pub(super) mod output;
@@ -168,6 +169,15 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::SharedJoin(_) => shared::join(services, caller).await.map(Reply::SharedJoin),
         Request::SharedLeave(_) => shared::leave(services, caller).await.map(Reply::SharedLeave),
         Request::MemoryQueued(_) => memory::queued(services, caller).await.map(Reply::MemoryQueued),
+        Request::FilesList(params) => files::list(services, caller, params).await.map(Reply::FilesList),
+        Request::FilesRead(params) => files::read(services, caller, params).await.map(Reply::FilesRead),
+        Request::FilesWrite(params) => files::write(services, caller, params).await.map(Reply::FilesWrite),
+        Request::FilesDelete(params) => files::delete(services, caller, params).await.map(Reply::FilesDelete),
+        Request::FilesRename(params) => files::rename(services, caller, params).await.map(Reply::FilesRename),
+        Request::FilesTool(params) => files::tool(services, caller, params).await.map(Reply::FilesTool),
+        Request::FilesLog(params) => files::log(services, caller, params).await.map(Reply::FilesLog),
+        Request::FilesUndo(params) => files::undo(services, caller, params).await.map(Reply::FilesUndo),
+        Request::FilesRestore(params) => files::restore(services, caller, params).await.map(Reply::FilesRestore),
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(Error::internal("subscribe")),
     }

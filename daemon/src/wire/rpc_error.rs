@@ -3,6 +3,7 @@
 use herma_archive::ArchiveError;
 use herma_disk::{Cause, DiskError};
 use herma_memory::StoreError;
+use herma_memory::files::FileRefusal;
 use herma_protocol::{ErrorKind, RpcError};
 use herma_shared::SharedError;
 use herma_spill::SpillError;
@@ -43,6 +44,7 @@ fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
         Error::Internal(_) => (ErrorKind::Internal, Value::Null),
         Error::Disk(error) => disk(error),
         Error::Store(error) => store(error),
+        Error::Files(refusal) => files(refusal),
         Error::Output(error) => output(error),
         Error::Archive(error) => (archive(error), Value::Null),
         Error::Unread(error) => (shared(error), Value::Null),
@@ -64,6 +66,32 @@ fn store(error: &StoreError) -> (ErrorKind, Value) {
     match error {
         StoreError::Unreadable { path, reason } => (ErrorKind::Unreadable, json!({ "path": path, "reason": reason })),
         StoreError::Disk(error) => disk(error),
+    }
+}
+
+fn files(refusal: &FileRefusal) -> (ErrorKind, Value) {
+    match refusal {
+        FileRefusal::NotThere(_) | FileRefusal::Missing(_) | FileRefusal::NothingToUndo(_) => {
+            (ErrorKind::NotFound, Value::Null)
+        }
+        FileRefusal::Stale { revision, .. } => (ErrorKind::Conflict, json!({ "revision": revision })),
+        FileRefusal::Exists(_)
+        | FileRefusal::Taken(_)
+        | FileRefusal::Alike { .. }
+        | FileRefusal::ChangedSince { .. } => (ErrorKind::Conflict, Value::Null),
+        FileRefusal::TooLong { .. } => (ErrorKind::TooLarge, Value::Null),
+        FileRefusal::Full { .. } | FileRefusal::TooMany { .. } => (ErrorKind::StorageFull, Value::Null),
+        FileRefusal::NotShown { path, ids } => {
+            (ErrorKind::Unreadable, json!({ "path": path.to_string(), "findings": ids }))
+        }
+        FileRefusal::Unkept { path, why } => {
+            (ErrorKind::Unreadable, json!({ "path": path.to_string(), "reason": why }))
+        }
+        FileRefusal::Poisoned { findings, .. } => {
+            let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+            (ErrorKind::InvalidParams, json!({ "findings": ids }))
+        }
+        _ => (ErrorKind::InvalidParams, Value::Null),
     }
 }
 

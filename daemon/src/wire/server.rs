@@ -114,6 +114,7 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     let closing = Arc::clone(&services);
     let closed = on_thread(move || {
         closing.stores.close(SETTLE);
+        closing.files.files().close();
         closing.archive.close();
     });
     if closed.await.is_none() {

@@ -18,6 +18,7 @@ use crate::data::profiles::Profiles;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
 use crate::owners::joined::Joined;
+use crate::owners::memory_files::MemoryFiles;
 use crate::owners::sharing::Sharing;
 use crate::owners::stores::Stores;
 use crate::owners::summarizer::Summarizers;
@@ -25,6 +26,7 @@ use crate::service::archive_retention::ArchiveRetention;
 use crate::service::compression::{CompressionService, Health, PreparedRuns, Rewriters};
 use crate::service::context::ContextService;
 use crate::service::memory::MemoryService;
+use crate::service::memory_files::FilesService;
 use crate::service::outputs::OutputService;
 use crate::service::recall::RecallService;
 use crate::service::recall_index::{Embedding, IndexNotes, IndexQueue, RecallIndexer};
@@ -48,6 +50,7 @@ pub(super) struct Services {
     pub profiles: Profiles,
     pub policy: Arc<Policy>,
     pub memory: Arc<MemoryService>,
+    pub files: FilesService,
     pub sharing: Arc<Sharing>,
     pub sessions: Arc<SessionService>,
     pub session_locks: SessionLocks,
@@ -131,6 +134,7 @@ impl Services {
         });
         let services = Self {
             started,
+            files: FilesService::new(MemoryFiles::new(&config, events.clone())),
             connections: Connections::new(&config.limits),
             memory: Arc::new(MemoryService::new(
                 Arc::clone(&stores),

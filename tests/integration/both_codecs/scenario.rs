@@ -1,6 +1,7 @@
 //! What is asked of each method.
 
 mod contexts;
+mod files;
 mod outputs;
 mod recall;
 mod sessions;
@@ -289,6 +290,15 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::SharedJoin => drop(talk.ask("shared.join", json!({}))),
         Method::SharedLeave => drop(talk.ask("shared.leave", json!({}))),
         Method::MemoryQueued => drop(talk.ask("memory.queued", json!({}))),
+        Method::FilesList => files::list(talk),
+        Method::FilesRead => files::read(talk),
+        Method::FilesWrite => files::write(talk),
+        Method::FilesDelete => files::delete(talk),
+        Method::FilesRename => files::rename(talk),
+        Method::FilesTool => files::tool(talk),
+        Method::FilesLog => files::log(talk),
+        Method::FilesUndo => files::undo(talk),
+        Method::FilesRestore => files::restore(talk),
         Method::SessionAppend => sessions::append(talk),
         Method::SessionImport => sessions::import(talk),
         Method::SessionList => sessions::list(talk),

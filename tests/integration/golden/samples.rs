@@ -2,6 +2,7 @@
 //! name all fields, so that a new one doesn't compile before it is here.
 
 pub(crate) mod contexts;
+mod files;
 pub(crate) mod outputs;
 mod recall;
 mod sessions;
@@ -150,6 +151,15 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::SharedJoin => shared::join(),
         Method::SharedLeave => shared::leave(),
         Method::MemoryQueued => shared::queued(),
+        Method::FilesList => files::list(),
+        Method::FilesRead => files::read(),
+        Method::FilesWrite => files::write(),
+        Method::FilesDelete => files::delete(),
+        Method::FilesRename => files::rename(),
+        Method::FilesTool => files::tool(),
+        Method::FilesLog => files::log(),
+        Method::FilesUndo => files::undo(),
+        Method::FilesRestore => files::restore(),
         Method::SessionAppend => sessions::append(),
         Method::SessionImport => sessions::import(),
         Method::SessionList => sessions::list(),

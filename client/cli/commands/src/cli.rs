@@ -8,6 +8,7 @@ mod context;
 mod daemon;
 mod doctor;
 mod exit;
+mod files;
 mod guard;
 mod hermes;
 mod hooks;
@@ -114,6 +115,9 @@ enum Command {
     /// Read and change the stores MEMORY.md and USER.md, and take changes back
     #[command(subcommand)]
     Memory(memory::Command),
+    /// List, print and take back memory files: what models keep with the tool memory_20250818
+    #[command(subcommand)]
+    Files(files::Command),
     /// Open, list, lock and remove sessions; show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
@@ -281,6 +285,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Status => daemon::status(&session, session.connect()?),
         Command::Daemon(command) => daemon::run(&session, command),
         Command::Memory(command) => memory::run(&session, command),
+        Command::Files(command) => files::run(&session, command),
         Command::Session(command) => session::run(&session, command),
         Command::Profile(command) => profile::run(&session, command),
         Command::Shared(command) => shared::run(&session, command),

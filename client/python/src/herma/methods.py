@@ -90,5 +90,14 @@ EFFECTS: dict[str, Effect] = {
     "shared.join": Effect.SAME,
     "shared.leave": Effect.WRITE,
     "memory.queued": Effect.READ,
+    "files.list": Effect.READ,
+    "files.read": Effect.READ,
+    "files.write": Effect.WRITE,
+    "files.delete": Effect.WRITE,
+    "files.rename": Effect.WRITE,
+    "files.tool": Effect.WRITE,
+    "files.log": Effect.READ,
+    "files.undo": Effect.WRITE,
+    "files.restore": Effect.WRITE,
 }
 """By the name on the wire."""

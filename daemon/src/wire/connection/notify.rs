@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use herma_memory::Action;
+use herma_memory::files::FileAction;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
 use herma_protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase as WirePhase, SessionExpired,
+    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, OutputExpired, Phase as WirePhase,
+    SessionExpired,
 };
 use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
 use tokio::time::Instant;
@@ -24,6 +26,9 @@ use crate::wire::rpc_error::Answer;
 
 /// How long a subscriber that reads nothing is waited for when the daemon stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Paths that one notification names at most.
+const PATHS: usize = 1_000;
 
 /// What a connection has subscribed to.
 #[derive(Debug)]
@@ -68,6 +73,9 @@ impl Connection {
             if topics.contains(&Topic::MemoryChanged) {
                 self.services.stores.serve_all();
             }
+            if topics.contains(&Topic::FilesChanged) {
+                self.services.files.files().serve_all();
+            }
             let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
             let events = (!topics.is_empty()).then(|| self.services.events.subscribe());
             self.subscription = events.map(|events| Subscribed { topics, events });
@@ -105,6 +113,7 @@ pub(super) async fn next_event(subscription: &mut Option<Subscribed>) -> Option<
 const fn topic(event: &Event) -> Topic {
     match event {
         Event::MemoryChanged(_) => Topic::MemoryChanged,
+        Event::FilesChanged(_) => Topic::FilesChanged,
         Event::OutputExpired(_) => Topic::OutputExpired,
         Event::SessionExpired(_) => Topic::SessionExpired,
         Event::CompressionProgress { .. } => Topic::CompressionProgress,
@@ -125,6 +134,18 @@ fn notification(event: Event) -> Notification {
                 _ => Cause::Write,
             },
             session: change.session,
+        }),
+        Event::FilesChanged(change) => Notification::FilesChanged(FilesChanged {
+            profile: change.profile.clone(),
+            revision: change.revision,
+            cause: match change.action {
+                FileAction::External | FileAction::Found => Cause::External,
+                FileAction::Undo => Cause::Undo,
+                FileAction::Restore => Cause::Restore,
+                _ => Cause::Write,
+            },
+            paths: change.paths.iter().take(PATHS).map(ToString::to_string).collect(),
+            session: change.session.clone(),
         }),
         Event::OutputExpired(gone) => Notification::OutputExpired(OutputExpired {
             handle: gone.handle.to_string(),

@@ -119,7 +119,7 @@ async fn submit(services: &Services, caller: &Caller, request: WriteRequest) -> 
     services.memory.submit(caller, request).await.map(|report| written(services, report))
 }
 
-fn author(session: Option<String>, agent: Option<String>) -> Outcome<Author> {
+pub(super) fn author(session: Option<String>, agent: Option<String>) -> Outcome<Author> {
     names::check_all(&[("session", session.as_ref()), ("agent", agent.as_ref())])?;
     Ok(Author { session, agent, host: None })
 }

@@ -20,6 +20,8 @@ pub use import::import_holds;
 
 use clap::{Subcommand, ValueEnum};
 use herma_client::protocol::memory::Target;
+pub(super) use log::who;
+pub(super) use steps::{Step, steps};
 
 use super::Session;
 use super::exit::Failure;

@@ -2,7 +2,8 @@
 
 use herma_client::protocol::daemon::SubscribeParams;
 use herma_client::protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, MemoryChanged, OutputExpired, Phase, SessionExpired, Topic,
+    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, OutputExpired, Phase, SessionExpired,
+    Topic,
 };
 use herma_client::protocol::{ErrorKind, Notification};
 use herma_client::{Client, ClientError};
@@ -43,16 +44,22 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
     }
 }
 
+/// Topics that came with updates, the newest first.
+const NEWER: [Topic; 2] = [Topic::FilesChanged, Topic::SessionExpired];
+
 /// Asks to be told of these. A daemon that was started before an update does not know what came with it,
 /// and tells of all the rest.
 pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), ClientError> {
-    let of = |topics: &[Topic]| SubscribeParams { topics: topics.iter().map(|topic| topic.name().into()).collect() };
-    match client.subscribe(of(topics)) {
-        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::InvalidParams => {
-            let older: Vec<Topic> = topics.iter().copied().filter(|topic| *topic != Topic::SessionExpired).collect();
-            client.subscribe(of(&older)).map(drop)
+    let mut topics = topics.to_vec();
+    let mut newer = NEWER.into_iter();
+    loop {
+        let params = SubscribeParams { topics: topics.iter().map(|topic| topic.name().into()).collect() };
+        match (client.subscribe(params), newer.next()) {
+            (Err(ClientError::Rpc(error)), Some(newest)) if error.kind == ErrorKind::InvalidParams => {
+                topics.retain(|topic| *topic != newest);
+            }
+            (subscribed, _) => return subscribed.map(drop),
         }
-        subscribed => subscribed.map(drop),
     }
 }
 
@@ -60,13 +67,14 @@ pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), Cli
 const fn topics(profile: Option<&str>) -> &'static [Topic] {
     match profile {
         None => &Topic::ALL,
-        Some(_) => &[Topic::MemoryChanged],
+        Some(_) => &[Topic::MemoryChanged, Topic::FilesChanged],
     }
 }
 
 fn is_wanted(notification: &Notification, profile: Option<&str>) -> bool {
     match notification {
         Notification::MemoryChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
+        Notification::FilesChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
         Notification::OutputExpired(_)
         | Notification::SessionExpired(_)
         | Notification::CompressionProgress(_)
@@ -82,6 +90,7 @@ fn json(notification: &Notification) -> Result<String, Failure> {
 pub(super) fn told(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
+        Notification::FilesChanged(changed) => format!("{time}  {}", files_change(changed)),
         Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
         Notification::SessionExpired(expired) => format!("{time}  {}", session_expiry(expired)),
         Notification::CompressionProgress(progress) => format!("{time}  {}", progressed(progress)),
@@ -117,15 +126,28 @@ fn compressed(done: &CompressionDone) -> String {
 }
 
 fn change(changed: &MemoryChanged) -> String {
-    let cause = match changed.cause {
+    let MemoryChanged { profile, target, revision, cause, session } = changed;
+    format!("{profile}/{}  {}", memory::name(*target), came(*revision, *cause, session.as_deref()))
+}
+
+fn files_change(changed: &FilesChanged) -> String {
+    let FilesChanged { profile, revision, cause, paths, session } = changed;
+    let first = paths.first().map(String::as_str).unwrap_or_default();
+    let more = paths.len().saturating_sub(1);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{profile}/files  {}: {first}{more}", came(*revision, *cause, session.as_deref()))
+}
+
+/// How a revision came about.
+fn came(revision: u64, cause: Cause, session: Option<&str>) -> String {
+    let cause = match cause {
         Cause::Write => "written",
         Cause::External => "changed by another program",
         Cause::Undo => "undone",
         Cause::Restore => "restored",
     };
-    let by = changed.session.as_ref().map_or(String::new(), |session| format!(", session {session}"));
-    let store = memory::name(changed.target);
-    format!("{}/{store}  revision {}, {cause}{by}", changed.profile, changed.revision)
+    let by = session.map_or(String::new(), |session| format!(", session {session}"));
+    format!("revision {revision}, {cause}{by}")
 }
 
 fn expiry(expired: &OutputExpired) -> String {

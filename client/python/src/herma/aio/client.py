@@ -65,7 +65,7 @@ class AsyncClient(Methods):
     def subscribe(self, topics: Iterable[str]) -> AsyncSubscription:
         """What happens, on a connection of its own, from ``async with`` on.
 
-        ``topics`` are of ``memory.changed``, ``compression.progress``,
+        ``topics`` are of ``memory.changed``, ``files.changed``, ``compression.progress``,
         ``compression.done``, ``output.expired`` and ``session.expired``.
         """
         return AsyncSubscription(self.place, list(topics), start=self._start, timeout=self.timeout)

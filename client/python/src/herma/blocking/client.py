@@ -73,7 +73,7 @@ class Client(Methods):
     def subscribe(self, topics: Iterable[str]) -> Subscription:
         """What happens from now on, on a connection of its own.
 
-        ``topics`` are of ``memory.changed``, ``compression.progress``,
+        ``topics`` are of ``memory.changed``, ``files.changed``, ``compression.progress``,
         ``compression.done``, ``output.expired`` and ``session.expired``.
         """
         deadline = Deadline(self.timeout)

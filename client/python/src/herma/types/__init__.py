@@ -11,6 +11,7 @@ from .base import *
 from .constraint import *
 from .context import *
 from .daemon import *
+from .files import *
 from .guard import *
 from .memory import *
 from .output import *

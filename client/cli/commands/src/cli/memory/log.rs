@@ -74,7 +74,7 @@ fn table(result: &LogResult, store: Option<Store>) -> String {
 }
 
 /// Who wrote: the agent and the session, as far as they were named.
-pub(super) fn who(agent: &Option<String>, session: &Option<String>) -> String {
+pub(in crate::cli) fn who(agent: &Option<String>, session: &Option<String>) -> String {
     match (agent, session) {
         (Some(agent), Some(session)) => out::cut(&format!("{agent}/{session}"), WHO),
         (Some(one), None) => out::cut(one, WHO),

@@ -6,7 +6,7 @@ const CELLS: usize = 4_000_000;
 
 /// What happens to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step<'a> {
+pub(in crate::cli) enum Step<'a> {
     /// It is in both lists.
     Keep(&'a str),
     /// It is only in the old one, or stood elsewhere there.
@@ -17,7 +17,7 @@ pub(super) enum Step<'a> {
 
 /// The shortest way from the old list to the new one: what both have in the same
 /// order is kept. Where a run of entries changed, removals come before additions.
-pub(super) fn steps<'a>(old: &'a [String], new: &'a [String]) -> Vec<Step<'a>> {
+pub(in crate::cli) fn steps<'a>(old: &'a [String], new: &'a [String]) -> Vec<Step<'a>> {
     let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (kept, old_rest) = old.split_at(head);
     let new_rest = &new[head..];

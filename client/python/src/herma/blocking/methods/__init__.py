@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .constraint import Constraint
 from .context import Context
+from .files import Files
 from .guard import Guard
 from .memory import Memory
 from .output import Output
@@ -32,6 +33,7 @@ class Methods:
     def __init__(self) -> None:
         self.constraint = Constraint(self._call)
         self.context = Context(self._call)
+        self.files = Files(self._call)
         self.guard = Guard(self._call)
         self.memory = Memory(self._call)
         self.output = Output(self._call)

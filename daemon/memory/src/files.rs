@@ -1,0 +1,26 @@
+//! The files of a profile that models keep for themselves with the tool `memory_20250818`: a tree of short texts
+//! below [`ROOT`], every change of which is journalled and can be taken back.
+//!
+//! * [`path`]: names below the root, which no spelling leads out of.
+//! * [`edit`]: what a change makes of the files; pure.
+//! * [`refusal`]: why something is not done, in words for a model.
+//! * [`tool`]: the tool's six commands and its answers.
+//! * [`row`]: a change in the journal.
+//! * [`store`]: the files on disk: look, apply, journal, put in place, answer.
+
+pub mod edit;
+mod held;
+mod limits;
+pub mod path;
+pub mod refusal;
+pub mod row;
+pub mod store;
+pub mod tool;
+
+pub use edit::{Done, Edit};
+pub use held::{Entry, Files, Held, Place};
+pub use limits::FileLimits;
+pub use path::{FilePath, PathError, ROOT};
+pub use refusal::FileRefusal;
+pub use row::{FileAction, FileChange, FileRow};
+pub use store::{Answer, FileDenied, FileEvent, FileStore, Transaction};

@@ -1,0 +1,374 @@
+//! What a change makes of the files; nothing here touches the disk.
+
+use std::sync::Arc;
+
+use herma_guard::{Finding, Policy, Scope, Severity};
+
+use super::held::{Files, Held, Place};
+use super::limits::FileLimits;
+use super::path::FilePath;
+use super::refusal::FileRefusal;
+use super::row::FileAction;
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// Make a file that is not there.
+    Create {
+        /// Where.
+        path: FilePath,
+        /// Its text.
+        text: String,
+    },
+    /// Give a file a text as a whole, whether or not it is there.
+    Write {
+        /// Where.
+        path: FilePath,
+        /// Its text.
+        text: String,
+    },
+    /// Replace a part of a file that is there exactly once.
+    StrReplace {
+        /// Which file.
+        path: FilePath,
+        /// The part.
+        old: String,
+        /// What stands in its place.
+        new: String,
+    },
+    /// Put lines into a file.
+    Insert {
+        /// Which file.
+        path: FilePath,
+        /// Behind which line; 0 for the beginning.
+        line: i64,
+        /// The lines.
+        text: String,
+    },
+    /// Remove a file, or a folder with all that is in it.
+    Delete {
+        /// Which.
+        path: FilePath,
+    },
+    /// Give a file or folder another name.
+    Rename {
+        /// Its name.
+        from: FilePath,
+        /// Its new name.
+        to: FilePath,
+    },
+}
+
+/// What has become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Which file.
+    pub path: FilePath,
+    /// Its text; `None` when it is gone.
+    pub text: Option<Arc<str>>,
+}
+
+/// What a change comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// The files that change.
+    pub outcomes: Vec<Outcome>,
+    /// Folders that go once they are empty, the deepest first.
+    pub folders_gone: Vec<FilePath>,
+    /// Folders that have to be there.
+    pub folders_made: Vec<FilePath>,
+    /// What is said of it.
+    pub done: Done,
+    /// What the guard only warns of.
+    pub warnings: Vec<Finding>,
+}
+
+/// What was done, to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// A file was made.
+    Created(FilePath),
+    /// A file has another text.
+    Written(FilePath),
+    /// A part of a file was replaced.
+    Replaced {
+        /// The file.
+        path: FilePath,
+        /// Its new text.
+        text: Arc<str>,
+        /// The line that the change begins in, from 0.
+        line: usize,
+    },
+    /// Lines were put into a file.
+    Inserted(FilePath),
+    /// A file or folder is gone.
+    Deleted(FilePath),
+    /// A file or folder has another name.
+    Renamed {
+        /// The one it had.
+        from: FilePath,
+        /// The one it has.
+        to: FilePath,
+    },
+    /// Files are as they were at that revision.
+    PutBack(u64),
+}
+
+/// What files are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// How much is kept.
+    pub limits: FileLimits,
+    /// What the guard blocks.
+    pub policy: &'a Policy,
+}
+
+impl Edit {
+    /// Its name in the journal.
+    #[must_use]
+    pub const fn action(&self) -> FileAction {
+        match self {
+            Self::Create { .. } => FileAction::Create,
+            Self::Write { .. } => FileAction::Write,
+            Self::StrReplace { .. } => FileAction::StrReplace,
+            Self::Insert { .. } => FileAction::Insert,
+            Self::Delete { .. } => FileAction::Delete,
+            Self::Rename { .. } => FileAction::Rename,
+        }
+    }
+
+    /// What it changes.
+    #[must_use]
+    pub const fn path(&self) -> &FilePath {
+        match self {
+            Self::Create { path, .. }
+            | Self::Write { path, .. }
+            | Self::StrReplace { path, .. }
+            | Self::Insert { path, .. }
+            | Self::Delete { path }
+            | Self::Rename { from: path, .. } => path,
+        }
+    }
+
+    /// What it makes of the files.
+    ///
+    /// # Errors
+    /// Why it is not done.
+    pub fn apply(&self, files: &Files, rules: Rules<'_>) -> Result<Draft, FileRefusal> {
+        match self {
+            Self::Create { path, text } => match files.at(path) {
+                Place::Nothing => written(files, path, text, rules, Done::Created(path.clone())),
+                _ => Err(FileRefusal::Exists(path.clone())),
+            },
+            Self::Write { path, text } => match files.at(path) {
+                Place::Nothing => written(files, path, text, rules, Done::Created(path.clone())),
+                Place::File(_) => written(files, path, text, rules, Done::Written(path.clone())),
+                Place::Folder => Err(FileRefusal::NoFile(path.clone())),
+                Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+            },
+            Self::StrReplace { path, old, new } => {
+                let text = &file(files, path)?.text;
+                let at = only_place(text, old, path)?;
+                let line = text[..at].matches('\n').count();
+                let text: Arc<str> = format!("{}{new}{}", &text[..at], &text[at + old.len()..]).into();
+                let done = Done::Replaced { path: path.clone(), text: Arc::clone(&text), line };
+                written(files, path, &text, rules, done)
+            }
+            Self::Insert { path, line, text } => {
+                let text = with_lines(&file(files, path)?.text, *line, text)?;
+                written(files, path, &text, rules, Done::Inserted(path.clone()))
+            }
+            Self::Delete { path } => delete(files, path),
+            Self::Rename { from, to } => rename(files, from, to, rules),
+        }
+    }
+}
+
+fn file<'a>(files: &'a Files, path: &FilePath) -> Result<&'a Held, FileRefusal> {
+    match files.at(path) {
+        Place::File(file) => Ok(file),
+        Place::Folder => Err(FileRefusal::NoFile(path.clone())),
+        Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+        Place::Nothing => Err(FileRefusal::NotThere(path.clone())),
+    }
+}
+
+fn written(files: &Files, path: &FilePath, text: &str, rules: Rules<'_>, done: Done) -> Result<Draft, FileRefusal> {
+    let before = files.files.get(path);
+    if before.is_none() {
+        check_new(files, path, rules)?;
+    }
+    let warnings = checked(path, text, before.map(|file| &*file.text), rules)?;
+    check_room(files, &[(path, text.len())], rules.limits)?;
+    let outcomes = vec![Outcome { path: path.clone(), text: Some(text.into()) }];
+    Ok(Draft { outcomes, folders_gone: Vec::new(), folders_made: Vec::new(), done, warnings })
+}
+
+/// Whether a file or folder may be made there.
+fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Result<(), FileRefusal> {
+    if path.is_hidden() {
+        return Err(FileRefusal::Hidden(path.clone()));
+    }
+    for above in path.above() {
+        match files.at(&above) {
+            Place::File(_) => return Err(FileRefusal::BelowFile { path: path.clone(), file: above }),
+            Place::Unkept(why) => {
+                let why = why.to_owned();
+                return Err(FileRefusal::Unkept { path: above, why });
+            }
+            Place::Folder | Place::Nothing => {}
+        }
+    }
+    if let Some(there) = files.alike(path) {
+        return Err(FileRefusal::Alike { path: path.clone(), there: there.clone() });
+    }
+    let findings = rules.policy.scan(path.as_str(), Scope::Strict);
+    match findings.iter().any(|finding| finding.severity == Severity::Block) {
+        true => Err(FileRefusal::poisoned(findings)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a file may have this text. One that is too long already may become shorter.
+fn checked(path: &FilePath, text: &str, before: Option<&str>, rules: Rules<'_>) -> Result<Vec<Finding>, FileRefusal> {
+    let limit = rules.limits.file_bytes;
+    if text.len() > limit && before.is_none_or(|before| text.len() >= before.len()) {
+        return Err(FileRefusal::TooLong { path: path.clone(), bytes: text.len(), limit });
+    }
+    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
+    if let Some((at, char)) = text.chars().enumerate().find(|(_, char)| is_control(char)) {
+        return Err(FileRefusal::Control { char, at });
+    }
+    let findings = rules.policy.scan(text, Scope::Strict);
+    match findings.iter().any(|finding| finding.severity == Severity::Block) {
+        true => Err(FileRefusal::poisoned(findings)),
+        false => Ok(findings),
+    }
+}
+
+/// Whether there is room for all files with these. What is too much already may become less.
+fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: FileLimits) -> Result<(), FileRefusal> {
+    let wide = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+    let before = files.bytes();
+    let length = |path: &FilePath| files.files.get(path).map_or(0, |file| wide(file.text.len()));
+    let (gone, come) =
+        changed.iter().fold((0, 0), |(gone, come), (path, bytes)| (gone + length(path), come + wide(*bytes)));
+    let bytes = before.saturating_sub(gone).saturating_add(come);
+    if bytes > limits.total_bytes && bytes > before {
+        return Err(FileRefusal::Full { bytes, limit: limits.total_bytes });
+    }
+    let new = changed.iter().filter(|(path, _)| !files.files.contains_key(*path)).count();
+    let count = files.files.len() + new;
+    if new > 0 && count > limits.count {
+        return Err(FileRefusal::TooMany { count, limit: limits.count });
+    }
+    Ok(())
+}
+
+/// Where a text is, that must be there exactly once.
+fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefusal> {
+    let Some(first) = old.chars().next() else {
+        return Err(FileRefusal::Arguments("`old_str` is empty; give the text that is to be replaced".into()));
+    };
+    let Some(at) = text.find(old) else {
+        return Err(FileRefusal::NoMatch { path: path.clone(), old: old.to_owned() });
+    };
+    if !text[at + old.len()..].contains(old) {
+        return Ok(at);
+    }
+    let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
+    while let Some(next) = text[from..].find(old) {
+        line += text[from..from + next].matches('\n').count();
+        lines.push(line);
+        line += usize::from(first == '\n');
+        from += next + first.len_utf8();
+    }
+    Err(FileRefusal::Several { old: old.to_owned(), lines })
+}
+
+/// The text with lines put in; it ends with a line feed then.
+fn with_lines(text: &str, line: i64, inserted: &str) -> Result<String, FileRefusal> {
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    if lines.last() == Some(&"") {
+        lines.pop();
+    }
+    let no_line = FileRefusal::NoLine { line, lines: lines.len() };
+    let at = usize::try_from(line).ok().filter(|at| *at <= lines.len()).ok_or(no_line)?;
+    lines.insert(at, inserted.trim_end_matches('\n'));
+    Ok(lines.join("\n") + "\n")
+}
+
+fn delete(files: &Files, path: &FilePath) -> Result<Draft, FileRefusal> {
+    if path.is_root() {
+        return Err(FileRefusal::DeleteRoot);
+    }
+    let gone = |path: &FilePath| Outcome { path: path.clone(), text: None };
+    let (outcomes, folders_gone) = match files.at(path) {
+        Place::Nothing => return Err(FileRefusal::Missing(path.clone())),
+        Place::Unkept(why) => return Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+        Place::File(_) => (vec![gone(path)], Vec::new()),
+        Place::Folder => {
+            check_kept(files, path)?;
+            let outcomes = files.below(path).map(|(path, _)| gone(path)).collect();
+            (outcomes, whole(files, path))
+        }
+    };
+    let done = Done::Deleted(path.clone());
+    Ok(Draft { outcomes, folders_gone, folders_made: Vec::new(), done, warnings: Vec::new() })
+}
+
+fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Result<Draft, FileRefusal> {
+    if from.is_root() {
+        return Err(FileRefusal::RenameRoot);
+    }
+    if !matches!(files.at(to), Place::Nothing) {
+        return Err(FileRefusal::Taken(to.clone()));
+    }
+    let is_folder = match files.at(from) {
+        Place::Nothing => return Err(FileRefusal::Missing(from.clone())),
+        Place::Unkept(why) => return Err(FileRefusal::Unkept { path: from.clone(), why: why.to_owned() }),
+        Place::File(_) => false,
+        Place::Folder => true,
+    };
+    if to.below(from).is_some() {
+        return Err(FileRefusal::IntoItself { from: from.clone(), to: to.clone() });
+    }
+    let is_respelled = to.above().next() == from.above().next() && to.folded() == from.folded();
+    if !is_respelled {
+        check_new(files, to, rules)?;
+    }
+    let moved = |path: &FilePath| path.below(from).map_or_else(|| to.clone(), |below| to.join(below));
+    let held: Vec<(&FilePath, &Held)> = match is_folder {
+        true => {
+            check_kept(files, from)?;
+            files.below(from).collect()
+        }
+        false => files.files.get_key_value(from).into_iter().collect(),
+    };
+    for (path, _) in &held {
+        // Names that grew together may be longer than a path can be.
+        FilePath::parse(&moved(path).to_string())?;
+    }
+    let come = held.iter().map(|(path, file)| Outcome { path: moved(path), text: Some(Arc::clone(&file.text)) });
+    let gone = held.iter().map(|(path, _)| Outcome { path: (*path).clone(), text: None });
+    let folders_gone = if is_folder { whole(files, from) } else { Vec::new() };
+    let folders_made = folders_gone.iter().map(moved).collect();
+    let done = Done::Renamed { from: from.clone(), to: to.clone() };
+    Ok(Draft { outcomes: come.chain(gone).collect(), folders_gone, folders_made, done, warnings: Vec::new() })
+}
+
+/// A folder that has something in it which is not kept stays, for nobody could bring that back.
+fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
+    match files.unkept.iter().find(|(path, _)| path.below(folder).is_some()) {
+        Some((path, why)) => Err(FileRefusal::Unkept { path: path.clone(), why: why.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// A folder and those in it, the deepest first.
+fn whole(files: &Files, folder: &FilePath) -> Vec<FilePath> {
+    files.folders_below(folder).into_iter().chain([folder.clone()]).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

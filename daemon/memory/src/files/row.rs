@@ -1,0 +1,192 @@
+//! A change of files, as the journal has it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::path::FilePath;
+use crate::journal::Record;
+use crate::journal::line::{Author, Replaced, read_body, write_body};
+
+/// A change of one or more files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileRow {
+    /// The revision that it made.
+    pub revision: u64,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// What was done.
+    pub action: FileAction,
+    /// Who did it.
+    pub author: Author,
+    /// The files that changed.
+    pub changes: Vec<FileChange>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileChange {
+    /// Which file.
+    pub path: FilePath,
+    /// Its text before; `None` when there was none.
+    pub before: Option<Arc<str>>,
+    /// Its text after; `None` when it is gone.
+    pub after: Option<Arc<str>>,
+    /// Which file it took the place of.
+    pub replaced: Replaced,
+    /// In a row that the journal begins with: the revision that changed the file last.
+    pub revision: Option<u64>,
+}
+
+/// What was done to files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileAction {
+    /// The files that were there when the journal began, or was shortened.
+    Found,
+    /// A file was made.
+    Create,
+    /// A file got another text as a whole.
+    Write,
+    /// A part of a file was replaced.
+    StrReplace,
+    /// Lines were put into a file.
+    Insert,
+    /// Files were removed.
+    Delete,
+    /// Files got another name.
+    Rename,
+    /// A change was taken back.
+    Undo,
+    /// Files were put back as they were at an earlier revision.
+    Restore,
+    /// Another program changed files.
+    External,
+    /// An action of a later version.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl FileAction {
+    /// Its name in the journal and on the wire.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Found => "found",
+            Self::Create => "create",
+            Self::Write => "write",
+            Self::StrReplace => "str_replace",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::Rename => "rename",
+            Self::Undo => "undo",
+            Self::Restore => "restore",
+            Self::External => "external",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body {
+    revision: u64,
+    time: f64,
+    action: FileAction,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    changes: Vec<Change>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Change {
+    path: String,
+    before: Option<String>,
+    after: Option<String>,
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    replaced: Replaced,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
+}
+
+fn is_unknown(replaced: &Replaced) -> bool {
+    *replaced == Replaced::Unknown
+}
+
+impl Record for FileRow {
+    fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        let change = |change: &FileChange| Change {
+            path: change.path.as_str().to_owned(),
+            before: text(&change.before),
+            after: text(&change.after),
+            replaced: change.replaced,
+            revision: change.revision,
+        };
+        let body = Body {
+            revision: self.revision,
+            time: self.time,
+            action: self.action.clone(),
+            session: self.author.session.clone(),
+            agent: self.author.agent.clone(),
+            changes: self.changes.iter().map(change).collect(),
+        };
+        write_body(&body, out);
+    }
+
+    fn read(line: &[u8]) -> Option<Self> {
+        let body: Body = serde_json::from_slice(read_body(line)?).ok()?;
+        let change = |change: Change| FileChange {
+            path: FilePath::found(&change.path),
+            before: change.before.map(Arc::from),
+            after: change.after.map(Arc::from),
+            replaced: change.replaced,
+            revision: change.revision,
+        };
+        Some(Self {
+            revision: body.revision,
+            time: body.time,
+            action: body.action,
+            author: Author { session: body.session, agent: body.agent, host: None },
+            changes: body.changes.into_iter().map(change).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    #[test]
+    fn a_row_comes_back_and_damage_is_noticed() {
+        for action in [FileAction::StrReplace, FileAction::Found, FileAction::Other("merge".into())] {
+            let change = |path: &str, replaced| FileChange {
+                path: FilePath::found(path),
+                before: None,
+                after: Some("a\n\"b\"".into()),
+                replaced,
+                revision: Some(3),
+            };
+            let row = FileRow {
+                revision: 7,
+                time: 1_790_000_000.25,
+                action,
+                author: Author { session: Some("s".into()), ..Author::default() },
+                changes: vec![change("a/b", Replaced::Nothing), change("c", Replaced::Unknown)],
+            };
+            let mut line = Vec::new();
+            row.write(&mut line);
+            assert_eq!(FileRow::read(&line), Some(row.clone()));
+            assert!(String::from_utf8_lossy(&line).contains(&format!("\"action\":\"{}\"", row.action.name())));
+            line[40] ^= 1;
+            assert_eq!(FileRow::read(&line), None);
+        }
+    }
+}

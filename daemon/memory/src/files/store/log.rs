@@ -1,0 +1,54 @@
+//! The history.
+
+use std::sync::Arc;
+
+use super::past::{texts_at, unreadable};
+use super::put_back::concerns;
+use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, FileStore, Journalling, StoreError};
+
+impl FileStore {
+    /// The changes of a file or folder below the revision `before`, newest first, up to `limit` of them and until their
+    /// texts have `bytes` bytes. True when older ones are kept. Of each row only what concerns the path is given.
+    ///
+    /// # Errors
+    /// A folder or a journal that can't be read.
+    pub fn log(
+        &mut self,
+        path: &FilePath,
+        before: Option<u64>,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<(Vec<FileRow>, bool), StoreError> {
+        self.look(Journalling::Wanted)?;
+        let (mut rows, mut taken) = (Vec::new(), 0);
+        let Some(journal) = &self.journal else { return Ok((rows, false)) };
+        let marks = journal.marks().rev();
+        for mark in marks.filter(|mark| before.is_none_or(|before| mark.revision < before)) {
+            let mut row = journal.row_at(mark).map_err(unreadable)?;
+            row.changes.retain(|change| concerns(path, &change.path));
+            if row.changes.is_empty() || row.action == FileAction::Found {
+                continue;
+            }
+            if rows.len() == limit || taken > bytes {
+                return Ok((rows, true));
+            }
+            let texts = row.changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
+            taken += texts.map(|text| text.len()).sum::<usize>();
+            rows.push(row);
+        }
+        Ok((rows, false))
+    }
+
+    /// The text of a file at a revision.
+    ///
+    /// # Errors
+    /// A revision that is not kept, or at which the file was not there.
+    pub fn text_at(&mut self, path: &FilePath, revision: u64) -> Result<Arc<str>, FileDenied> {
+        self.look(Journalling::Wanted)?;
+        let (Some(files), Some(journal)) = (&self.known, &self.journal) else {
+            return Err(FileRefusal::NotThere(path.clone()).into());
+        };
+        let then = texts_at(journal, files, revision)?;
+        then.get(path).cloned().ok_or_else(|| FileRefusal::NotThere(path.clone()).into())
+    }
+}

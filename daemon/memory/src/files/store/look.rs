@@ -1,0 +1,239 @@
+//! What is there, and what another program or a crash did to it since it was known.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use herma_disk::Cause;
+use herma_disk::stamp::Stamp;
+use herma_disk::tree::{Change, Kind, Tree};
+
+use super::past::{state, unreadable};
+use super::{
+    DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, LONGEST_READ, MOST_ENTRIES,
+    MOST_HELD, State, StoreError, past, sweep, unix_now,
+};
+use crate::files::held::{Entry, Held};
+use crate::files::row::FileChange;
+use crate::journal::Journal;
+use crate::journal::line::{Author, Replaced};
+
+impl FileStore {
+    /// Looks at the tree, and makes a revision of what another program did.
+    pub(super) fn look(&mut self, journalling: Journalling) -> Result<&Files, StoreError> {
+        self.unwritten = None;
+        let looked = self.looked(journalling);
+        match looked {
+            Ok(known) => {
+                let known = self.known.insert(known);
+                Ok(self.unwritten.as_ref().unwrap_or(known))
+            }
+            Err(error) => {
+                self.forget();
+                Err(error)
+            }
+        }
+    }
+
+    fn looked(&mut self, journalling: Journalling) -> Result<Files, StoreError> {
+        if self.journal.as_ref().is_some_and(|journal| !journal.is_current()) {
+            self.forget();
+        }
+        let known = match self.known.take() {
+            Some(known) => known,
+            None => self.opened()?,
+        };
+        self.newest = self.newest.max(known.revision);
+        let mut found = find(&self.tree, &known)?;
+        found.revision = known.revision;
+        let changes = differences(&known, &found);
+        if changes.is_empty() {
+            return Ok(found);
+        }
+        match self.take_in(&known, changes, &mut found) {
+            Ok(()) => Ok(found),
+            Err(error) if journalling == Journalling::Wanted => {
+                tracing::debug!("what another program did to memory files is not in the journal yet: {error}");
+                found.revision = known.revision;
+                self.unwritten = Some(found);
+                Ok(known)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the journal says, once the newest change is in its place.
+    fn opened(&mut self) -> Result<Files, StoreError> {
+        sweep(&self.journal_path)?;
+        let mut journal: Journal<FileRow> = Journal::open(&self.journal_path).map_err(unreadable)?;
+        let is_unsettled = !journal.is_settled();
+        if let Some(newest) = journal.newest().filter(|row| is_unsettled && !is_of_others(&row.action)) {
+            replay(&self.tree, newest)?;
+            journal.settle()?;
+        }
+        let state = state(&journal, None)?;
+        let revision = journal.revision().max(self.newest);
+        self.journal = Some(journal);
+        let held = |(path, (text, revision)): (FilePath, (Arc<str>, u64))| {
+            (path, Held { text, revision, modified_at: 0.0, stamp: None, settled: false })
+        };
+        Ok(Files { revision, files: state.into_iter().map(held).collect(), ..Files::default() })
+    }
+
+    /// Makes a revision of what another program did.
+    fn take_in(&mut self, known: &Files, changes: Vec<FileChange>, found: &mut Files) -> Result<(), DiskError> {
+        let revision = known.revision + 1;
+        for change in &changes {
+            if let Some(file) = found.files.get_mut(&change.path) {
+                file.revision = revision;
+            }
+            match self.tree.sync(change.path.as_str()) {
+                // A link lies there now, or on the way.
+                Err(error) if error.cause() == Cause::Unsuitable => {}
+                synced => synced?,
+            }
+        }
+        let row = match known.revision {
+            0 => past::found(revision, unix_now(), &texts(found)),
+            _ => {
+                let author = Author::default();
+                FileRow { revision, time: unix_now(), action: FileAction::External, author, changes }
+            }
+        };
+        let paths = row.changes.iter().map(|change| change.path.clone()).collect();
+        let event = FileEvent { revision, action: row.action.clone(), paths, session: None };
+        if let Some(journal) = &mut self.journal {
+            journal.append(vec![row])?;
+            found.revision = revision;
+            self.events.push(event);
+        }
+        Ok(())
+    }
+}
+
+/// The texts and their revisions.
+fn texts(files: &Files) -> State {
+    files.files.iter().map(|(path, file)| (path.clone(), (Arc::clone(&file.text), file.revision))).collect()
+}
+
+/// Whether a row tells of what was there, and not of a change of ours.
+fn is_of_others(action: &FileAction) -> bool {
+    matches!(action, FileAction::External | FileAction::Found)
+}
+
+/// Puts a change in its place whose files are still those that it was to replace.
+fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
+    let mut changes = Vec::new();
+    for change in &row.changes {
+        // What can't be read is somebody else's, and left alone.
+        let Ok(there) = tree.read(change.path.as_str(), LONGEST_READ) else { continue };
+        let is_old = match (&there, &change.before) {
+            (None, None) => change.replaced == Replaced::Nothing,
+            (Some((bytes, stamp)), Some(before)) => {
+                bytes == before.as_bytes() && change.replaced == Replaced::of(Some(stamp.modified_nanos()))
+            }
+            _ => false,
+        };
+        if is_old {
+            let content = change.after.as_deref().map(str::as_bytes);
+            changes.push(Change { path: change.path.as_str(), content });
+        }
+    }
+    if changes.is_empty() {
+        return Ok(());
+    }
+    tracing::info!(
+        revision = row.revision,
+        files = changes.len(),
+        "memory files are put in their places after a crash"
+    );
+    let staged = tree.stage(&changes)?;
+    staged.sync()?;
+    staged.put_in_place().map(drop)
+}
+
+/// What is in the tree; files that are known and have not changed since are not read.
+fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
+    let walk = tree.walk(MOST_ENTRIES).map_err(unreadable)?;
+    let now = SystemTime::now();
+    let mut found = Files { root_bytes: walk.root_bytes, ..Files::default() };
+    let mut held = 0_u64;
+    for entry in walk.entries {
+        let path = FilePath::found(&entry.path);
+        let why = match entry.kind {
+            Kind::Folder(bytes) => {
+                found.entries.push(Entry { path, folder_bytes: Some(bytes) });
+                continue;
+            }
+            Kind::Other => "it is a link, or no file or folder with a name that is text".to_owned(),
+            Kind::File(_) if FilePath::parse(&path.to_string()).as_ref() != Ok(&path) => {
+                "no path can name it".to_owned()
+            }
+            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now) {
+                Ok(Some(file)) => {
+                    held += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
+                    if held > MOST_HELD {
+                        let reason = format!("the files have more than {MOST_HELD} bytes together");
+                        return Err(StoreError::Unreadable { path: tree.root().to_owned(), reason });
+                    }
+                    found.entries.push(Entry { path: path.clone(), folder_bytes: None });
+                    found.files.insert(path, file);
+                    continue;
+                }
+                // It went while it was looked at.
+                Ok(None) => continue,
+                Err(why) => why,
+            },
+        };
+        found.unkept.insert(path, why);
+    }
+    Ok(found)
+}
+
+/// A file as it is now, or why it is not kept.
+fn file(
+    tree: &Tree,
+    path: &FilePath,
+    stamp: Stamp,
+    known: Option<&Held>,
+    now: SystemTime,
+) -> Result<Option<Held>, String> {
+    if let Some(known) = known.filter(|known| known.stamp == Some(stamp) && known.settled) {
+        return Ok(Some(known.clone()));
+    }
+    if stamp.size() > LONGEST_READ {
+        return Err(format!("it has {} bytes, and at most {LONGEST_READ} are read", stamp.size()));
+    }
+    let read = tree.read(path.as_str(), LONGEST_READ).map_err(|error| error.source.to_string())?;
+    let Some((bytes, stamp)) = read else { return Ok(None) };
+    let text = String::from_utf8(bytes)
+        .map_err(|error| format!("it is no UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
+    let (text, revision) = match known {
+        Some(known) if *known.text == text => (Arc::clone(&known.text), known.revision),
+        _ => (text.into(), 0),
+    };
+    Ok(Some(Held {
+        text,
+        revision,
+        modified_at: stamp.modified_at(),
+        stamp: Some(stamp),
+        settled: stamp.is_settled(now),
+    }))
+}
+
+/// What another program did: files that are new, gone or have another text.
+fn differences(known: &Files, found: &Files) -> Vec<FileChange> {
+    let change = |path: &FilePath, before: Option<&Held>, after: Option<&Held>| FileChange {
+        path: path.clone(),
+        before: before.map(|file| Arc::clone(&file.text)),
+        after: after.map(|file| Arc::clone(&file.text)),
+        replaced: Replaced::Unknown,
+        revision: None,
+    };
+    let gone = known.files.iter().filter(|(path, _)| !found.files.contains_key(*path));
+    let gone = gone.map(|(path, file)| change(path, Some(file), None));
+    let come = found.files.iter().filter_map(|(path, file)| match known.files.get(path) {
+        Some(before) if before.text == file.text => None,
+        before => Some(change(path, before, Some(file))),
+    });
+    gone.chain(come).collect()
+}

@@ -1,0 +1,284 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test plays other programs, and may stop at the first surprise"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::super::edit::Edit;
+use super::*;
+use crate::journal::line::Author;
+
+const LIMITS: FileLimits = FileLimits { file_bytes: 1000, total_bytes: 10_000, count: 100, revisions: 4 };
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn open(&self) -> FileStore {
+        FileStore::new(self.at(""), self.journal(), LIMITS, Arc::default())
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.0.path().join("files").join(path)
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.0.path().join("journal/files.jsonl")
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
+        fs::write(self.at(path), text).unwrap();
+    }
+}
+
+fn path(text: &str) -> FilePath {
+    FilePath::parse(&format!("/memories/{text}")).unwrap()
+}
+
+fn write(store: &mut FileStore, at: &str, text: &str) -> Answer {
+    edit(store, &Edit::Write { path: path(at), text: text.into() }).unwrap()
+}
+
+fn edit(store: &mut FileStore, edit: &Edit) -> Result<Answer, FileDenied> {
+    store.begin().unwrap().edit(edit, None, &Author::default())
+}
+
+fn undo(store: &mut FileStore, at: &str) -> Result<Answer, FileDenied> {
+    store.begin().unwrap().undo(&path(at), None, &Author::default())
+}
+
+fn restore(store: &mut FileStore, at: &str, revision: u64) -> Result<Answer, FileDenied> {
+    store.begin().unwrap().restore(&path(at), revision, None, &Author::default())
+}
+
+/// `revision: path=text …`
+fn seen(store: &mut FileStore) -> String {
+    let files = store.view().unwrap();
+    let texts: Vec<String> =
+        files.files.iter().map(|(path, file)| format!("{}={}", path.as_str(), file.text)).collect();
+    format!("{}: {}", files.revision, texts.join(" "))
+}
+
+fn actions(store: &mut FileStore, at: &str) -> Vec<String> {
+    let (rows, more) = store.log(&path(at), None, 50, usize::MAX).unwrap();
+    assert!(!more);
+    rows.iter().map(|row| format!("{} {}", row.revision, row.action.name())).collect()
+}
+
+#[test]
+fn changes_survive_and_are_taken_back() {
+    let home = Home::new();
+    let mut store = home.open();
+    assert_eq!(seen(&mut store), "0: ");
+    assert_eq!(write(&mut store, "a", "1").own_revision, 1);
+    write(&mut store, "d/b", "x");
+    assert_eq!(write(&mut store, "a", "2").revision, 3);
+    assert!(write(&mut store, "a", "2").revision == 3, "the same text is no change");
+    edit(&mut store, &Edit::Rename { from: path("d"), to: path("e/f") }).unwrap();
+    assert_eq!(seen(&mut home.open()), "4: a=2 e/f/b=x");
+    assert!(!home.at("d").exists() && home.at("e/f/b").is_file());
+    // One undo takes one change back, and another one that undo.
+    undo(&mut store, "").unwrap();
+    assert_eq!(seen(&mut store), "5: a=2 d/b=x");
+    undo(&mut store, "").unwrap();
+    undo(&mut store, "a").unwrap();
+    assert_eq!(seen(&mut store), "7: a=1 e/f/b=x");
+    restore(&mut store, "", 2).unwrap();
+    assert_eq!(seen(&mut home.open()), "8: a=1 d/b=x");
+    assert!(restore(&mut store, "", 8).unwrap().is_same);
+    assert_eq!(store.text_at(&path("a"), 6).unwrap().as_ref(), "2");
+    restore(&mut store, "a", 6).unwrap();
+    edit(&mut store, &Edit::Delete { path: path("d") }).unwrap();
+    assert_eq!(seen(&mut store), "10: a=2");
+    assert!(matches!(restore(&mut store, "", 11), Err(FileDenied::NotKept { revision: 11, kept: Some(_) })));
+    let events: Vec<u64> = store.take_events().iter().map(|event| event.revision).collect();
+    assert_eq!(events, (1..=10).collect::<Vec<u64>>());
+}
+
+#[test]
+fn what_has_changed_since_is_not_taken_back() {
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "a", "1");
+    write(&mut store, "b", "1");
+    edit(&mut store, &Edit::Rename { from: path("b"), to: path("c") }).unwrap();
+    write(&mut store, "c", "2");
+    assert_eq!(actions(&mut store, "b"), ["3 rename", "2 write"]);
+    let refused = undo(&mut store, "b").map(|answer| answer.revision);
+    assert!(matches!(refused, Err(FileDenied::Refused(FileRefusal::ChangedSince { revision: 3, .. }))));
+    undo(&mut store, "a").unwrap();
+    assert!(matches!(undo(&mut store, "never"), Err(FileDenied::Refused(FileRefusal::NothingToUndo(_)))));
+}
+
+#[test]
+fn a_revision_is_expected_of_a_file_a_folder_or_all() {
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "d/a", "1");
+    write(&mut store, "d/b", "1");
+    let mut try_with = |at: &str, expected| {
+        let edit = Edit::Write { path: path(at), text: "x".into() };
+        let done = store.begin().unwrap().edit(&edit, Some(expected), &Author::default());
+        done.map(|answer| answer.own_revision).map_err(|denied| match denied {
+            FileDenied::Refused(FileRefusal::Stale { revision, .. }) => revision,
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(
+        (try_with("d/a", 2), try_with("d/a", 1), try_with("n", 1), try_with("n", 0)),
+        (Err(1), Ok(3), Err(0), Ok(4))
+    );
+    let mut delete = |expected| {
+        let edit = Edit::Delete { path: path("d") };
+        store.begin().unwrap().edit(&edit, Some(expected), &Author::default()).map(|answer| answer.own_revision)
+    };
+    assert!(delete(2).is_err());
+    assert_eq!(delete(3).unwrap(), 0);
+    assert!(store.begin().unwrap().undo(&path(""), Some(4), &Author::default()).is_err());
+    assert!(store.begin().unwrap().undo(&path(""), Some(5), &Author::default()).is_ok());
+}
+
+#[test]
+fn edits_by_other_programs_are_revisions_of_their_own() {
+    let home = Home::new();
+    home.put("a", "by hand");
+    home.put("d/b", "too");
+    let mut store = home.open();
+    assert_eq!(seen(&mut store), "1: a=by hand d/b=too");
+    home.put("a", "by hant");
+    fs::remove_file(home.at("d/b")).unwrap();
+    home.put("n", "new");
+    assert_eq!(seen(&mut store), "2: a=by hant n=new");
+    assert_eq!(actions(&mut store, ""), ["2 external"]);
+    drop(store);
+    home.put("n", "while nobody looked");
+    let mut store = home.open();
+    assert_eq!(seen(&mut store), "3: a=by hant n=while nobody looked");
+    restore(&mut store, "", 1).unwrap();
+    assert_eq!(seen(&mut store), "4: a=by hand d/b=too");
+    assert!(matches!(restore(&mut store, "", 0), Err(FileDenied::NotKept { .. })));
+}
+
+#[test]
+fn a_change_between_the_look_and_the_write_is_seen() {
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "a", "1");
+    let transaction = store.begin().unwrap();
+    home.put("a", "another program");
+    let replace = Edit::StrReplace { path: path("a"), old: "1".into(), new: "2".into() };
+    let denied = transaction.edit(&replace, None, &Author::default());
+    assert!(matches!(denied, Err(FileDenied::Refused(FileRefusal::NoMatch { .. }))));
+    assert_eq!(seen(&mut store), "2: a=another program");
+}
+
+#[test]
+fn what_a_killed_process_left_is_finished() {
+    for is_replacement in [false, true] {
+        let home = Home::new();
+        let mut store = home.open();
+        write(&mut store, "other", "1");
+        if is_replacement {
+            write(&mut store, "a", "old");
+        }
+        let before = fs::read(home.journal()).unwrap();
+        let old = is_replacement.then(|| home.0.path().join("kept"));
+        // The very file, as a rename that never happened leaves it.
+        old.iter().for_each(|old| fs::hard_link(home.at("a"), old).unwrap());
+        write(&mut store, "a", "new");
+        drop(store);
+        let journal = fs::read(home.journal()).unwrap();
+        let row_end = before.len() + journal[before.len()..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        let put_old_back = || {
+            fs::write(home.journal(), &journal[..row_end]).unwrap();
+            fs::remove_file(home.at("a")).unwrap();
+            old.iter().for_each(|old| fs::hard_link(old, home.at("a")).unwrap());
+        };
+        put_old_back();
+        let revision = 2 + u64::from(is_replacement);
+        assert_eq!(seen(&mut home.open()), format!("{revision}: a=new other=1"));
+        assert_eq!(fs::read_to_string(home.at("a")).unwrap(), "new");
+        // What a person wrote there since is theirs.
+        put_old_back();
+        home.put("a", "theirs");
+        assert_eq!(seen(&mut home.open()), format!("{}: a=theirs other=1", revision + 1));
+        // A file that was removed behind a change that is in its place stays removed.
+        fs::write(home.journal(), &journal).unwrap();
+        fs::remove_file(home.at("a")).unwrap();
+        assert_eq!(seen(&mut home.open()), format!("{}: other=1", revision + 1));
+    }
+}
+
+#[test]
+fn what_is_no_text_of_ours_is_left_alone() {
+    let home = Home::new();
+    let outside = home.0.path().join("outside");
+    fs::write(&outside, "secret").unwrap();
+    let mut store = home.open();
+    write(&mut store, "a", "1");
+    symlink(&outside, home.at("link")).unwrap();
+    fs::write(home.at("bytes"), [0xff, 0xfe]).unwrap();
+    fs::write(home.at("long"), vec![b'x'; 2 << 20]).unwrap();
+    home.put(".hidden/x", "x");
+    assert_eq!(seen(&mut store), "1: a=1");
+    let unkept: Vec<String> = store.view().unwrap().unkept.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+    assert_eq!(unkept.len(), 3, "{unkept:?}");
+    assert!(
+        unkept[0].contains("no UTF-8 at byte 0") && unkept[1].contains("link") && unkept[2].contains("2097152 bytes")
+    );
+    for at in ["link", "bytes", "long"] {
+        let refused = edit(&mut store, &Edit::Write { path: path(at), text: "x".into() });
+        assert!(matches!(refused, Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+    }
+    // A file whose place was taken by something else went, and does not come back over that.
+    fs::remove_file(home.at("a")).unwrap();
+    symlink(&outside, home.at("a")).unwrap();
+    assert_eq!(seen(&mut store), "2: ");
+    assert!(matches!(undo(&mut store, "a"), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
+}
+
+#[test]
+fn a_long_journal_is_shortened_and_says_what_was_there() {
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "first", "kept");
+    for number in 0..20 {
+        write(&mut store, "a", &number.to_string());
+    }
+    assert!(fs::read_to_string(home.journal()).unwrap().lines().count() < 18);
+    assert_eq!(seen(&mut store), "21: a=19 first=kept");
+    let mut again = home.open();
+    assert_eq!(seen(&mut again), "21: a=19 first=kept");
+    assert_eq!(again.view().unwrap().revision_of(&path("first")), 1);
+    assert_eq!(restore(&mut again, "", 19).unwrap().revision, 22);
+    assert_eq!(seen(&mut again), "22: a=17 first=kept");
+    let denied = restore(&mut again, "", 1);
+    assert!(matches!(denied, Err(FileDenied::NotKept { revision: 1, kept: Some((10.., 22)) })), "{denied:?}");
+    // Without a journal no number is given twice.
+    fs::remove_file(home.journal()).unwrap();
+    assert_eq!(seen(&mut again), "23: a=17 first=kept");
+}
+
+#[test]
+fn a_failed_write_changes_nothing_and_reading_goes_on() {
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "a", "1");
+    // A folder in the journal's place can't be written.
+    let journal = fs::read(home.journal()).unwrap();
+    fs::remove_file(home.journal()).unwrap();
+    fs::create_dir(home.journal()).unwrap();
+    assert!(store.begin().is_err());
+    fs::remove_dir(home.journal()).unwrap();
+    fs::write(home.journal(), journal).unwrap();
+    assert_eq!(seen(&mut store), "1: a=1");
+    assert_eq!(write(&mut store, "a", "2").revision, 2);
+}

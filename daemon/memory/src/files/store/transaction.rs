@@ -1,0 +1,228 @@
+//! A change, from what is there to the disk.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use herma_disk::DiskError;
+use herma_disk::stamp::Stamp;
+use herma_disk::tree::{Change, Unplaced};
+
+use super::put_back::{restore, undo};
+use super::{
+    Answer, FileAction, FileDenied, FileEvent, FilePath, FileRefusal, FileRow, FileStore, Files, Journalling,
+    StoreError, unix_now,
+};
+use crate::files::edit::{Draft, Edit};
+use crate::files::held::Held;
+use crate::files::row::FileChange;
+use crate::journal::Stage;
+use crate::journal::line::{Author, Replaced};
+
+/// How often a change is applied anew because another program changed a file under it.
+const TRIES: usize = 5;
+
+/// Files that were just looked at.
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    store: &'a mut FileStore,
+}
+
+/// What is to be done, and what is asked before it.
+enum Wish<'a> {
+    Edit(&'a Edit),
+    Undo(&'a FilePath),
+    Restore(&'a FilePath, u64),
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) const fn new(store: &'a mut FileStore) -> Self {
+        Self { store }
+    }
+
+    /// Makes a change. An answer means that it is on the disk.
+    ///
+    /// # Errors
+    /// Why nothing was done.
+    pub fn edit(self, edit: &Edit, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
+        self.fulfil(&Wish::Edit(edit), expected, author)
+    }
+
+    /// Takes the newest change of a file or folder back.
+    ///
+    /// # Errors
+    /// Why nothing was done.
+    pub fn undo(self, path: &FilePath, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
+        self.fulfil(&Wish::Undo(path), expected, author)
+    }
+
+    /// Puts a file or folder back as it was at a revision.
+    ///
+    /// # Errors
+    /// Why nothing was done.
+    pub fn restore(
+        self,
+        path: &FilePath,
+        revision: u64,
+        expected: Option<u64>,
+        author: &Author,
+    ) -> Result<Answer, FileDenied> {
+        self.fulfil(&Wish::Restore(path, revision), expected, author)
+    }
+
+    fn fulfil(self, wish: &Wish<'_>, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
+        for _ in 0..TRIES {
+            let draft = self.draft(wish, expected)?;
+            match self.store.write(wish, &draft, author) {
+                Ok(Some(())) => return Ok(self.answer(wish, draft)),
+                // Another program was faster: what it did is looked at, and the change judged anew.
+                Ok(None) => drop(self.store.look(Journalling::Needed)?),
+                Err(error) => {
+                    self.store.forget();
+                    return Err(error.into());
+                }
+            }
+        }
+        let reason = "other programs change the files all the time".to_owned();
+        Err(StoreError::Unreadable { path: self.store.root().to_owned(), reason }.into())
+    }
+
+    fn draft(&self, wish: &Wish<'_>, expected: Option<u64>) -> Result<Draft, FileDenied> {
+        let store = &*self.store;
+        let (Some(files), Some(journal)) = (&store.known, &store.journal) else {
+            let reason = "it was not looked at".to_owned();
+            return Err(StoreError::Unreadable { path: store.root().to_owned(), reason }.into());
+        };
+        check_revision(files, wish.path(), expected)?;
+        match wish {
+            Wish::Edit(edit) => Ok(edit.apply(files, store.rules())?),
+            Wish::Undo(path) => undo(journal, files, path).map(|(draft, _)| draft),
+            Wish::Restore(path, revision) => restore(journal, files, path, *revision),
+        }
+    }
+
+    fn answer(&self, wish: &Wish<'_>, draft: Draft) -> Answer {
+        let files = self.store.known.as_ref();
+        let path = match wish {
+            Wish::Edit(Edit::Rename { to, .. }) => to,
+            wish => wish.path(),
+        };
+        Answer {
+            done: draft.done,
+            revision: files.map_or(0, |files| files.revision),
+            own_revision: files.map_or(0, |files| files.revision_of(path)),
+            is_same: draft.outcomes.is_empty() && draft.folders_gone.is_empty(),
+            warnings: draft.warnings,
+        }
+    }
+}
+
+impl Wish<'_> {
+    const fn path(&self) -> &FilePath {
+        match self {
+            Self::Edit(edit) => edit.path(),
+            Self::Undo(path) | Self::Restore(path, _) => path,
+        }
+    }
+
+    const fn action(&self) -> FileAction {
+        match self {
+            Self::Edit(edit) => edit.action(),
+            Self::Undo(_) => FileAction::Undo,
+            Self::Restore(..) => FileAction::Restore,
+        }
+    }
+}
+
+/// Of the root it is the newest revision of all that counts.
+fn check_revision(files: &Files, path: &FilePath, expected: Option<u64>) -> Result<(), FileRefusal> {
+    let revision = if path.is_root() { files.revision } else { files.revision_of(path) };
+    match expected {
+        Some(expected) if expected != revision => Err(FileRefusal::Stale { path: path.clone(), expected, revision }),
+        _ => Ok(()),
+    }
+}
+
+impl Stage for Unplaced {
+    type Placed = Vec<Stamp>;
+
+    fn sync(&self) -> Result<(), DiskError> {
+        Self::sync(self)
+    }
+
+    fn put_in_place(self) -> Result<Vec<Stamp>, DiskError> {
+        Self::put_in_place(self)
+    }
+}
+
+impl FileStore {
+    /// Puts a draft on the disk; `None` when a file is not the one any more that the draft was made of.
+    fn write(&mut self, wish: &Wish<'_>, draft: &Draft, author: &Author) -> Result<Option<()>, StoreError> {
+        let Some(files) = &self.known else { return Ok(None) };
+        let changed: Vec<_> = draft
+            .outcomes
+            .iter()
+            .filter(|outcome| files.files.get(&outcome.path).map(|file| &file.text) != outcome.text.as_ref())
+            .collect();
+        if !changed.is_empty() {
+            let mut changes = Vec::with_capacity(changed.len());
+            for outcome in &changed {
+                let before = files.files.get(&outcome.path);
+                let stamp = self.tree.stamp(outcome.path.as_str())?;
+                if stamp != before.and_then(|file| file.stamp) {
+                    return Ok(None);
+                }
+                changes.push(FileChange {
+                    path: outcome.path.clone(),
+                    before: before.map(|file| Arc::clone(&file.text)),
+                    after: outcome.text.clone(),
+                    replaced: Replaced::of(stamp.map(|stamp| stamp.modified_nanos())),
+                    revision: None,
+                });
+            }
+            self.commit(wish.action(), changes, author)?;
+        }
+        let made = draft.folders_made.iter().try_for_each(|folder| self.tree.make_folder(folder.as_str()));
+        let gone = draft.folders_gone.iter().try_for_each(|folder| self.tree.remove_empty(folder.as_str()).map(drop));
+        if let Err(error) = made.and(gone) {
+            // The files are what counts, and they are where they belong.
+            tracing::debug!("an empty folder of memory files is not as it was to be: {error}");
+        }
+        Ok(Some(()))
+    }
+
+    fn commit(&mut self, action: FileAction, changes: Vec<FileChange>, author: &Author) -> Result<(), StoreError> {
+        let (Some(files), Some(journal)) = (&mut self.known, &mut self.journal) else { return Ok(()) };
+        let revision = files.revision + 1;
+        let staged: Vec<Change<'_>> = changes
+            .iter()
+            .map(|change| Change { path: change.path.as_str(), content: change.after.as_deref().map(str::as_bytes) })
+            .collect();
+        let staged = self.tree.stage(&staged)?;
+        let paths = changes.iter().map(|change| change.path.clone()).collect();
+        let event = FileEvent { revision, action: action.clone(), paths, session: author.session.clone() };
+        let author = author.clone();
+        let row = FileRow { revision, time: unix_now(), action, author, changes: changes.clone() };
+        let stamps = journal.commit(vec![row], Some(staged))?.unwrap_or_default();
+        // It is known after the next crash at the latest.
+        journal.settle()?;
+        let (mut stamps, now) = (stamps.into_iter(), SystemTime::now());
+        for change in changes {
+            match change.after {
+                Some(text) => {
+                    let stamp = stamps.next();
+                    let modified_at = stamp.map_or(0.0, |stamp| stamp.modified_at());
+                    let settled = stamp.is_some_and(|stamp| stamp.is_settled(now));
+                    files.files.insert(change.path, Held { text, revision, modified_at, stamp, settled });
+                }
+                None => drop(files.files.remove(&change.path)),
+            }
+        }
+        files.revision = revision;
+        self.events.push(event);
+        if let Err(error) = self.maintain() {
+            tracing::warn!("the journal of the memory files stays long: {error}");
+            self.forget();
+        }
+        Ok(())
+    }
+}

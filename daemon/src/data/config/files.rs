@@ -1,0 +1,27 @@
+//! `[files]`: memory files.
+
+use herma_memory::files::FileLimits;
+
+use super::format::{bytes, whole};
+use super::key::section;
+
+section! {
+    /// Memory files: what models keep with the tool `memory_20250818`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct FilesConfig {
+        /// What one file may have.
+        pub file_limit: usize = 64 << 10, bytes(1..=1 << 20);
+        /// What all files of a profile may have together.
+        pub quota: u64 = 4 << 20, bytes(1..=32 << 20);
+        /// Files of a profile.
+        pub count: usize = 1000, whole(1..=10_000, "files");
+    }
+}
+
+impl FilesConfig {
+    /// How much is kept, with so many revisions of it.
+    #[must_use]
+    pub const fn limits(&self, revisions: usize) -> FileLimits {
+        FileLimits { file_bytes: self.file_limit, total_bytes: self.quota, count: self.count, revisions }
+    }
+}

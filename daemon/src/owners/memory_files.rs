@@ -1,0 +1,210 @@
+//! The memory files that are served: those of each profile are used by one request at a time, and looked at when
+//! another program changes them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use herma_disk::folder;
+use herma_disk::watch::Watch;
+use herma_guard::Policy;
+use herma_memory::files::{FileLimits, FileStore};
+use tokio::runtime::Handle;
+
+use super::blocking::blocking;
+use super::events::Events;
+use crate::data::config::Config;
+use crate::data::error::{Error, Outcome};
+use crate::data::event::{Event, FilesChange};
+use crate::data::profiles::Profiles;
+
+/// Profiles whose files are served at one time.
+const MOST: usize = 512;
+
+/// Folders of a profile that are watched; what is changed in others is seen at the next request.
+const WATCHED: usize = 200;
+
+/// How long changes by other programs are gathered before they are looked at.
+const GATHER: Duration = Duration::from_millis(30);
+
+/// The memory files of all profiles.
+#[derive(Debug)]
+pub(crate) struct MemoryFiles {
+    profiles: Profiles,
+    root: PathBuf,
+    journals: PathBuf,
+    limits: FileLimits,
+    policy: Arc<Policy>,
+    events: Events,
+    served: Arc<Table>,
+    watch: Arc<Watch>,
+    /// Where looks are started that nobody asked for.
+    runtime: Arc<OnceLock<Handle>>,
+}
+
+/// The files that are served, by profile.
+type Table = Mutex<HashMap<String, Arc<Served>>>;
+
+/// The files of a profile.
+#[derive(Debug)]
+struct Served {
+    profile: String,
+    root: PathBuf,
+    store: Mutex<FileStore>,
+    events: Events,
+    watch: Arc<Watch>,
+    /// A look is on its way.
+    is_due: AtomicBool,
+}
+
+impl MemoryFiles {
+    /// Those of the configured home; their changes are published.
+    pub(crate) fn new(config: &Config, events: Events) -> Self {
+        let served: Arc<Table> = Arc::default();
+        let runtime: Arc<OnceLock<Handle>> = Arc::default();
+        let (watched, looks) = (Arc::clone(&served), Arc::clone(&runtime));
+        Self {
+            profiles: Profiles::of(&config.home),
+            root: config.home.join("herma/files"),
+            journals: config.home.join("herma/journal"),
+            limits: config.files.limits(config.memory.journal_revisions),
+            policy: Arc::clone(&config.guard.severity),
+            events,
+            served,
+            watch: Arc::new(Watch::new(move |path| hint(&watched, &looks, path))),
+            runtime,
+        }
+    }
+
+    /// How much is kept.
+    pub(crate) const fn limits(&self) -> FileLimits {
+        self.limits
+    }
+
+    /// What the guard blocks.
+    pub(crate) const fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
+    /// Works with the files of a profile, where it keeps nobody waiting but others that want them.
+    pub(crate) async fn with<T: Send + 'static>(
+        &self,
+        profile: &str,
+        work: impl FnOnce(&mut FileStore) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        self.runtime.get_or_init(Handle::current);
+        let served = self.get(profile)?;
+        blocking("files", move || served.with(work)).await
+    }
+
+    /// Serves the files of all profiles that have any, so that edits by other programs are seen in those too that
+    /// nobody asked for yet.
+    pub(crate) fn serve_all(&self) {
+        for profile in folder::names(&self.root).unwrap_or_default() {
+            if let Ok(served) = self.get(&profile) {
+                self.watch.ensure(&served.root);
+                hint(&self.served, &self.runtime, &served.root);
+            }
+        }
+    }
+
+    /// Notes in all journals that everything is in its place.
+    pub(crate) fn close(&self) {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        for files in served.values() {
+            if let Err(error) = files.lock().flush() {
+                tracing::warn!(profile = files.profile, "the journal of memory files is not closed: {error}");
+            }
+        }
+    }
+
+    fn get(&self, profile: &str) -> Outcome<Arc<Served>> {
+        let existing = self.profiles.existing(profile);
+        let mut table = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = existing {
+            table.remove(profile);
+            return Err(error);
+        }
+        if let Some(served) = table.get(profile) {
+            return Ok(Arc::clone(served));
+        }
+        if table.len() >= MOST {
+            return Err(Error::overloaded("the daemon, which serves as many profiles as it can,"));
+        }
+        let root = self.root.join(profile);
+        let journal = self.journals.join(profile).join("files.jsonl");
+        let store = FileStore::new(root.clone(), journal, self.limits, Arc::clone(&self.policy));
+        let served = Arc::new(Served {
+            profile: profile.to_owned(),
+            root,
+            store: Mutex::new(store),
+            events: self.events.clone(),
+            watch: Arc::clone(&self.watch),
+            is_due: AtomicBool::new(false),
+        });
+        table.insert(profile.to_owned(), Arc::clone(&served));
+        Ok(served)
+    }
+}
+
+impl Served {
+    fn lock(&self) -> MutexGuard<'_, FileStore> {
+        self.store.lock().unwrap_or_else(|poisoned| {
+            self.store.clear_poison();
+            let mut store = poisoned.into_inner();
+            // A request panicked over it: what it knew may be half of something.
+            store.begin_anew();
+            store
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut FileStore) -> Outcome<T>) -> Outcome<T> {
+        let mut store = self.lock();
+        // From now on a change is told of, and what was changed before is looked at.
+        self.watch.ensure(&self.root);
+        let done = work(&mut store);
+        self.tell(&mut store);
+        done
+    }
+
+    /// Tells of new revisions, and watches folders that are new.
+    fn tell(&self, store: &mut FileStore) {
+        let events = store.take_events();
+        if !events.is_empty() {
+            store.folders().iter().take(WATCHED).for_each(|folder| self.watch.ensure(folder));
+        }
+        for event in events {
+            self.events.publish(Event::FilesChanged(Arc::new(FilesChange {
+                profile: self.profile.clone(),
+                revision: event.revision,
+                action: event.action,
+                paths: event.paths,
+                session: event.session,
+            })));
+        }
+    }
+}
+
+/// Has the files looked at that a change of this path concerns, soon.
+fn hint(table: &Arc<Table>, runtime: &OnceLock<Handle>, path: &Path) {
+    let Some(runtime) = runtime.get() else { return };
+    let concerned: Vec<Arc<Served>> = {
+        let table = table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.values().filter(|served| path.starts_with(&served.root)).cloned().collect()
+    };
+    for served in concerned {
+        if served.is_due.swap(true, Ordering::AcqRel) {
+            continue;
+        }
+        drop(runtime.spawn(async move {
+            tokio::time::sleep(GATHER).await;
+            served.is_due.store(false, Ordering::Release);
+            let look = move || served.with(|store| store.view().map(drop).map_err(Error::from));
+            if let Err(error) = blocking("files", look).await {
+                tracing::debug!("memory files that changed can't be looked at: {error}");
+            }
+        }));
+    }
+}

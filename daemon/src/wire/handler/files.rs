@@ -1,0 +1,197 @@
+//! `files.*`.
+
+use std::sync::Arc;
+
+use herma_guard::{Policy, Scope};
+use herma_memory::files::tool::told;
+use herma_memory::files::{Answer, Edit, FileLimits, FilePath, FileRow, Files};
+use herma_protocol::files::{
+    ChangeResult, DeleteParams, File, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow, ReadParams,
+    ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Unkept, Usage, WriteParams,
+};
+use herma_protocol::guard::Finding;
+use herma_protocol::limits;
+
+use super::guard::wire_finding;
+use super::memory::author;
+use crate::data::error::{Error, Outcome};
+use crate::data::numbers::{narrow, wide};
+use crate::owners::blocking::blocking;
+use crate::service::caller::Caller;
+use crate::service::memory_files::{Change, History};
+use crate::wire::services::Services;
+
+/// Changes that one call may ask for.
+const ROWS: u64 = 1000;
+
+/// Changes when the caller doesn't say.
+const DEFAULT_ROWS: u64 = 50;
+
+pub(super) async fn list(services: &Services, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
+    let (wanted, limits) = (path_or_root("path", params.path.as_deref())?, services.files.files().limits());
+    services.files.view(caller, move |files| listed(files, &wanted, limits)).await
+}
+
+fn listed(files: &Files, wanted: &FilePath, limits: FileLimits) -> ListResult {
+    let is_wanted = |path: &&FilePath| *path == wanted || path.below(wanted).is_some();
+    let file = |path: &FilePath| {
+        files.files.get(path).map(|file| File {
+            path: path.to_string(),
+            bytes: wide(file.text.len()),
+            revision: file.revision,
+            modified_at: file.modified_at,
+        })
+    };
+    let folders = files.entries.iter().filter(|entry| entry.folder_bytes.is_some()).map(|entry| &entry.path);
+    let unkept = files.unkept.iter().filter(|(path, _)| is_wanted(path));
+    ListResult {
+        revision: files.revision,
+        files: files.files.keys().filter(is_wanted).filter_map(file).collect(),
+        folders: folders.filter(is_wanted).map(ToString::to_string).collect(),
+        unkept: unkept.map(|(path, why)| Unkept { path: path.to_string(), reason: why.clone() }).collect(),
+        usage: Usage {
+            files: wide(files.files.len()),
+            files_limit: wide(limits.count),
+            bytes: files.bytes(),
+            quota: limits.total_bytes,
+            file_limit: wide(limits.file_bytes),
+        },
+    }
+}
+
+pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
+    let path = path("path", &params.path)?;
+    let shown = path.to_string();
+    let read = services.files.read(caller, path, params.revision, params.raw.unwrap_or(false)).await?;
+    let bytes = wide(read.text.len());
+    Ok(ReadResult { path: shown, text: read.text.as_ref().to_owned(), bytes, revision: read.revision })
+}
+
+pub(super) async fn write(services: &Services, caller: &Caller, params: WriteParams) -> Outcome<ChangeResult> {
+    let edit = Edit::Write { path: path("path", &params.path)?, text: params.text };
+    change(services, caller, Change::Edit(edit), params.expected_revision, (params.session, params.agent)).await
+}
+
+pub(super) async fn delete(services: &Services, caller: &Caller, params: DeleteParams) -> Outcome<ChangeResult> {
+    let edit = Edit::Delete { path: path("path", &params.path)? };
+    change(services, caller, Change::Edit(edit), params.expected_revision, (params.session, params.agent)).await
+}
+
+pub(super) async fn rename(services: &Services, caller: &Caller, params: RenameParams) -> Outcome<ChangeResult> {
+    let edit = Edit::Rename { from: path("path", &params.path)?, to: path("to", &params.to)? };
+    change(services, caller, Change::Edit(edit), params.expected_revision, (params.session, params.agent)).await
+}
+
+pub(super) async fn undo(services: &Services, caller: &Caller, params: UndoParams) -> Outcome<ChangeResult> {
+    let undo = Change::Undo(path_or_root("path", params.path.as_deref())?);
+    change(services, caller, undo, params.expected_revision, (params.session, params.agent)).await
+}
+
+pub(super) async fn restore(services: &Services, caller: &Caller, params: RestoreParams) -> Outcome<ChangeResult> {
+    let restore = Change::Restore(path_or_root("path", params.path.as_deref())?, params.revision);
+    change(services, caller, restore, params.expected_revision, (params.session, params.agent)).await
+}
+
+async fn change(
+    services: &Services,
+    caller: &Caller,
+    change: Change,
+    expected: Option<u64>,
+    (session, agent): (Option<String>, Option<String>),
+) -> Outcome<ChangeResult> {
+    let author = author(session, agent)?;
+    let Answer { done, revision, own_revision, is_same, warnings } =
+        services.files.change(caller, change, expected, author).await?;
+    let (message, warnings) = (told(&done), findings(&warnings));
+    Ok(ChangeResult { message, revision, file_revision: own_revision, changed: !is_same, warnings })
+}
+
+pub(super) async fn tool(services: &Services, caller: &Caller, params: ToolParams) -> Outcome<ToolResult> {
+    let author = author(params.session, params.agent)?;
+    let arguments = params.arguments.get();
+    if arguments.len() > limits::ENTRY {
+        let words = format!("the arguments have {} bytes; at most {} are taken", arguments.len(), limits::ENTRY);
+        return Err(Error::TooLarge(words));
+    }
+    let told = services.files.tool(caller, arguments.to_owned(), author).await?;
+    Ok(ToolResult {
+        text: told.text,
+        is_error: told.is_error,
+        revision: told.revision,
+        findings: findings(&told.findings),
+        warnings: findings(&told.warnings),
+    })
+}
+
+pub(super) async fn log(services: &Services, caller: &Caller, params: LogParams) -> Outcome<LogResult> {
+    let limit = params.limit.unwrap_or(DEFAULT_ROWS);
+    if !(1..=ROWS).contains(&limit) {
+        return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
+    }
+    let path = path_or_root("path", params.path.as_deref())?;
+    let History { rows, more, damaged } = services.files.log(caller, path, params.before, narrow(limit)).await?;
+    let texts = match (params.texts.unwrap_or(false), params.raw.unwrap_or(false)) {
+        (false, _) => Texts::None,
+        (true, true) => Texts::All,
+        (true, false) => Texts::Judged(Arc::clone(services.files.files().policy())),
+    };
+    let rows = blocking("files.log", move || Ok(rows.into_iter().map(|row| told_row(row, &texts)).collect())).await?;
+    Ok(LogResult { rows, more, damaged })
+}
+
+/// Which texts of the history are given.
+enum Texts {
+    None,
+    All,
+    Judged(Arc<Policy>),
+}
+
+impl Texts {
+    fn given(&self, text: Option<&Arc<str>>) -> Option<String> {
+        let text = text?;
+        match self {
+            Self::None => None,
+            Self::All => Some(text.as_ref().to_owned()),
+            Self::Judged(policy) => {
+                let ids = policy.blocks(text, Scope::Strict);
+                Some(match ids.is_empty() {
+                    true => text.as_ref().to_owned(),
+                    false => {
+                        let ids: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
+                        format!("[BLOCKED: the text looks like an attack ({}); `raw` shows it]", ids.join(", "))
+                    }
+                })
+            }
+        }
+    }
+}
+
+fn told_row(row: FileRow, texts: &Texts) -> LogRow {
+    let file = |change: herma_memory::files::FileChange| LogFile {
+        path: change.path.to_string(),
+        bytes_before: change.before.as_ref().map(|text| wide(text.len())),
+        bytes_after: change.after.as_ref().map(|text| wide(text.len())),
+        before: texts.given(change.before.as_ref()),
+        after: texts.given(change.after.as_ref()),
+    };
+    LogRow {
+        revision: row.revision,
+        time: row.time,
+        action: row.action.name().to_owned(),
+        session: row.author.session,
+        agent: row.author.agent,
+        files: row.changes.into_iter().map(file).collect(),
+    }
+}
+
+fn findings(findings: &[herma_guard::Finding]) -> Option<Vec<Finding>> {
+    (!findings.is_empty()).then(|| findings.iter().map(wire_finding).collect())
+}
+
+fn path(param: &str, text: &str) -> Outcome<FilePath> {
+    FilePath::parse(text).map_err(|error| Error::param(param, error))
+}
+
+fn path_or_root(param: &str, text: Option<&str>) -> Outcome<FilePath> {
+    text.map_or_else(|| Ok(FilePath::root()), |text| path(param, text))
+}
