@@ -56,8 +56,42 @@ def without_old_outputs(messages, size):
     return kept if excess <= 0 else newest(kept, size)
 
 
+def clients_summary(messages, size):
+    """What an agent client's own compaction leaves, its summary played by a script: one message, as long as it may be, with
+    what the summary prompts of Claude Code and Codex ask for. The user's messages stand there word for word (half of
+    it at most, the newest first), then what was done (each call in a line), what the model said, and the
+    newest outputs."""
+    system = messages[:1] if messages[:1] and messages[0]["role"] == "system" else []
+    room = 4 * (size - tokens(system) - 8)
+    parts = {
+        "All user messages": (room // 2, [text_of(m) for m in messages if m["role"] == "user"]),
+        "What was done": (room // 4, [line for m in messages for line in calls_of(m)]),
+        "What was said": (room, [m["content"] for m in messages if m["role"] == "assistant" and m.get("content")]),
+        "Current work": (room, [text_of(m) for m in messages if m["role"] == "tool"]),
+    }
+    summary = ""
+    for title, (most, texts) in parts.items():
+        most, kept = min(most, room - len(summary)) - len(title) - 4, []
+        for text in reversed(texts):
+            text = text if isinstance(text, str) else json.dumps(text)
+            if len(text) + 1 > most:
+                kept += [text[: max(most, 0)]] if most > 200 else []
+                break
+            most -= len(text) + 1
+            kept.append(text)
+        summary += f"# {title}\n" + "\n".join(reversed(kept)) + "\n"
+    return [*system, {"role": "user", "content": summary}]
+
+
+def calls_of(message):
+    """A line for each call of a message."""
+    for call in message.get("tool_calls") or []:
+        yield f"{call['function']['name']} {call['function']['arguments']}"
+
+
 BASELINES = {
     "newest": newest,
     "head and newest": head_and_newest,
     "old outputs deleted": without_old_outputs,
+    "client's summary": clients_summary,
 }
