@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +68,79 @@ def codex_environment(home: Path, **more: str) -> dict[str, str]:
     """What a process of it is started with: nothing of this machine."""
     path = os.environ["PATH"]
     return {"PATH": path, "HOME": str(home), "CODEX_HOME": str(home), "SCRIPTED_KEY": "none", **more}
+
+
+class AppServer:
+    """Codex as editors use it: one process with several threads, spoken to by lines of JSON."""
+
+    def __init__(self, program: str, home: Path, folder: Path, *arguments: str, **environment: str) -> None:
+        self._folder = folder
+        self._process = subprocess.Popen(
+            [program, "app-server", *arguments],
+            cwd=folder,
+            env=codex_environment(home, **environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._told: list[dict[str, Any]] = []
+        self._number = 0
+        threading.Thread(target=self._read, daemon=True).start()
+        self.ask("initialize", clientInfo={"name": "herma-test", "version": "1"})
+        self._send({"method": "initialized"})
+
+    def __enter__(self) -> "AppServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def start(self, **params: Any) -> str:
+        """Begins a thread, and gives its id."""
+        return self.ask("thread/start", cwd=str(self._folder), **params)["thread"]["id"]
+
+    def fork(self, thread: str) -> str:
+        """A thread that goes on from another one."""
+        return self.ask("thread/fork", threadId=thread, cwd=str(self._folder))["thread"]["id"]
+
+    def say(self, thread: str, words: str) -> None:
+        """Says something, and waits for the end of the turn."""
+        self.ask("turn/start", threadId=thread, input=[{"type": "text", "text": words}])
+        self.until("turn/completed", thread)
+
+    def compact(self, thread: str) -> None:
+        """Has a thread compacted, as `/compact` does."""
+        self.ask("thread/compact/start", threadId=thread)
+        self.until("turn/completed", thread)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Calls a method, and gives its result."""
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
+        while True:
+            line = self._lines.get(timeout=WAIT_S)
+            if line.get("id") == self._number and "method" not in line:
+                assert "result" in line, line
+                return line["result"]
+            self._told.append(line)
+
+    def until(self, method: str, thread: str) -> None:
+        """Waits for a notification about a thread."""
+        while True:
+            line = self._told.pop(0) if self._told else self._lines.get(timeout=WAIT_S)
+            if line.get("method") == method and line["params"].get("threadId") == thread:
+                return
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self._lines.put(json.loads(line))

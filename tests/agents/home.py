@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ class Home:
 
     def __init__(self, folder: Path) -> None:
         self.client, self.herma, self.work = folder / "client", folder / "h", folder / "work"
+        self.codex = self.client
         self.client.mkdir(parents=True)
         self.work.mkdir()
 
@@ -30,10 +32,24 @@ class Home:
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """A command of herma."""
-        kept = {"PATH": os.environ["PATH"], "HOME": str(self.client), "CODEX_HOME": str(self.client)}
-        kept |= {name: os.environ[name] for name in ("HERMAD",) if name in os.environ}
         command = ["herma", *words, "--home", str(self.herma)]
-        return subprocess.run(command, env=kept | environment, cwd=self.work, text=True, capture_output=True)
+        return subprocess.run(command, env=self._kept() | environment, cwd=self.work, text=True, capture_output=True)
+
+    def shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        """A line of a page, for this home, on a terminal; what it asks is answered with yes."""
+        kept = {**self._kept(), "HERMA_HOME": str(self.herma)}
+        terminal, side = pty.openpty()
+        try:
+            os.write(terminal, b"y\n")
+            command = ["sh", "-c", line]
+            return subprocess.run(command, env=kept, cwd=self.work, text=True, stdin=side, stderr=side, stdout=subprocess.PIPE)
+        finally:
+            os.close(terminal)
+            os.close(side)
+
+    def _kept(self) -> dict[str, str]:
+        kept = {"PATH": os.environ["PATH"], "HOME": str(self.client), "CODEX_HOME": str(self.codex)}
+        return kept | {name: os.environ[name] for name in ("HERMAD",) if name in os.environ}
 
     def ask(self, *words: str) -> Any:
         """What a command of herma answers to programs."""
@@ -58,6 +74,28 @@ class Home:
         """What hooks wrote into the log."""
         log = self.herma / "herma" / "hermad.log"
         return [line for line in log.read_text().splitlines() if "herma::hook" in line] if log.exists() else []
+
+
+class Proxy:
+    """`herma proxy codex` before a model; ``url`` is what the client's base_url has to be."""
+
+    def __init__(self, home: Home, upstream: str) -> None:
+        command = ["herma", "proxy", "codex", "--upstream", f"{upstream}/v1", "--listen", "127.0.0.1:0"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home.client)}
+        self._process = subprocess.Popen(
+            [*command, "--home", str(home.herma)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        said = self._process.stdout.readline()
+        found = re.fullmatch(r'base_url = "(http://127\.0\.0\.1:\d+/[0-9a-f]{32})"\n', said)
+        assert found, said
+        self.url = found[1]
+
+    def __enter__(self) -> "Proxy":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        assert self._process.wait(10) == 0
 
 
 def until(holds: Callable[[], bool], what: str, seconds: float = 20.0) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,13 +16,15 @@ from pathlib import Path
 from typing import Any, Callable
 
 from claude import Claude
-from codex import Codex
+from codex import AppServer, Codex
 from endpoint import Endpoint, Request, script, text
-from home import Home
+from home import Home, Proxy
 
 RULE = "Always answer in English, and never push to main."
 MEMORY = "the user likes tea"
 RECALL = "recall_search"
+PAGES = Path(__file__).resolve().parents[2] / "docs"
+HANDOFF = "[CONTEXT COMPACTION"
 
 
 def shell(command: str) -> dict[str, Any]:
@@ -47,10 +50,15 @@ def claude(home: Home, endpoint: Endpoint, *arguments: str, patience: str = "400
     return Claude("claude", home.client, home.work, endpoint.url, *allowed, *arguments, **window, **daemon())
 
 
-def codex(home: Home, endpoint: Endpoint, *arguments: str) -> Codex:
+def codex(home: Home, endpoint: Endpoint, *arguments: str, **environment: str) -> Codex:
     """Codex with herma."""
-    patience = {"HERMA_HOOK_TIMEOUT_MS": "4000"}
-    return Codex("codex", home.client, home.work, endpoint.url, *arguments, **patience, **daemon())
+    environment = {"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon(), **environment}
+    return Codex("codex", home.codex, home.work, endpoint.url, *arguments, **environment)
+
+
+def app_server(home: Home) -> AppServer:
+    """Codex as editors use it, with herma; its configuration is there."""
+    return AppServer("codex", home.codex, home.work, **{"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon()})
 
 
 def daemon() -> dict[str, str]:
@@ -308,12 +316,109 @@ def codex_works(folder: Path) -> None:
         large = next(request.text for request in endpoint.turns if "persisted-output" in request.text)
         assert len(large) < 60_000
         name = f"codex:{client.session}"
-        assert home.ask("session", "show", name)["generation"] >= 3
+        assert home.ask("session", "show", name)["generation"] >= 1
         outputs = home.ask("output", "list", "--session", name)["outputs"]
         # Codex hands no more than 40,000 chars to a hook.
         assert any(output["chars"] > 30_000 for output in outputs), outputs
         assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
         assert home.complaints() == []
+
+
+def codex_as_editors_use_it(folder: Path) -> None:
+    """One process with several threads: a compaction by hand, a clear and a fork."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        codex(home, endpoint)
+        home.install("codex", "--trust")
+        with app_server(home) as client:
+            first = client.start()
+            client.say(first, script("yes", words=RULE))
+            for number in range(1, 4):
+                client.say(first, work(number, execute))
+            client.compact(first)
+            client.say(first, work(4, execute))
+            cleared = client.start(sessionStartSource="clear")
+            client.say(cleared, work(5, execute))
+            forked = client.fork(first)
+            client.say(forked, work(6, execute))
+        assert len(endpoint.summaries) == 1
+        for request in endpoint.turns:
+            check_list(request)
+        after = endpoint.requests[endpoint.requests.index(endpoint.summaries[0]) + 1]
+        for words in (RULE, MEMORY, RECALL):
+            assert words in after.text, f"{words} is not in {after.text[-3000:]}"
+        of_cleared = next(request for request in endpoint.turns if "db-5" in request.text and "db-6" not in request.text)
+        assert MEMORY in of_cleared.text and RULE not in of_cleared.text
+        rows = {thread: home.ask("session", "show", f"codex:{thread}") for thread in (first, cleared, forked)}
+        assert rows[first]["generation"] >= 1, rows
+        assert rows[cleared]["parent"] == rows[forked]["parent"] == f"codex:{first}", rows
+        assert home.complaints() == []
+
+
+def codex_behind_the_proxy(folder: Path) -> None:
+    """Forty turns; compactions between turns and in the middle of them, none of which reaches the model."""
+    with Home(folder) as home, Endpoint() as endpoint, Proxy(home, endpoint.url) as proxy:
+        home.ask("memory", "add", "user", MEMORY)
+        options = ("-c", "model_auto_compact_token_limit=20000", "-c", f'model_providers.scripted.base_url="{proxy.url}"')
+        client = codex(home, endpoint, *options)
+        home.install("codex", "--trust")
+        client.say(script("yes", words=RULE))
+        memory = {"name": "memory", "namespace": "mcp__herma", "input": remember("the user owns a cat")}
+        client.say(work(1, execute, memory))
+        client.say(script("large", execute("seq 1 40000 | sed 's/^/line /'")))
+        for number in range(2, 38):
+            # Every twelfth answer says that the window is full, between turns or between two calls.
+            more = [execute("echo again")] if number > 20 else []
+            client.say(work(number, execute, *more, tokens=50_000 if number % 12 == 11 else 1_000))
+        assert endpoint.summaries == [], "a compaction asked the model"
+        for request in endpoint.turns:
+            check_list(request)
+        begun = [request for request in windows(endpoint) if HANDOFF in request.text]
+        assert len(begun) >= 3, len(begun)
+        for request in begun:
+            for words in (RULE, MEMORY, RECALL):
+                assert words in request.text, f"{words} is not in {request.text[-3000:]}"
+            assert request.text.count("USER PROFILE") <= 2, "the memories are told twice"
+        name = f"codex:{client.session}"
+        assert home.ask("session", "show", name)["generation"] >= 3
+        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
+        assert home.complaints() == []
+        # Without the daemon the model is asked, as without herma.
+        home.run("daemon", "stop", "--no-spawn")
+        # Its MCP server would start one: it doesn't get the environment of the test.
+        alone = codex(home, endpoint, *options, "-c", "mcp_servers.herma.enabled=false", HERMAD="/nonexistent")
+        alone.session = client.session
+        alone.say(work(38, execute, tokens=50_000))
+        alone.say(work(39, execute))
+        assert len(endpoint.summaries) == 1, len(endpoint.summaries)
+
+
+def pages_are_true(folder: Path) -> None:
+    """The commands of docs/claude-code.md and docs/codex.md as they stand there, and what they say is written."""
+    for name, program in (("claude-code", claude), ("codex", codex)):
+        with Home(folder / name) as home, Endpoint() as endpoint:
+            page = (PAGES / f"{name}.md").read_text()
+            if name == "codex":
+                home.codex = home.client / ".codex"
+            client = program(home, endpoint)
+            with client if name == "claude-code" else contextlib.nullcontext():
+                client.say(script("yes"))
+            for line in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0].splitlines():
+                ran = home.shell(line)
+                assert ran.returncode == 0, f"{line}: {ran.stdout}"
+            written = re.findall(r"^\| `~/([^`]+)` \|", page, re.MULTILINE)
+            assert len(written) >= 2, written
+            for path in written:
+                assert (home.client / path).exists(), path
+            client = program(home, endpoint)
+            with client if name == "claude-code" else contextlib.nullcontext():
+                client.say(script("yes", words=RULE))
+            sessions = json.loads(home.shell("herma session list --json").stdout)["sessions"]
+            assert f"{name}:{client.session}" in [row["session"] for row in sessions], sessions
+            (uninstall,) = set(re.findall(rf"`(herma hooks\s+uninstall {name})`", page))
+            assert home.shell(uninstall).returncode == 0
+            assert home.shell(f"herma hooks status {name}").returncode == 1
+            assert home.complaints() == []
 
 
 def uninstalled_as_if_never_there(folder: Path) -> None:
@@ -346,6 +451,9 @@ SCENES = [
     claude_code_and_a_daemon_that_dies,
     two_clients_on_one_home,
     codex_works,
+    codex_as_editors_use_it,
+    codex_behind_the_proxy,
+    pages_are_true,
 ]
 
 

@@ -42,7 +42,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
-use crate::{hook, mcp};
+use crate::{hook, mcp, proxy};
 use exit::Failure;
 #[cfg(test)]
 pub(crate) use out::write_file;
@@ -173,6 +173,8 @@ enum Command {
     Service(service::Command),
     /// Answer an event of Claude Code or Codex
     Hook(hook::Arguments),
+    /// Stand between an agent client and its model, and answer its compactions
+    Proxy(proxy::Arguments),
     /// Serve the Model Context Protocol on standard input and output
     Mcp(mcp::Arguments),
     /// Print a script that completes commands in a shell
@@ -309,6 +311,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             hook::run(&session.lasting(), arguments);
             Ok(())
         }
+        Command::Proxy(arguments) => proxy::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Mcp(arguments) => mcp::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }

@@ -9,14 +9,17 @@
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
 //! * [`outputs`] takes large outputs of tools.
+//! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
 
 mod answer;
 mod compaction;
 mod context;
 mod event;
 mod follow;
+mod handover;
 mod origin;
 mod outputs;
+pub(crate) mod proxy;
 mod session;
 mod state;
 
@@ -28,7 +31,7 @@ use std::time::{Duration, Instant};
 use herma_client::protocol::limits;
 
 pub(crate) use event::{Client, Name};
-pub(crate) use state::last_run;
+pub(crate) use state::{last_run, unix_now};
 
 use crate::cli;
 use crate::mcp::Settings;

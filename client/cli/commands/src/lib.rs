@@ -1,4 +1,5 @@
-//! `herma`: the command line, and two of its commands that programs call: the MCP server, and the hooks of agent clients.
+//! `herma`: the command line, and three of its commands that programs call: the MCP server, the hooks of agent clients, and
+//! the proxy between one and its model.
 
 mod cli;
 #[cfg(fuzzing)]
@@ -6,5 +7,6 @@ pub mod fuzzing;
 mod hook;
 mod kept;
 mod mcp;
+mod proxy;
 
 pub use cli::main;

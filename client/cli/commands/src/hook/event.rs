@@ -151,7 +151,7 @@ pub(super) fn read(client: Client, text: &[u8], current: Option<(&str, Option<&P
 }
 
 /// Whether an id can stand in the name of a file.
-fn is_id(id: &str) -> bool {
+pub(super) fn is_id(id: &str) -> bool {
     id.len() <= ID && id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.bytes().all(is_name)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::constraint::{ListParams, Scope};
-use herma_client::protocol::context::{CompressParams, ConfigureParams};
+use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::protocol::output::AdmitParams;
 use herma_client::protocol::recall::StateParams;
@@ -16,9 +16,10 @@ use serde_json::{Value, json};
 use super::context::{self, Known};
 use super::event::{Client, Event, Name};
 use super::follow::{Followed, Reached, follow};
+use super::handover::{self, Handover};
 use super::origin::{has_begun, origin};
 use super::state::{self, Current, Notes};
-use super::{LONG, Teller, Told, answer, compaction, outputs, short};
+use super::{LONG, Teller, Told, answer, compaction, outputs, proxy, short};
 use crate::kept::name;
 use crate::mcp::Settings;
 
@@ -203,10 +204,16 @@ impl<'a> Session<'a> {
 
     /// The client is going to compact by itself: all that was said is kept before, and what must not be lost is told.
     fn before_compaction(&mut self, event: &Event) -> Result<(), String> {
+        self.notes.state.handover = None;
         self.follow(event, LONG)?;
         // The list of the session gets shorter with the client's, by herma's own record.
-        self.compress(event)?;
+        let list = self.compress(event)?;
         self.notes.state.has_handoff = false;
+        if let Some(list) = list.filter(|_| self.client == Client::Codex && proxy::is_used(self.home, self.client)) {
+            let mark = self.daemon.context_constants(ConstantsParams {}).map_err(told)?.metadata_key;
+            let at = state::unix_now();
+            self.notes.state.handover = handover::text(&list, &mark).map(|text| Handover { text, at });
+        }
         self.notes.save()?;
         if self.client == Client::ClaudeCode {
             let (rules, entities) = (self.rules()?, self.entities()?);

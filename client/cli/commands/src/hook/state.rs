@@ -6,11 +6,13 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use herma_transcripts::Repeats;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Client, Name};
+use super::handover::Handover;
 
 /// Bytes of a note that is read.
 const LARGEST: u64 = 4 << 20;
@@ -58,6 +60,8 @@ pub(super) struct State {
     pub(super) has_more: bool,
     /// The session ended before all of it was read.
     pub(super) is_ended: bool,
+    /// What the proxy answers the compaction with that is about to be asked for.
+    pub(super) handover: Option<Handover>,
     known: Vec<u64>,
     may_repeat: bool,
 }
@@ -182,7 +186,7 @@ pub(super) fn ran(home: &Path, client: Client, name: Name) {
 }
 
 /// When a hook ran last.
-pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<std::time::SystemTime> {
+pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<SystemTime> {
     std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
 }
 
@@ -215,6 +219,11 @@ impl Current {
     }
 }
 
+/// Unix seconds.
+pub(crate) fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
 /// A line in the daemon's log, whether or not the daemon is there.
 pub(super) fn log(home: &Path, words: &str) {
     let now = jiff::Timestamp::now();
@@ -227,7 +236,7 @@ pub(super) fn log(home: &Path, words: &str) {
     drop(own().append(true).create(true).open(path).and_then(|mut file| file.write_all(line.as_bytes())));
 }
 
-fn folder(home: &Path, client: Client) -> PathBuf {
+pub(super) fn folder(home: &Path, client: Client) -> PathBuf {
     home.join("herma").join("clients").join(client.name())
 }
 
@@ -245,6 +254,12 @@ fn own() -> OpenOptions {
 fn make(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// A file for the user alone, in a folder that is made where it is missing.
+pub(super) fn put(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    make(path.parent().unwrap_or_else(|| Path::new(".")))?;
+    replace(path, text)
 }
 
 /// A file that is there whole or not at all. It is not synced: what a power cut takes of it is read again.

@@ -1,0 +1,125 @@
+//! What a model goes on with where a client keeps one text of a conversation, and the user's words: the handoff, and
+//! what came last, as it was said. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Chars of the whole: a tenth of a window of 100,000 tokens.
+const LIMIT: usize = 40_000;
+
+/// Chars of a call's arguments.
+const ARGUMENTS: usize = 1_000;
+
+/// Chars of an output.
+const OUTPUT: usize = 2_000;
+
+/// Chars of what the user said, which the client keeps itself: it stands here for the order.
+const USER: usize = 300;
+
+/// What stands between the handoff and what came last.
+const LAST: &str = "What came last, as it was said (the user's words stand above in full):";
+
+/// A text for a compaction that is about to be asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Handover {
+    /// What the model goes on with.
+    pub(super) text: String,
+    /// When it was made, in Unix seconds.
+    pub(super) at: f64,
+}
+
+/// The text for a list in which the handoff has a field of this name; `None` where none has.
+pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
+    let at = list.iter().position(|message| message.get(mark).is_some())?;
+    let handoff = list[at].get("content")?.as_str()?;
+    let mut room = LIMIT.saturating_sub(handoff.chars().count() + LAST.len());
+    let mut last: Vec<String> = Vec::new();
+    for message in list[at + 1..].iter().rev() {
+        let shown = shown(message);
+        let chars = shown.chars().count() + 2;
+        if chars > room {
+            break;
+        }
+        room -= chars;
+        last.push(shown);
+    }
+    last.retain(|shown| !shown.is_empty());
+    last.reverse();
+    match last.is_empty() {
+        true => Some(handoff.to_owned()),
+        false => Some(format!("{handoff}\n\n{LAST}\n\n{}", last.join("\n\n"))),
+    }
+}
+
+fn shown(message: &Value) -> String {
+    let word = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
+    let content = word("content").trim();
+    match word("role") {
+        "user" => format!("[user] {}", ends(content, USER)),
+        "tool" => format!("[output] {}", ends(content, OUTPUT)),
+        "assistant" => {
+            let said = (!content.is_empty()).then(|| format!("[assistant] {content}"));
+            let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(|call| {
+                let of = |name: &str| call.pointer(name).and_then(Value::as_str).unwrap_or_default();
+                format!("[call] {} {}", of("/function/name"), ends(of("/function/arguments"), ARGUMENTS))
+            });
+            said.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A text, or its beginning and its end.
+fn ends(text: &str, chars: usize) -> String {
+    let count = text.chars().count();
+    if count <= chars {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(chars * 2 / 3).collect();
+    let tail: String = text.chars().skip(count - chars / 3).collect();
+    format!("{head}\n[… {} chars …]\n{tail}", count - chars * 2 / 3 - chars / 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(output: &str) -> Vec<Value> {
+        vec![
+            json!({ "role": "user", "content": "begin" }),
+            json!({ "role": "user", "content": "the handoff", "_mark": true }),
+            json!({ "role": "assistant", "content": "I look.", "tool_calls": [
+                { "id": "1", "function": { "name": "ls", "arguments": "{\"path\":\"src\"}" } }] }),
+            json!({ "role": "tool", "tool_call_id": "1", "content": output }),
+            json!({ "role": "user", "content": "go on" }),
+        ]
+    }
+
+    #[test]
+    fn the_handoff_stands_first_and_then_what_came_last() {
+        let said = text(&list("main.rs"), "_mark").unwrap_or_default();
+        assert_eq!(
+            said,
+            format!(
+                "the handoff\n\n{LAST}\n\n[assistant] I look.\n[call] ls {{\"path\":\"src\"}}\n\n[output] main.rs\n\n[user] go on"
+            )
+        );
+        assert_eq!(text(&list("x"), "_other"), None);
+        assert_eq!(text(&list("x")[..2], "_mark").as_deref(), Some("the handoff"));
+    }
+
+    #[test]
+    fn it_is_never_longer_than_a_part_of_a_window_and_has_the_newest() {
+        let long = "é".repeat(5_000);
+        let mut many = list(&long);
+        for number in 0..100 {
+            many.push(json!({ "role": "tool", "content": format!("{number} {long}") }));
+        }
+        let said = text(&many, "_mark").unwrap_or_default();
+        let chars = said.chars().count();
+        assert!((LIMIT - OUTPUT - 200..=LIMIT).contains(&chars), "{chars}");
+        assert!(said.contains("[output] 99 é") && !said.contains("[output] 1 é") && said.contains("[… 3004 chars …]"));
+    }
+}

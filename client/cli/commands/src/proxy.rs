@@ -1,0 +1,86 @@
+//! `herma proxy`: between an agent client and its model, so that a compaction asks no model.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use herma_proxy::{Proxy, Settings as Way};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli;
+use crate::hook::{Client, proxy, unix_now};
+use crate::mcp::Settings;
+
+/// Where it listens when nobody says it.
+const LISTEN: &str = "127.0.0.1:8765";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    client: For,
+}
+
+/// A client that has a proxy.
+#[derive(Debug, clap::Subcommand)]
+enum For {
+    /// Answer Codex's compactions by herma's handoff, and pass everything else on to the model
+    Codex(Codex),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
+)]
+struct Codex {
+    /// Where requests go: what base_url is without the proxy
+    #[arg(long, value_name = "URL", value_parser = address)]
+    upstream: url::Url,
+    /// Where it listens, on this machine; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = LISTEN)]
+    listen: SocketAddr,
+}
+
+fn address(said: &str) -> Result<url::Url, String> {
+    said.parse().map_err(|error| format!("it is no URL: {error}"))
+}
+
+/// Serves until it is ended.
+///
+/// # Errors
+/// Words for people: why it can't be started.
+pub(crate) fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
+    let For::Codex(Codex { upstream, listen }) = &arguments.client;
+    let home = settings.place.home.clone();
+    let way = Way { listen: *listen, key: proxy::key(&home, Client::Codex)?, upstream: upstream.clone() };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no threads: {error}"))?;
+    runtime.block_on(async move {
+        let answers = move |compaction: &herma_proxy::codex::Compaction| answer(&home, &compaction.session);
+        let started = Proxy::listen(way, answers).await.map_err(|error| error.to_string())?;
+        let mut end = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+        cli::say(&format!("base_url = \"{}\"", started.base_url()));
+        cli::error(&format!("requests go to {upstream}; Ctrl-C ends it"));
+        tokio::select! {
+            () = started.serve() => {}
+            _ = end.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        Ok(())
+    })
+}
+
+/// The text of a summary, where a hook has made it.
+fn answer(home: &Path, session: &str) -> Option<String> {
+    let (text, words) = match proxy::take(home, Client::Codex, session, unix_now()) {
+        Ok(Some(text)) => {
+            let words = format!("a compaction of {session} is answered with {} chars", text.chars().count());
+            (Some(text), words)
+        }
+        Ok(None) => (None, format!("there is no handoff for a compaction of {session}; the model is asked")),
+        Err(error) => (None, format!("the notes on {session}: {error}; the model is asked")),
+    };
+    cli::error(&words);
+    text
+}

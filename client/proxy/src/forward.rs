@@ -1,0 +1,201 @@
+//! The way to the model and back.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, UPGRADE};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method};
+use url::Url;
+
+/// What goes through: pieces of any size, as they come.
+pub(crate) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// How long a connection to the model may take.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// Headers that are of one connection, and not of what goes through it.
+const OF_CONNECTION: [&str; 8] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Where requests go.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    base: Url,
+    client: Client,
+}
+
+impl Upstream {
+    /// An endpoint; nothing is sent yet.
+    ///
+    /// # Errors
+    /// No TLS where it is needed.
+    pub(crate) fn new(base: Url) -> Result<Self, String> {
+        let mut client = Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(Policy::none())
+            .retry(reqwest::retry::never())
+            .tls_backend_preconfigured(tls(&base)?);
+        if is_this_machine(&base) {
+            client = client.no_proxy();
+        }
+        let client = client.build().map_err(|error| error.without_url().to_string())?;
+        Ok(Self { base, client })
+    }
+
+    /// Sends a request on, with this body, and gives the answer as it comes.
+    pub(crate) async fn forward(&self, mut request: Request<Incoming>, below: &str) -> Response<Body> {
+        let upgrade = request.headers().get(UPGRADE).cloned();
+        let waiting = upgrade.is_some().then(|| hyper::upgrade::on(&mut request));
+        let (parts, body) = request.into_parts();
+        let mut headers = kept(&parts.headers);
+        if let Some(protocol) = upgrade {
+            headers.insert(CONNECTION, hyper::header::HeaderValue::from_static("upgrade"));
+            headers.insert(UPGRADE, protocol);
+        }
+        let body = (!hyper::body::Body::is_end_stream(&body)).then(|| reqwest::Body::wrap(body));
+        match self.send(parts.method, below, headers, body).await {
+            Ok(answer) => answered(answer, waiting),
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// Sends a request on whose body was read.
+    pub(crate) async fn forward_read(
+        &self,
+        parts: hyper::http::request::Parts,
+        body: Bytes,
+        below: &str,
+    ) -> Response<Body> {
+        match self.send(parts.method, below, kept(&parts.headers), Some(body.into())).await {
+            Ok(answer) => answered(answer, None),
+            Err(error) => failed(&error),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        below: &str,
+        headers: HeaderMap,
+        body: Option<reqwest::Body>,
+    ) -> Result<reqwest::Response, String> {
+        let address = format!("{}{below}", self.base.as_str().trim_end_matches('/'));
+        let mut request = self.client.request(method, address).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request.send().await.map_err(|error| causes(&error.without_url()))
+    }
+}
+
+/// Headers of a message without those of its connection.
+fn kept(headers: &HeaderMap) -> HeaderMap {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    let mut kept = headers.clone();
+    OF_CONNECTION.iter().for_each(|name| drop(kept.remove(*name)));
+    named.iter().for_each(|name| drop(kept.remove(name)));
+    kept.remove(HOST);
+    kept
+}
+
+/// An answer as it comes; where both sides go on with another protocol, they are joined.
+fn answered(answer: reqwest::Response, waiting: Option<hyper::upgrade::OnUpgrade>) -> Response<Body> {
+    let status = answer.status();
+    let mut headers = kept(answer.headers());
+    if let (StatusCode::SWITCHING_PROTOCOLS, Some(waiting)) = (status, waiting) {
+        headers.insert(CONNECTION, hyper::header::HeaderValue::from_static("upgrade"));
+        headers.extend(answer.headers().get(UPGRADE).map(|protocol| (UPGRADE, protocol.clone())));
+        drop(tokio::spawn(async move {
+            if let (Ok(client), Ok(mut model)) = (waiting.await, answer.upgrade().await) {
+                // Whoever ends first ends both.
+                drop(tokio::io::copy_bidirectional(&mut TokioIo::new(client), &mut model).await);
+            }
+        }));
+        return respond(status, headers, empty());
+    }
+    let body = Response::<reqwest::Body>::from(answer).into_body();
+    respond(status, headers, body.map_err(|error| Box::from(error.without_url().to_string())).boxed())
+}
+
+fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+fn empty() -> Body {
+    whole(Bytes::new())
+}
+
+/// A body that is there already.
+pub(crate) fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed()
+}
+
+/// What a client is told when the model can't be reached.
+fn failed(words: &str) -> Response<Body> {
+    refusal(StatusCode::BAD_GATEWAY, &format!("the model's endpoint can't be reached: {words}"))
+}
+
+/// An error in the form that endpoints of models have.
+pub(crate) fn refusal(status: StatusCode, words: &str) -> Response<Body> {
+    let error = serde_json::json!({ "error": { "type": "herma_proxy", "message": format!("herma proxy: {words}") } });
+    let mut response = respond(status, HeaderMap::new(), whole(Bytes::from(error.to_string())));
+    let json = hyper::header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, json);
+    response
+}
+
+/// An error with what caused it, for the first words rarely say it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    words
+}
+
+/// TLS with the certificates that the system trusts; none are read where none are needed.
+fn tls(url: &Url) -> Result<rustls::ClientConfig, String> {
+    let mut roots = rustls::RootCertStore::empty();
+    if url.scheme() == "https" {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            return Err("this system has no certificates to know https endpoints by (ca-certificates)".to_owned());
+        }
+    }
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("no TLS: {error}"))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,212 @@
+//! Who may ask, and what becomes of a request.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::codex::{self, Compaction, METADATA};
+use crate::forward::{Body, Upstream, refusal, whole};
+
+/// Bytes of a request for a summary that is read; a longer one is refused, as no model reads so much.
+const LARGEST: usize = 256 << 20;
+
+/// What a proxy is started with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where it listens: on loopback.
+    pub listen: SocketAddr,
+    /// What stands first in the path of every request: who doesn't know it is answered 404.
+    pub key: String,
+    /// Where requests go: what the client's `base_url` would be without the proxy.
+    pub upstream: Url,
+}
+
+/// Why a proxy can't be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProxyError {
+    /// Others could reach it.
+    #[error("{0} is not on this machine alone: listen on 127.0.0.1 or [::1]")]
+    NotLoopback(SocketAddr),
+    /// It is no address of an endpoint.
+    #[error("{url} can't be the model's endpoint: {why}")]
+    Upstream {
+        /// What was said, without what follows its path.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The address can't be listened on.
+    #[error("{address} can't be listened on: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What answers a compaction: the text of a summary, or nothing where the model is to be asked. It may take a
+/// moment, and is called on a thread of its own.
+type Answers = dyn Fn(&Compaction) -> Option<String> + Send + Sync;
+
+/// A proxy that listens.
+pub struct Proxy {
+    listener: TcpListener,
+    address: SocketAddr,
+    rules: Arc<Rules>,
+}
+
+/// What is known of a request's way.
+struct Rules {
+    key: String,
+    upstream: Upstream,
+    answers: Box<Answers>,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Proxy").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// Listens; `answers` gives the text of a summary, or nothing.
+    ///
+    /// # Errors
+    /// An address that is not on loopback or taken, or an upstream that is none.
+    pub async fn listen(
+        settings: Settings,
+        answers: impl Fn(&Compaction) -> Option<String> + Send + Sync + 'static,
+    ) -> Result<Self, ProxyError> {
+        let Settings { listen, key, upstream } = settings;
+        if !listen.ip().is_loopback() {
+            return Err(ProxyError::NotLoopback(listen));
+        }
+        let shown = format!("{}://{}{}", upstream.scheme(), upstream.host_str().unwrap_or_default(), upstream.path());
+        let unusable = |why: String| ProxyError::Upstream { url: shown.clone(), why };
+        if !matches!(upstream.scheme(), "http" | "https") || upstream.host_str().is_none() {
+            return Err(unusable("an address that begins with http:// or https:// is needed".into()));
+        }
+        if upstream.query().is_some() || upstream.fragment().is_some() || !upstream.username().is_empty() {
+            return Err(unusable("it may have no name, password, query or fragment".into()));
+        }
+        let upstream = Upstream::new(upstream).map_err(unusable)?;
+        let failed = |source| ProxyError::Listen { address: listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address, rules: Arc::new(Rules { key, upstream, answers: Box::new(answers) }) })
+    }
+
+    /// What a client's `base_url` has to be.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/{}", self.address, self.rules.key)
+    }
+
+    /// Serves until it is dropped.
+    pub async fn serve(self) {
+        loop {
+            let Ok((stream, _)) = self.listener.accept().await else {
+                // Too many files are open; some will be closed.
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                continue;
+            };
+            // Events are small, and each is waited for.
+            drop(stream.set_nodelay(true));
+            let rules = Arc::clone(&self.rules);
+            drop(tokio::spawn(async move {
+                let service = service_fn(move |request| {
+                    let rules = Arc::clone(&rules);
+                    async move { Ok::<_, Infallible>(rules.answer(request).await) }
+                });
+                let connection =
+                    http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+                // A client that goes away in the middle is an ordinary thing.
+                drop(connection.with_upgrades().await);
+            }));
+        }
+    }
+}
+
+impl Rules {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path();
+        let Some(below) = below(path, &self.key) else {
+            return refusal(StatusCode::NOT_FOUND, "there is nothing here; base_url has to be what `herma proxy` says");
+        };
+        let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+        let target = format!("{below}{query}");
+        let metadata = request.headers().get(METADATA).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let compaction = codex::compaction(request.method().as_str(), below, metadata);
+        match compaction.filter(|_| !request.headers().contains_key(CONTENT_ENCODING)) {
+            Some(compaction) => self.compact(request, &target, compaction).await,
+            None => self.upstream.forward(request, &target).await,
+        }
+    }
+
+    async fn compact(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        target: &str,
+        compaction: Compaction,
+    ) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, LARGEST).collect().await else {
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request for a summary is too long, or broke off");
+        };
+        let body = body.to_bytes();
+        if codex::is_stream(&body) {
+            let (rules, id) = (Arc::clone(&self), compaction.session.clone());
+            let answer = tokio::task::spawn_blocking(move || (rules.answers)(&compaction)).await;
+            if let Ok(Some(text)) = answer {
+                return events(&codex::events(&format!("herma_{id}"), &text));
+            }
+        }
+        self.upstream.forward_read(parts, body, target).await
+    }
+}
+
+/// The path below the key, if it is there.
+fn below<'a>(path: &'a str, key: &str) -> Option<&'a str> {
+    let below = path.strip_prefix('/')?.strip_prefix(key)?;
+    (below.is_empty() || below.starts_with('/')).then_some(below)
+}
+
+fn events(text: &str) -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::from(text.to_owned())));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_knows_the_key_gets_through() {
+        for (path, expected) in [
+            ("/k3y/responses", Some("/responses")),
+            ("/k3y", Some("")),
+            ("/k3yx/responses", None),
+            ("/responses", None),
+            ("/", None),
+            ("//k3y/responses", None),
+            ("k3y/responses", None),
+        ] {
+            assert_eq!(below(path, "k3y"), expected, "{path}");
+        }
+    }
+}

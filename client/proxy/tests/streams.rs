@@ -1,0 +1,228 @@
+//! The proxy between real sockets: what goes through it unchanged and as it comes, and what it answers.
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use herma_proxy::{Proxy, Settings};
+use serde_json::json;
+
+/// A proxy in a thread of its own, which ends with the test's process.
+fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
+    let settings =
+        Settings { listen: "127.0.0.1:0".parse().unwrap(), key: "k3y".into(), upstream: upstream.parse().unwrap() };
+    let (told, address) = channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let started = Proxy::listen(settings, move |_| answer.map(str::to_owned)).await.unwrap();
+            told.send(started.base_url()).unwrap();
+            started.serve().await;
+        });
+    });
+    address.recv().unwrap()
+}
+
+/// A model: each request's head and body are told, and it answers what it is given, piece by piece.
+fn model() -> (String, Receiver<(String, Vec<u8>)>, Sender<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/api/v1", listener.local_addr().unwrap());
+    let (told, requests) = channel();
+    let (pieces, to_send) = channel::<Vec<u8>>();
+    let to_send = Arc::new(Mutex::new(to_send));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (stream, told, to_send) = (stream.unwrap(), told.clone(), Arc::clone(&to_send));
+            std::thread::spawn(move || serve(stream, &told, &to_send));
+        }
+    });
+    (address, requests, pieces)
+}
+
+fn serve(mut stream: TcpStream, told: &Sender<(String, Vec<u8>)>, to_send: &Mutex<Receiver<Vec<u8>>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while let Some(request) = request(&mut reader) {
+        told.send(request).unwrap();
+        let to_send = to_send.lock().unwrap();
+        // An empty piece ends an answer.
+        while let Ok(piece) = to_send.recv() {
+            if piece.is_empty() {
+                break;
+            }
+            stream.write_all(&piece).unwrap();
+        }
+    }
+}
+
+/// The head and the body of a message, or nothing at its end.
+fn request(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let length = header(&head, "content-length").map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, body))
+}
+
+fn header(head: &str, name: &str) -> Option<String> {
+    let lines = head.lines().filter_map(|line| line.split_once(':'));
+    lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned()).next()
+}
+
+/// Sends a request to an address and gives what it is answered by.
+fn ask(base: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> BufReader<TcpStream> {
+    let (host, prefix) = base.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head =
+        format!("{method} /{prefix}{path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n{headers}\r\n", body.len());
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+    BufReader::new(stream)
+}
+
+fn read_until(reader: &mut impl BufRead, end: &str) -> String {
+    let mut text = String::new();
+    while !text.contains(end) {
+        let mut line = String::new();
+        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "it ended after {text:?}");
+        text.push_str(&line);
+    }
+    text
+}
+
+fn metadata(kind: &str) -> String {
+    let metadata = json!({ "request_kind": kind, "session_id": "s", "thread_id": "s", "compaction": { "implementation": "responses" } });
+    format!("x-codex-turn-metadata: {metadata}\r\n")
+}
+
+#[test]
+fn everything_goes_through_as_it_is_and_as_it_comes() {
+    let (upstream, requests, pieces) = model();
+    let base = proxy(&upstream, Some("never"));
+    let body = [b"{\"stream\": true, \"bytes\": \"".as_slice(), &[0xff, 0, 7], b"\"}"].concat();
+    let headers = format!(
+        "{}authorization: Bearer secret\r\nx-odd:  \u{e9}\r\nconnection: x-hop\r\nx-hop: 1\r\n",
+        metadata("turn")
+    );
+    let mut answer = ask(&base, "POST", "/responses?a=%2F&b", &headers, &body);
+    let (head, sent) = requests.recv().unwrap();
+    assert!(head.starts_with("POST /api/v1/responses?a=%2F&b HTTP/1.1\r\n"), "{head}");
+    assert_eq!(sent, body);
+    assert_eq!(header(&head, "authorization").as_deref(), Some("Bearer secret"));
+    assert_eq!(header(&head, "x-odd").as_deref(), Some("é"));
+    assert_eq!(header(&head, "x-hop"), None);
+    assert_eq!(
+        header(&head, "host"),
+        upstream.strip_prefix("http://").and_then(|url| url.split('/').next()).map(str::to_owned)
+    );
+    // A piece is there before the next one is sent.
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len()).into_bytes();
+    pieces
+        .send(
+            b"HTTP/1.1 203 Odd\r\ntransfer-encoding: chunked\r\nx-model: m\r\ncontent-encoding: zstd\r\n\r\n".to_vec(),
+        )
+        .unwrap();
+    pieces.send(chunk("event: one\n\n")).unwrap();
+    let seen = read_until(&mut answer, "event: one\n");
+    assert!(seen.starts_with("HTTP/1.1 203 ") && header(&seen, "x-model").as_deref() == Some("m"), "{seen}");
+    assert_eq!(header(&seen, "content-encoding").as_deref(), Some("zstd"));
+    pieces.send(chunk("event: two\n\n")).unwrap();
+    read_until(&mut answer, "event: two\n");
+    pieces.send(b"0\r\n\r\n".to_vec()).unwrap();
+    read_until(&mut answer, "0\r\n");
+}
+
+#[test]
+fn a_compaction_is_answered_here_where_there_is_a_text_and_passed_on_where_there_is_none() {
+    let (upstream, requests, pieces) = model();
+    let body = br#"{"stream": true, "input": []}"#;
+    let answered = proxy(&upstream, Some("the handoff"));
+    let mut answer = ask(&answered, "POST", "/responses", &metadata("compaction"), body);
+    let seen = read_until(&mut answer, "response.completed");
+    assert!(seen.contains("content-type: text/event-stream") && seen.contains("the handoff"), "{seen}");
+    assert!(requests.try_recv().is_err());
+    // A body that can't be read, one that wants no stream, and no text.
+    let silent = proxy(&upstream, None);
+    for (base, headers, body) in [
+        (&answered, "content-encoding: zstd\r\n", b"(\xb5/\xfd".as_slice()),
+        (&answered, "", br#"{"stream": false}"#),
+        (&silent, "", body),
+    ] {
+        let mut answer = ask(base, "POST", "/responses", &format!("{}{headers}", metadata("compaction")), body);
+        let (head, sent) = requests.recv().unwrap();
+        assert!(head.starts_with("POST /api/v1/responses HTTP/1.1") && sent == body, "{head}");
+        pieces.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".to_vec()).unwrap();
+        pieces.send(Vec::new()).unwrap();
+        read_until(&mut answer, "content-length: 2");
+    }
+}
+
+#[test]
+fn another_protocol_goes_through_both_ways() {
+    let (upstream, requests, pieces) = model();
+    let base = proxy(&upstream, None);
+    let mut client = ask(&base, "GET", "/responses", "connection: upgrade\r\nupgrade: websocket\r\n", b"");
+    let (head, _) = requests.recv().unwrap();
+    assert_eq!(header(&head, "upgrade").as_deref(), Some("websocket"));
+    pieces
+        .send(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_vec())
+        .unwrap();
+    let seen = read_until(&mut client, "\r\n\r\n");
+    assert!(seen.starts_with("HTTP/1.1 101 "), "{seen}");
+    pieces.send(b"from the model\n".to_vec()).unwrap();
+    read_until(&mut client, "from the model\n");
+    pieces.send(Vec::new()).unwrap();
+    client.get_mut().write_all(b"from the client\r\n\r\n").unwrap();
+    assert_eq!(requests.recv().unwrap().0, "from the client\r\n");
+}
+
+#[test]
+fn strangers_get_nothing_and_a_model_that_is_away_is_told_of() {
+    let (upstream, requests, _pieces) = model();
+    let base = proxy(&upstream, Some("the handoff"));
+    let root = base.strip_suffix("k3y").unwrap();
+    for path in ["responses", "other/responses", ""] {
+        let headers = format!("{}connection: close\r\n", metadata("compaction"));
+        let mut seen = String::new();
+        ask(root, "POST", path, &headers, b"{}").read_to_string(&mut seen).unwrap();
+        assert!(seen.starts_with("HTTP/1.1 404") && seen.contains("base_url") && !seen.contains("handoff"), "{seen}");
+    }
+    assert!(requests.try_recv().is_err());
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let base = proxy(&format!("http://{gone}/v1"), None);
+    let mut answer = ask(&base, "POST", "/responses", "authorization: Bearer secret\r\nconnection: close\r\n", b"{}");
+    let mut seen = String::new();
+    answer.read_to_string(&mut seen).unwrap();
+    let is_told = seen.starts_with("HTTP/1.1 502") && seen.contains("can't be reached");
+    assert!(is_told && !seen.contains("secret"), "{seen}");
+}
+
+#[test]
+fn what_can_t_be_served_is_refused_in_words() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for (listen, upstream, words) in [
+        ("0.0.0.0:0", "http://127.0.0.1/v1", "not on this machine alone"),
+        (&taken, "http://127.0.0.1/v1", "can't be listened on"),
+        ("127.0.0.1:0", "ftp://127.0.0.1/v1", "begins with http:// or https://"),
+        ("127.0.0.1:0", "http://me:secret@127.0.0.1/v1", "no name, password"),
+        ("127.0.0.1:0", "http://127.0.0.1/v1?key=secret", "no name, password, query"),
+    ] {
+        let settings =
+            Settings { listen: listen.parse().unwrap(), key: "k".into(), upstream: upstream.parse().unwrap() };
+        let error = runtime.block_on(Proxy::listen(settings, |_| None)).unwrap_err().to_string();
+        assert!(error.contains(words) && !error.contains("secret"), "{error}");
+    }
+}
