@@ -87,6 +87,13 @@ def windows(endpoint: Endpoint) -> list[Request]:
     return [request for at, request in enumerate(endpoint.turns) if at and sizes[at] < sizes[at - 1]]
 
 
+def no_others(home: Home, client: str) -> bool:
+    """Whether herma has no sessions but those of the client itself."""
+    rows = home.ask("session", "list", "--raw")["sessions"]
+    assert all(row["session"].startswith(f"{client}:") for row in rows), [row["session"] for row in rows]
+    return True
+
+
 def work(number: int, call: Callable[[str], dict[str, Any]], *more: dict[str, Any], tokens: int = 1_000) -> str:
     """A turn of ordinary work."""
     words = f"Step {number}: look at the host db-{number}, port {8_000 + number}."
@@ -114,9 +121,13 @@ def claude_code_works(folder: Path) -> None:
                 client.say(work(number, shell, shell("echo again"), tokens=95_000 if number == 39 else 1_000))
             assert len(client.compactions()) >= 3, client.compactions()
             session = client.session
+            # The MCP server's session is the client's own.
+            client.say(script("seen", {"name": "mcp__herma__recall_describe", "input": {}}))
+            described = endpoint.turns[-1].text
             client.say("/clear")
             client.say(work(40, shell))
             cleared = client.session
+        assert "compressions" in described, described[-1_000:]
         assert not endpoint.summaries, "a compaction asked the model"
         for request in endpoint.turns:
             check_list(request)
@@ -138,6 +149,7 @@ def claude_code_works(folder: Path) -> None:
         assert any("8003" in hit["snippet"] for hit in hits)
         outputs = home.ask("output", "list", "--session", name)["outputs"]
         assert any(output["chars"] > 400_000 for output in outputs), outputs
+        assert no_others(home, "claude-code")
         assert home.complaints() == []
 
 
@@ -321,6 +333,7 @@ def codex_works(folder: Path) -> None:
         # Codex hands no more than 40,000 chars to a hook.
         assert any(output["chars"] > 30_000 for output in outputs), outputs
         assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
+        assert no_others(home, "codex")
         assert home.complaints() == []
 
 

@@ -17,7 +17,7 @@ fn wrong_arguments_are_told_to_the_model() {
         ("recall_search", json!({ "query": "x", "kinds": ["notes"] }), "kinds"),
         ("recall_search", json!({ "query": "x", "profile": "other" }), "profile"),
         ("recall_expand", json!({ "handle": "msg_nothing" }), "not_found"),
-        ("recall_describe", json!({}), "session"),
+        ("recall_describe", json!({ "session": 5 }), "session"),
         ("output_read", json!({ "handle": "out_0" }), "not_found"),
         ("output_read", json!({ "path": "/etc/passwd" }), "error"),
         ("output_read", json!({ "handle": "out_0", "idempotency_key": "k" }), "idempotency_key"),

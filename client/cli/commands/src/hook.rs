@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use herma_client::protocol::limits;
 
 pub(crate) use event::{Client, Name};
+pub(crate) use session::of_process;
 pub(crate) use state::{last_run, unix_now};
 
 use crate::cli;

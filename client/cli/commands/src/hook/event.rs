@@ -17,6 +17,15 @@ pub(crate) enum Client {
 }
 
 impl Client {
+    /// The client that names itself so to an MCP server.
+    pub(crate) fn named_by_mcp(name: &str) -> Option<Self> {
+        match name {
+            "claude-code" => Some(Self::ClaudeCode),
+            "codex-mcp-client" => Some(Self::Codex),
+            _ => None,
+        }
+    }
+
     /// As it stands in commands, and before the ids of its sessions.
     pub(crate) const fn name(self) -> &'static str {
         match self {

@@ -374,6 +374,12 @@ fn open(daemon: &mut Daemon, client: Client, session: String, parent: Option<Str
     daemon.session_open(params).map(drop).map_err(told)
 }
 
+/// Herma's name of the session that a process of a client has; `None` where no hook has told it.
+pub(crate) fn of_process(home: &Path, client: Client, process: u32) -> Option<String> {
+    let current = Current::of(home, client, process)?;
+    Some(session(client, &current.id, state::rewritten(home, client, &current.id)))
+}
+
 /// Herma's name of a session whose transcript was written anew so often.
 fn session(client: Client, id: &str, rewritten: u32) -> String {
     name(&format!("{}:{id}", client.name()), rewritten)

@@ -178,6 +178,12 @@ pub(super) fn forget_old(home: &Path, client: Client) {
     }
 }
 
+/// How often the transcript of a session was written anew.
+pub(super) fn rewritten(home: &Path, client: Client, id: &str) -> u32 {
+    let text = std::fs::read(folder(home, client).join(format!("{id}.json"))).unwrap_or_default();
+    serde_json::from_slice(&text).map_or(0, |state: State| state.rewritten)
+}
+
 /// Notes that a hook ran.
 pub(super) fn ran(home: &Path, client: Client, name: Name) {
     let folder = folder(home, client).join("ran");

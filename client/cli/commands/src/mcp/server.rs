@@ -1,5 +1,7 @@
 //! The requests of the protocol, each handed to what it is about.
 
+use std::os::unix::process::parent_id;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use herma_client::ClientError;
@@ -23,6 +25,7 @@ use super::identity::Identity;
 use super::lines::End;
 use super::link::Link;
 use super::{Settings, prompts, resources, tools};
+use crate::hook;
 
 /// Requests that are known; one of them that can't be read comes as an unknown one.
 const KNOWN: [&str; 6] = [
@@ -40,6 +43,7 @@ pub(super) struct Server {
     /// The session that was asked for on the command line.
     session: Option<String>,
     identity: OnceLock<Identity>,
+    home: PathBuf,
     link: Link,
     changes: Changes,
     ended: watch::Receiver<End>,
@@ -48,22 +52,39 @@ pub(super) struct Server {
 impl Server {
     /// A server that nobody has spoken to yet.
     pub(super) fn new(settings: Settings, session: Option<String>, link: Link, ended: watch::Receiver<End>) -> Self {
-        Self { session, identity: OnceLock::new(), link, changes: Changes::new(settings), ended }
+        let home = settings.place.home.clone();
+        Self { session, identity: OnceLock::new(), home, link, changes: Changes::new(settings), ended }
     }
 
     /// Who the client is; the first request that says it opens the session.
-    fn identity(&self, client: &str) -> &Identity {
-        self.identity.get_or_init(|| {
+    fn own_identity(&self, client: &str) -> Identity {
+        let opened = self.identity.get_or_init(|| {
             let identity = Identity::new(self.session.clone(), client);
             let introduced = identity.clone();
             self.link.begin(move |connection| connection.introduce(introduced));
             identity
-        })
+        });
+        opened.clone()
     }
 
+    /// The client whose hooks may open its sessions, where no other one was asked for.
+    fn host(&self, client: &str) -> Option<hook::Client> {
+        hook::Client::named_by_mcp(client).filter(|_| self.session.is_none())
+    }
+
+    /// A client says who it is. A session of its own is opened; that of one with hooks once it is needed, for they may
+    /// not have run yet.
+    fn met(&self, client: &str) {
+        if self.host(client).is_none() {
+            self.own_identity(client);
+        }
+    }
+
+    /// Who asks, and in which session: that which the client's hooks have told of its process, which changes with it.
     fn identified(&self, context: &RequestContext<RoleServer>) -> Identity {
-        let client = context.client_info().map(|client| client.name);
-        self.identity(client.as_deref().unwrap_or_default()).clone()
+        let client = named(context);
+        let of_hooks = self.host(&client).and_then(|host| hook::of_process(&self.home, host, parent_id()));
+        of_hooks.map_or_else(|| self.own_identity(&client), |session| Identity::new(Some(session), &client))
     }
 
     /// Asks the daemon for what a request of the protocol needs.
@@ -73,6 +94,11 @@ impl Server {
     ) -> Result<T, ErrorData> {
         self.link.ask(work).await.map_err(|gone| internal(&gone))?.map_err(|error| refused(&error))
     }
+}
+
+/// How a client calls itself.
+fn named(context: &RequestContext<RoleServer>) -> String {
+    context.client_info().map(|client| client.name).unwrap_or_default()
 }
 
 impl ServerHandler for Server {
@@ -95,13 +121,13 @@ impl ServerHandler for Server {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.identity(&request.client_info.name);
+        self.met(&request.client_info.name);
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.identified(&context);
+        self.met(&named(&context));
         Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), self.get_info()))
     }
 
@@ -110,7 +136,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.identified(&context);
+        self.met(&named(&context));
         self.ask(tools::list).await.map(ListToolsResult::with_all_items)
     }
 
@@ -133,7 +159,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.identified(&context);
+        self.met(&named(&context));
         Ok(ListResourcesResult::with_all_items(resources::list()))
     }
 
@@ -153,7 +179,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.identified(&context);
+        self.met(&named(&context));
         let resource = resources::find(&request.uri)?;
         self.changes.follow(resource, context.peer);
         Ok(())
@@ -200,7 +226,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.identified(&context);
+        self.met(&named(&context));
         Ok(ListPromptsResult::with_all_items(vec![prompts::memory()]))
     }
 

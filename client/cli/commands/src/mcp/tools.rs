@@ -74,8 +74,21 @@ fn described(mut schema: Value) -> Option<rmcp::model::Tool> {
     let name = schema["name"].as_str()?.to_owned();
     let tool = Tool::from_name(&name)?;
     let description = offered(schema["description"].as_str()?);
+    if matches!(tool, Tool::Read(method) if is_of_session(method)) {
+        needs_no_session(&mut schema["parameters"]);
+    }
     let Value::Object(parameters) = schema["parameters"].take() else { return None };
     Some(rmcp::model::Tool::new(name, description, parameters).with_annotations(annotations(tool)))
+}
+
+/// Says in a schema that the session may be left out.
+fn needs_no_session(parameters: &mut Value) {
+    if let Some(required) = parameters["required"].as_array_mut() {
+        required.retain(|name| name != "session");
+    }
+    if let Some(Value::String(description)) = parameters.pointer_mut("/properties/session/description") {
+        description.push_str(" This session when left out.");
+    }
 }
 
 /// A text of the daemon for a model that has this server's tools: what other agents
@@ -118,7 +131,12 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
             let arguments = Json::from_value(&arguments).map_err(|error| wrong(error.to_string()))?;
             Ok(Request::MemoryTool(ToolParams { arguments, session: Some(session), agent: Some(agent) }))
         }
-        Tool::Read(method) => params(method, &arguments),
+        Tool::Read(method) => {
+            if is_of_session(method) && !arguments.contains_key("session") && !arguments.contains_key("node") {
+                arguments.insert("session".into(), session.into());
+            }
+            params(method, &arguments)
+        }
         Tool::AdmitOutput => {
             if let Some(name) = arguments.keys().find(|name| !ADMIT.contains(&name.as_str())) {
                 return Err(wrong(format!("unknown argument {name:?}; there are {}", ADMIT.join(", "))));
@@ -129,6 +147,11 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
             params(Method::OutputAdmit, &arguments)
         }
     }
+}
+
+/// Whether a method looks at one session, which is this one where no other is named.
+const fn is_of_session(method: Method) -> bool {
+    matches!(method, Method::RecallDescribe | Method::RecallState | Method::RecallAsk)
 }
 
 /// Arguments as the params of a method; what every method takes besides is not the
