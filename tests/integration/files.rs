@@ -79,6 +79,13 @@ fn changes_by_clients_and_by_hand_are_told_of() {
     client.files_undo(UndoParams { session: Some("s".into()), ..UndoParams::default() }).unwrap();
     assert_eq!(next(), (4, Cause::Undo, "/memories/notes/by hand.md".into(), Some("s".into())));
     assert!(!root(&home).join("notes/by hand.md").exists());
+    // The next daemon tells of them before anybody asks for a file.
+    drop(daemon);
+    let daemon = Daemon::start(&home);
+    let mut told = daemon.client();
+    told.subscribe(SubscribeParams { topics: vec!["files.changed".into()] }).unwrap();
+    fs::write(root(&home).join("a.md"), "by hand").unwrap();
+    assert!(matches!(told.next_notification().unwrap(), Notification::FilesChanged(changed) if changed.revision == 5));
 }
 
 #[test]

@@ -226,6 +226,8 @@ with ScriptedModel(script) as model:
         {"command": "create", "path": CREATE["path"], "file_text": None},
         {"command": "create", "path": "/memories/\u202e", "file_text": "x"},
         {"command": "create", "path": "/memories/half\ud83c", "file_text": "\ud83c"},
+        {"command": "create", "path": "/memories/half", "file_text": "\ud83c"},
+        {"command": "view", "path": "/memories/none", 7: None},
     ],
 )
 def test_whatever_a_model_gives_is_answered_in_words(tool, call):

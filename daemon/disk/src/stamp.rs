@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::DiskError;
 use crate::error::At;
@@ -33,6 +33,22 @@ impl Stamp {
             size: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    /// The stamp of what the system says of a file.
+    pub(crate) fn of_stat(found: &rustix::fs::Stat) -> Self {
+        Self {
+            device: number(found.st_dev),
+            inode: number(found.st_ino),
+            size: number(found.st_size),
+            modified: (signed(found.st_mtime), signed(found.st_mtime_nsec)),
+        }
+    }
+
+    /// Whether the content is older than that.
+    pub(crate) fn is_older(&self, age: Duration, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        now - self.modified_at() > age.as_secs_f64()
     }
 
     /// Bytes of the content.
@@ -88,4 +104,13 @@ impl Stamp {
             Err(error) => Err(error).at("inspect", path),
         }
     }
+}
+
+/// What systems have as numbers of several kinds.
+fn number(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(0)
+}
+
+fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(0)
 }

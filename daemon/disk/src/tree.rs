@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use crate::error::At;
 use crate::file::PRIVATE;
@@ -21,7 +21,7 @@ use crate::schedule::step;
 use crate::stamp::Stamp;
 use crate::{DiskError, folder};
 
-pub use placed::Unplaced;
+pub use placed::{Changed, Unplaced};
 pub use walk::{Entry, Kind, Walk};
 
 /// Mode of a folder that did not exist before.
@@ -32,6 +32,9 @@ const READ_AGAIN: usize = 8;
 
 /// Room that is made before a file is read, in bytes at most.
 const READ_AT_ONCE: u64 = 1 << 20;
+
+/// Files that are held open until they are synced; more are synced as they are written.
+const HELD_OPEN: usize = 16;
 
 /// What the names of files begin and end with that are just being written. Hidden ones are no part of the tree.
 pub(crate) const TEMPORARY: (&str, &str) = (".mem_", ".tmp");
@@ -49,6 +52,8 @@ pub struct Change<'a> {
     pub path: &'a str,
     /// Its new content; `None` when it is to be gone.
     pub content: Option<&'a [u8]>,
+    /// The file that is there; `None` where none is.
+    pub expected: Option<Stamp>,
 }
 
 impl Tree {
@@ -122,7 +127,7 @@ impl Tree {
         }
         let (mut above, _) = split(path);
         loop {
-            match self.folder(above, Missing::Left)? {
+            match self.folder(above)? {
                 Some(folder) => return rustix::fs::fsync(folder).map_err(io::Error::from).at("sync", &self.root),
                 None if above.is_empty() => return Ok(()),
                 None => above = split(above).0,
@@ -130,26 +135,27 @@ impl Tree {
         }
     }
 
-    /// Writes what files are to hold beside them, and does nothing to them yet. Folders that are missing are made.
+    /// Writes what files are to hold into temporary files in the root, and does nothing else yet. `folders_gone` go
+    /// between what is removed and what is written, where they are empty then: the deepest first.
     ///
     /// # Errors
-    /// Whatever step failed; no file has changed then.
-    pub fn stage(&self, changes: &[Change<'_>]) -> Result<Unplaced, DiskError> {
+    /// Whatever step failed; nothing has changed then.
+    pub fn stage(&self, changes: &[Change<'_>], folders_gone: &[&str]) -> Result<Unplaced, DiskError> {
         step();
         self.create()?;
-        let mut unplaced = Unplaced::new(self.root.clone());
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "it went away");
+        let root = self.folder("")?.ok_or_else(missing).at("open the folder", &self.root)?;
+        let mut unplaced = Unplaced::new(self.clone(), root, folders_gone);
+        let are_held = changes.len() <= HELD_OPEN;
         for change in changes {
-            let (above, name) = split(change.path);
-            let missing = if change.content.is_some() { Missing::Made } else { Missing::Left };
-            let Some(folder) = self.folder(above, missing)? else { continue };
-            match change.content {
-                Some(content) => {
-                    let (mut file, temporary) = new_file(&folder).at("create a file beside", &self.root.join(above))?;
-                    unplaced.add_written(folder, name, temporary, file.try_clone().at("open", &self.root)?);
-                    file.write_all(content).at("write", &self.root.join(change.path))?;
-                }
-                None => unplaced.add_gone(folder, name),
-            }
+            let Some(content) = change.content else {
+                unplaced.add(change, None);
+                continue;
+            };
+            let (mut file, temporary) = unplaced.new_file().at("create a file in", &self.root)?;
+            let written = file.write_all(content).and_then(|()| if are_held { Ok(()) } else { file.sync_all() });
+            unplaced.add(change, Some((are_held.then_some(file), temporary)));
+            written.at("write", &self.root.join(change.path))?;
         }
         Ok(unplaced)
     }
@@ -160,28 +166,26 @@ impl Tree {
     /// An empty folder that can't be removed.
     pub fn remove_empty(&self, path: &str) -> Result<bool, DiskError> {
         let (above, name) = split(path);
-        let Some(folder) = self.folder(above, Missing::Left)? else { return Ok(false) };
+        let Some(folder) = self.folder(above)? else { return Ok(false) };
         match rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR).map_err(io::Error::from) {
             Ok(()) => rustix::fs::fsync(folder).map_err(io::Error::from).at("sync", &self.root).map(|()| true),
-            Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => {
-                Ok(false)
-            }
+            Err(error) if is_no_empty_folder(&error) => Ok(false),
             Err(error) => Err(error).at("remove the folder", &self.root.join(path)),
         }
     }
 
-    /// Makes a folder, and those above it.
+    /// Makes a folder, and those above it; those that were missing are added to `made`, the highest first.
     ///
     /// # Errors
     /// A folder that can't be made, or a file in its place.
-    pub fn make_folder(&self, path: &str) -> Result<(), DiskError> {
+    pub fn make_folder(&self, path: &str, made: &mut Vec<String>) -> Result<(), DiskError> {
         self.create()?;
-        self.folder(path, Missing::Made).map(drop)
+        self.made_folder(path, made).map(drop)
     }
 
     fn open(&self, path: &str) -> Result<Option<File>, DiskError> {
         let (above, name) = split(path);
-        let Some(folder) = self.folder(above, Missing::Left)? else { return Ok(None) };
+        let Some(folder) = self.folder(above)? else { return Ok(None) };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&folder, name, flags, Mode::empty());
         let file = match opened.map_err(io::Error::from) {
@@ -196,38 +200,70 @@ impl Tree {
         }
     }
 
-    /// The folder at a path; `None` where it is missing, and not made.
-    fn folder(&self, path: &str, missing: Missing) -> Result<Option<OwnedFd>, DiskError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(&self.root, flags, Mode::empty());
+    /// The folder at a path; `None` where it, or one above it, is missing or a file.
+    fn folder(&self, path: &str) -> Result<Option<OwnedFd>, DiskError> {
+        let opened = rustix::fs::open(&self.root, folder_flags(), Mode::empty());
         let mut folder = match opened.map_err(io::Error::from) {
             Ok(folder) => folder,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unsuitable(error)).at("open the folder", &self.root),
         };
-        for part in path.split('/').filter(|part| !part.is_empty()) {
-            if missing == Missing::Made {
-                match rustix::fs::mkdirat(&folder, part, FOLDER).map_err(io::Error::from) {
-                    Ok(()) => rustix::fs::fsync(&folder).map_err(io::Error::from).at("sync", &self.root)?,
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                    Err(error) => return Err(error).at("create the folder", &self.root.join(path)),
-                }
-            }
-            folder = match rustix::fs::openat(&folder, part, flags, Mode::empty()).map_err(io::Error::from) {
-                Ok(below) => below,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(unsuitable(error)).at("open the folder", &self.root.join(path)),
+        for name in names(path) {
+            folder = match open_folder(&folder, name) {
+                Ok(Some(below)) => below,
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(error).at("open the folder", &self.root.join(path)),
             };
         }
         Ok(Some(folder))
     }
+
+    /// The folder at a path, which is made where it is missing.
+    fn made_folder(&self, path: &str, made: &mut Vec<String>) -> Result<OwnedFd, DiskError> {
+        let opened = rustix::fs::open(&self.root, folder_flags(), Mode::empty()).map_err(io::Error::from);
+        let mut folder = opened.map_err(unsuitable).at("open the folder", &self.root)?;
+        let mut at = String::new();
+        for name in names(path) {
+            at = if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
+            match rustix::fs::mkdirat(&folder, name, FOLDER).map_err(io::Error::from) {
+                Ok(()) => {
+                    made.push(at.clone());
+                    rustix::fs::fsync(&folder).map_err(io::Error::from).at("sync", &self.root)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).at("create the folder", &self.root.join(&at)),
+            }
+            let in_the_way = || io::Error::new(io::ErrorKind::NotADirectory, "a file is there");
+            folder = open_folder(&folder, name)
+                .and_then(|below| below.ok_or_else(in_the_way))
+                .at("open the folder", &self.root.join(&at))?;
+        }
+        Ok(folder)
+    }
 }
 
-/// What becomes of a folder that is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missing {
-    Made,
-    Left,
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// A folder in another one; `None` where it is missing or a file. A link is an error.
+fn open_folder(folder: &OwnedFd, name: &str) -> io::Result<Option<OwnedFd>> {
+    match rustix::fs::openat(folder, name, folder_flags(), Mode::empty()).map_err(io::Error::from) {
+        Ok(below) => Ok(Some(below)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+            match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
+                Ok(FileType::RegularFile) => Ok(None),
+                _ => Err(unsuitable(error)),
+            }
+        }
+        Err(error) => Err(unsuitable(error)),
+    }
 }
 
 /// The folder and the name of a path.
@@ -245,7 +281,18 @@ fn unsuitable(error: io::Error) -> io::Error {
     }
 }
 
-/// A new file with a name that no other has.
+/// Whether there is no such folder, or something is in it.
+fn is_no_empty_folder(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::AlreadyExists
+    )
+}
+
+/// A new file in a folder with a name that no other has.
 fn new_file(folder: &OwnedFd) -> io::Result<(File, String)> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     loop {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use herma_disk::folder;
@@ -12,6 +12,7 @@ use herma_disk::watch::Watch;
 use herma_guard::Policy;
 use herma_memory::files::{FileLimits, FileStore};
 use tokio::runtime::Handle;
+use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::blocking::blocking;
 use super::events::Events;
@@ -52,11 +53,19 @@ type Table = Mutex<HashMap<String, Arc<Served>>>;
 struct Served {
     profile: String,
     root: PathBuf,
-    store: Mutex<FileStore>,
+    /// Whoever waits for a turn holds no thread meanwhile.
+    store: Arc<Turns<Store>>,
     events: Events,
     watch: Arc<Watch>,
     /// A look is on its way.
     is_due: AtomicBool,
+}
+
+/// The files, and whether somebody is in the middle of something with them.
+#[derive(Debug)]
+struct Store {
+    files: FileStore,
+    is_at_work: bool,
 }
 
 impl MemoryFiles {
@@ -95,13 +104,13 @@ impl MemoryFiles {
         work: impl FnOnce(&mut FileStore) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
         self.runtime.get_or_init(Handle::current);
-        let served = self.get(profile)?;
-        blocking("files", move || served.with(work)).await
+        self.get(profile)?.with(work).await
     }
 
     /// Serves the files of all profiles that have any, so that edits by other programs are seen in those too that
     /// nobody asked for yet.
     pub(crate) fn serve_all(&self) {
+        self.runtime.get_or_init(Handle::current);
         for profile in folder::names(&self.root).unwrap_or_default() {
             if let Ok(served) = self.get(&profile) {
                 self.watch.ensure(&served.root);
@@ -110,14 +119,10 @@ impl MemoryFiles {
         }
     }
 
-    /// Notes in all journals that everything is in its place.
+    /// Notes in all journals that everything is in its place, but for those that somebody is still at work with.
     pub(crate) fn close(&self) {
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        for files in served.values() {
-            if let Err(error) = files.lock().flush() {
-                tracing::warn!(profile = files.profile, "the journal of memory files is not closed: {error}");
-            }
-        }
+        served.values().for_each(|files| files.close());
     }
 
     fn get(&self, profile: &str) -> Outcome<Arc<Served>> {
@@ -130,6 +135,12 @@ impl MemoryFiles {
         if let Some(served) = table.get(profile) {
             return Ok(Arc::clone(served));
         }
+        if table.len() >= MOST
+            && let Some(idle) = table.values().find(|served| Arc::strong_count(served) == 1).cloned()
+        {
+            idle.close();
+            table.remove(&idle.profile);
+        }
         if table.len() >= MOST {
             return Err(Error::overloaded("the daemon, which serves as many profiles as it can,"));
         }
@@ -139,7 +150,7 @@ impl MemoryFiles {
         let served = Arc::new(Served {
             profile: profile.to_owned(),
             root,
-            store: Mutex::new(store),
+            store: Arc::new(Turns::new(Store { files: store, is_at_work: false })),
             events: self.events.clone(),
             watch: Arc::clone(&self.watch),
             is_due: AtomicBool::new(false),
@@ -150,23 +161,34 @@ impl MemoryFiles {
 }
 
 impl Served {
-    fn lock(&self) -> MutexGuard<'_, FileStore> {
-        self.store.lock().unwrap_or_else(|poisoned| {
-            self.store.clear_poison();
-            let mut store = poisoned.into_inner();
-            // A request panicked over it: what it knew may be half of something.
-            store.begin_anew();
-            store
-        })
+    async fn with<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&mut FileStore) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
+        let turn = Arc::clone(&self.store).lock_owned().await;
+        blocking("files", move || self.work(turn, work)).await
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut FileStore) -> Outcome<T>) -> Outcome<T> {
-        let mut store = self.lock();
+    fn work<T>(&self, mut turn: OwnedMutexGuard<Store>, work: impl FnOnce(&mut FileStore) -> Outcome<T>) -> Outcome<T> {
+        let Store { files, is_at_work } = &mut *turn;
+        if std::mem::replace(is_at_work, true) {
+            // The one before panicked over it: what is known may be half of something.
+            files.begin_anew();
+        }
         // From now on a change is told of, and what was changed before is looked at.
         self.watch.ensure(&self.root);
-        let done = work(&mut store);
-        self.tell(&mut store);
+        let done = work(files);
+        self.tell(files);
+        *is_at_work = false;
         done
+    }
+
+    fn close(&self) {
+        if let Ok(mut store) = self.store.try_lock()
+            && let Err(error) = store.files.flush()
+        {
+            tracing::warn!(profile = self.profile, "the journal of memory files is not closed: {error}");
+        }
     }
 
     /// Tells of new revisions, and watches folders that are new.
@@ -201,8 +223,7 @@ fn hint(table: &Arc<Table>, runtime: &OnceLock<Handle>, path: &Path) {
         drop(runtime.spawn(async move {
             tokio::time::sleep(GATHER).await;
             served.is_due.store(false, Ordering::Release);
-            let look = move || served.with(|store| store.view().map(drop).map_err(Error::from));
-            if let Err(error) = blocking("files", look).await {
+            if let Err(error) = served.with(|store| store.view().map(drop).map_err(Error::from)).await {
                 tracing::debug!("memory files that changed can't be looked at: {error}");
             }
         }));

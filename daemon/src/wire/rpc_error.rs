@@ -80,7 +80,9 @@ fn files(refusal: &FileRefusal) -> (ErrorKind, Value) {
         | FileRefusal::Alike { .. }
         | FileRefusal::ChangedSince { .. } => (ErrorKind::Conflict, Value::Null),
         FileRefusal::TooLong { .. } => (ErrorKind::TooLarge, Value::Null),
-        FileRefusal::Full { .. } | FileRefusal::TooMany { .. } => (ErrorKind::StorageFull, Value::Null),
+        FileRefusal::Full { .. } | FileRefusal::TooMany { .. } | FileRefusal::TooManyFolders { .. } => {
+            (ErrorKind::StorageFull, Value::Null)
+        }
         FileRefusal::NotShown { path, ids } => {
             (ErrorKind::Unreadable, json!({ "path": path.to_string(), "findings": ids }))
         }

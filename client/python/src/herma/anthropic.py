@@ -38,7 +38,7 @@ from .errors import (
     Cancelled,
     DaemonUnavailable,
     DeadlineExceeded,
-    HermaError,
+    NotFound,
     OutcomeUnknown,
     PermissionDenied,
     StorageFailed,
@@ -71,7 +71,7 @@ ROOT = "/memories"
 
 _log = logging.getLogger(__name__)
 
-_REASONS: tuple[tuple[type[HermaError] | tuple[type[HermaError], ...], str], ...] = (
+_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
     (OutcomeUnknown, "whether the change was made is not known: view the file before a repeat"),
     (DaemonUnavailable, "the program that keeps it can't be reached"),
     ((DeadlineExceeded, Busy, Cancelled), "it took too long; try again in a moment"),
@@ -79,6 +79,8 @@ _REASONS: tuple[tuple[type[HermaError] | tuple[type[HermaError], ...], str], ...
     ((PermissionDenied, StorageFailed, Unreadable), "its files can't be read or written"),
     (TooLarge, "that was too long"),
     (Unavailable, "it is not in use"),
+    (NotFound, "there is no profile of that name"),
+    (UnicodeError, "the text has half of a character in it"),
 )
 
 
@@ -111,7 +113,14 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def call(self, input: object) -> Any:
         """Does what the model asked for, whatever that is."""
-        return super().call(input) if _is_known(input) else self._ask(input)
+        if not _is_known(input):
+            return self._ask(input)
+        try:
+            return super().call(input)
+        except ToolError:
+            raise
+        except Exception as error:
+            raise _failed(error) from None
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Shows a file with the numbers of its lines, or what is in a folder."""
@@ -179,7 +188,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def call(self, input: object) -> Any:
         """Does what the model asked for, whatever that is."""
-        return await super().call(input) if _is_known(input) else await self._ask(input)
+        if not _is_known(input):
+            return await self._ask(input)
+        try:
+            return await super().call(input)
+        except ToolError:
+            raise
+        except Exception as error:
+            raise _failed(error) from None
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Shows a file with the numbers of its lines, or what is in a folder."""

@@ -1,60 +1,85 @@
 //! Changes of a tree that lie beside their places, and the way there: all of them or none.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::rc::Rc;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode};
 
-use super::temporary_name;
+use super::{Change, Tree, is_no_empty_folder, new_file, split, temporary_name};
 use crate::DiskError;
 use crate::error::At;
 use crate::schedule::step;
 use crate::stamp::Stamp;
 
+/// Another program changed a file meanwhile; nothing was done.
+#[derive(Debug, thiserror::Error)]
+#[error("another program changed it meanwhile")]
+pub struct Changed;
+
+impl DiskError {
+    /// Whether it failed because a file was not the expected one any more.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.source.get_ref().is_some_and(|inner| inner.is::<Changed>())
+    }
+}
+
 /// Changes that can take their places. Dropped before that, all is as it was.
 #[derive(Debug)]
 pub struct Unplaced {
-    root: PathBuf,
+    tree: Tree,
+    root: OwnedFd,
     items: Vec<Item>,
+    folders_gone: Vec<String>,
 }
 
 /// One change.
 #[derive(Debug)]
 struct Item {
-    folder: OwnedFd,
-    name: String,
-    /// The file that takes the place, and its name; `None` where nothing does.
-    new: Option<(File, String)>,
-    old: Old,
-    is_placed: bool,
+    path: String,
+    expected: Option<Stamp>,
+    /// The file in the root that takes the place; `None` where nothing does.
+    new: Option<New>,
 }
 
-/// The file that was there.
+/// A new file, and its name in the root; it is open until it is synced.
 #[derive(Debug)]
-enum Old {
-    /// None was.
-    Missing,
-    /// It has this second name.
-    Kept(String),
-    /// There may be one, and it has no second name: nothing is known yet, or this file system has no links.
-    Unkept,
+struct New {
+    file: Option<File>,
+    temporary: String,
+}
+
+/// What was done, to be taken back.
+#[derive(Debug)]
+enum Done {
+    /// A file got a second name in its folder, and its own one was taken away or given to another.
+    Replaced { folder: Rc<OwnedFd>, name: String, second: String },
+    /// A file is there that was not.
+    Made { folder: Rc<OwnedFd>, name: String },
+    /// A folder is gone.
+    FolderGone(String),
+    /// A folder is there that was not.
+    FolderMade(String),
+    /// As `Replaced`, but the second name is in the root, for the folder was to go.
+    Moved { path: String, second: String },
 }
 
 impl Unplaced {
-    pub(super) const fn new(root: PathBuf) -> Self {
-        Self { root, items: Vec::new() }
+    pub(super) fn new(tree: Tree, root: OwnedFd, folders_gone: &[&str]) -> Self {
+        let folders_gone = folders_gone.iter().map(|folder| (*folder).to_owned()).collect();
+        Self { tree, root, items: Vec::new(), folders_gone }
     }
 
-    pub(super) fn add_written(&mut self, folder: OwnedFd, name: &str, temporary: String, file: File) {
-        let new = Some((file, temporary));
-        self.items.push(Item { folder, name: name.to_owned(), new, old: Old::Unkept, is_placed: false });
+    pub(super) fn new_file(&self) -> io::Result<(File, String)> {
+        new_file(&self.root)
     }
 
-    pub(super) fn add_gone(&mut self, folder: OwnedFd, name: &str) {
-        self.items.push(Item { folder, name: name.to_owned(), new: None, old: Old::Unkept, is_placed: false });
+    pub(super) fn add(&mut self, change: &Change<'_>, new: Option<(Option<File>, String)>) {
+        let new = new.map(|(file, temporary)| New { file, temporary });
+        self.items.push(Item { path: change.path.to_owned(), expected: change.expected, new });
     }
 
     /// Makes what was written durable; no file has changed yet.
@@ -62,99 +87,250 @@ impl Unplaced {
     /// # Errors
     /// A sync that failed.
     pub fn sync(&self) -> Result<(), DiskError> {
-        self.items.iter().try_for_each(|item| match &item.new {
-            Some((file, _)) => file.sync_all().at("sync", &self.root),
-            None => Ok(()),
-        })
+        let files = self.items.iter().filter_map(|item| item.new.as_ref()?.file.as_ref());
+        files.map(File::sync_all).collect::<io::Result<()>>().at("sync", self.tree.root())
     }
 
-    /// Puts everything in its place, durable when this returns. Gives the stamps of the files that were written, in
-    /// their order.
+    /// Puts everything in its place, durable when this returns: first what is removed, then folders that are empty
+    /// by that, then what is written. Gives the stamps of the files that were written, in their order.
     ///
     /// # Errors
-    /// A step that failed; all files are as they were then, as far as the disk lets them.
+    /// A step that failed, or a file that is not the expected one ([`DiskError::is_changed`]); everything is as it was
+    /// then, as far as the disk lets it.
     pub fn put_in_place(mut self) -> Result<Vec<Stamp>, DiskError> {
         step();
-        let placed = self.items.iter_mut().try_for_each(Item::place);
-        let placed = placed.and_then(|()| self.items.iter().try_for_each(Item::sync_folder));
-        if let Err(error) = placed {
-            self.items.iter_mut().rev().for_each(Item::take_back);
-            return Err(error).at("put in its place a file below", &self.root);
+        let items = std::mem::take(&mut self.items);
+        let mut placing = Placing { own: &self, folders: HashMap::new(), done: Vec::new() };
+        match placing.all(&items) {
+            Ok(stamps) => {
+                placing.forget_old();
+                Ok(stamps)
+            }
+            Err(error) => {
+                placing.take_back();
+                // What was not placed is removed.
+                self.items = items;
+                Err(error)
+            }
         }
-        self.items.iter_mut().for_each(Item::forget_old);
-        let written = self.items.iter().filter_map(|item| item.new.as_ref());
-        written.map(|(file, _)| file.metadata().map(|found| Stamp::of(&found)).at("inspect", &self.root)).collect()
     }
 }
 
-impl Item {
-    fn place(&mut self) -> io::Result<()> {
-        let second = temporary_name();
-        self.old = match rustix::fs::linkat(&self.folder, &*self.name, &self.folder, &*second, AtFlags::empty()) {
-            Ok(()) => Old::Kept(second),
-            Err(rustix::io::Errno::NOENT) => Old::Missing,
-            Err(_) => Old::Unkept,
+/// Changes on their way.
+struct Placing<'a> {
+    own: &'a Unplaced,
+    /// Folders that are open, and were changed.
+    folders: HashMap<String, Rc<OwnedFd>>,
+    done: Vec<Done>,
+}
+
+impl Placing<'_> {
+    fn all(&mut self, items: &[Item]) -> Result<Vec<Stamp>, DiskError> {
+        let (gone, written): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.new.is_none());
+        for item in gone {
+            self.remove(item)?;
+        }
+        for folder in &self.own.folders_gone {
+            if self.remove_folder(folder)? {
+                self.done.push(Done::FolderGone(folder.clone()));
+            }
+        }
+        let mut stamps = Vec::with_capacity(written.len());
+        for item in written {
+            stamps.push(self.write(item)?);
+        }
+        for folder in self.folders.values() {
+            rustix::fs::fsync(&**folder).map_err(io::Error::from).at("sync a folder below", self.own.tree.root())?;
+        }
+        Ok(stamps)
+    }
+
+    fn remove(&mut self, item: &Item) -> Result<(), DiskError> {
+        let (above, name) = split(&item.path);
+        let Some(folder) = self.folder(above)? else { return self.check(item, None) };
+        let Some(second) = self.keep(item, &folder, name)? else { return Ok(()) };
+        let removed = rustix::fs::unlinkat(&*folder, name, AtFlags::empty()).map_err(io::Error::from);
+        self.done.push(Done::Replaced { folder, name: name.to_owned(), second });
+        removed.at("remove", &self.own.tree.root().join(&item.path))
+    }
+
+    fn write(&mut self, item: &Item) -> Result<Stamp, DiskError> {
+        let Some(New { temporary, .. }) = &item.new else { return Err(changed()).at("write", self.own.tree.root()) };
+        let (above, name) = split(&item.path);
+        let at = self.own.tree.root().join(&item.path);
+        let folder = match self.folders.get(above) {
+            Some(folder) => Rc::clone(folder),
+            None => {
+                let mut made = Vec::new();
+                let opened = self.own.tree.made_folder(above, &mut made);
+                self.done.extend(made.into_iter().map(Done::FolderMade));
+                let folder = Rc::new(opened?);
+                self.folders.insert(above.to_owned(), Rc::clone(&folder));
+                folder
+            }
         };
-        match &self.new {
-            Some((file, temporary)) => {
-                self.keep_mode(file);
-                rustix::fs::renameat(&self.folder, &**temporary, &self.folder, &*self.name)?;
-            }
-            None => match rustix::fs::unlinkat(&self.folder, &*self.name, AtFlags::empty()) {
-                Err(rustix::io::Errno::NOENT) => {}
-                gone => gone?,
-            },
+        let second = self.keep(item, &folder, name)?;
+        if second.is_some() {
+            keep_mode(&folder, name, &self.own.root, temporary);
         }
-        self.is_placed = true;
-        Ok(())
+        let renamed = rustix::fs::renameat(&self.own.root, &**temporary, &*folder, name).map_err(io::Error::from);
+        let is_done = renamed.is_ok();
+        let stamp = renamed.and_then(|()| stamp_at(&folder, name)).and_then(|stamp| stamp.ok_or_else(changed));
+        let name = name.to_owned();
+        match second {
+            Some(second) => self.done.push(Done::Replaced { folder, name, second }),
+            None if is_done => self.done.push(Done::Made { folder, name }),
+            None => {}
+        }
+        stamp.at("put in its place", &at)
     }
 
-    /// A file that was there keeps its mode.
-    fn keep_mode(&self, new: &File) {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        if let Ok(old) = rustix::fs::openat(&self.folder, &*self.name, flags, Mode::empty())
-            && let Ok(found) = File::from(old).metadata()
-            && found.is_file()
-        {
-            let mode = found.permissions().mode() & 0o777;
-            if let Err(error) = new.set_permissions(std::fs::Permissions::from_mode(mode)) {
-                tracing::debug!("the mode of {} is not kept: {error}", self.name);
+    /// Gives the file that is there a second name, if it is the expected one.
+    fn keep(&self, item: &Item, folder: &OwnedFd, name: &str) -> Result<Option<String>, DiskError> {
+        let second = temporary_name();
+        let at = || self.own.tree.root().join(&item.path);
+        match rustix::fs::linkat(folder, name, folder, &*second, AtFlags::empty()) {
+            Ok(()) => {
+                let found = stamp_at(folder, &second).at("inspect", &at())?;
+                if item.expected.is_some() && found == item.expected {
+                    return Ok(Some(second));
+                }
+                let _ = rustix::fs::unlinkat(folder, &*second, AtFlags::empty());
+                Err(changed()).at("change", &at())
             }
+            Err(rustix::io::Errno::NOENT) => self.check(item, None).map(|()| None),
+            // A folder can't have a second name.
+            Err(rustix::io::Errno::PERM | rustix::io::Errno::ISDIR) if is_folder(folder, name) => {
+                Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")).at("change", &at())
+            }
+            Err(error) => Err(io::Error::from(error)).at("keep what is there of", &at()),
         }
     }
 
-    fn sync_folder(&self) -> io::Result<()> {
-        rustix::fs::fsync(&self.folder).map_err(io::Error::from)
+    fn check(&self, item: &Item, found: Option<Stamp>) -> Result<(), DiskError> {
+        match found == item.expected {
+            true => Ok(()),
+            false => Err(changed()).at("change", &self.own.tree.root().join(&item.path)),
+        }
+    }
+
+    fn folder(&mut self, path: &str) -> Result<Option<Rc<OwnedFd>>, DiskError> {
+        if let Some(folder) = self.folders.get(path) {
+            return Ok(Some(Rc::clone(folder)));
+        }
+        let Some(folder) = self.own.tree.folder(path)? else { return Ok(None) };
+        let folder = Rc::new(folder);
+        self.folders.insert(path.to_owned(), Rc::clone(&folder));
+        Ok(Some(folder))
+    }
+
+    /// Removes a folder where nothing is in it but second names of this change.
+    fn remove_folder(&mut self, path: &str) -> Result<bool, DiskError> {
+        self.forget_old_below(path);
+        let (above, name) = split(path);
+        let Some(folder) = self.folder(above)? else { return Ok(false) };
+        self.folders.remove(path);
+        match rustix::fs::unlinkat(&*folder, name, AtFlags::REMOVEDIR).map_err(io::Error::from) {
+            Ok(()) => Ok(true),
+            Err(error) if is_no_empty_folder(&error) => Ok(false),
+            Err(error) => Err(error).at("remove the folder", &self.own.tree.root().join(path)),
+        }
+    }
+
+    /// Second names in a folder that is to go are moved to the root.
+    fn forget_old_below(&mut self, path: &str) {
+        let Some(gone) = self.folders.get(path).cloned() else { return };
+        for done in &mut self.done {
+            let Done::Replaced { folder, name, second } = done else { continue };
+            if Rc::ptr_eq(folder, &gone) {
+                let moved = temporary_name();
+                if rustix::fs::renameat(&**folder, &**second, &self.own.root, &*moved).is_ok() {
+                    *done = Done::Moved { path: format!("{path}/{name}"), second: moved };
+                }
+            }
+        }
     }
 
     fn take_back(&mut self) {
-        let taken = match (self.is_placed, std::mem::replace(&mut self.old, Old::Unkept)) {
-            (true, Old::Kept(old)) => rustix::fs::renameat(&self.folder, &*old, &self.folder, &*self.name),
-            (true, Old::Missing) if self.new.is_some() => {
-                rustix::fs::unlinkat(&self.folder, &*self.name, AtFlags::empty())
+        for done in self.done.drain(..).rev() {
+            let taken = match &done {
+                Done::Replaced { folder, name, second } => {
+                    let back = rustix::fs::renameat(&**folder, &**second, &**folder, &**name);
+                    // Two names of one file stay both.
+                    let _ = rustix::fs::unlinkat(&**folder, &**second, AtFlags::empty());
+                    back.map_err(io::Error::from)
+                }
+                Done::Made { folder, name } => {
+                    rustix::fs::unlinkat(&**folder, &**name, AtFlags::empty()).map_err(io::Error::from)
+                }
+                // One that somebody put something into meanwhile stays.
+                Done::FolderMade(path) => self.own.tree.remove_empty(path).map(drop).map_err(|error| error.source),
+                Done::FolderGone(path) => {
+                    self.own.tree.make_folder(path, &mut Vec::new()).map_err(|error| error.source)
+                }
+                Done::Moved { path, second } => {
+                    let (above, name) = split(path);
+                    self.own.tree.made_folder(above, &mut Vec::new()).map_err(|error| error.source).and_then(|folder| {
+                        rustix::fs::renameat(&self.own.root, &**second, &folder, name).map_err(io::Error::from)
+                    })
+                }
+            };
+            if let Err(error) = taken {
+                tracing::debug!("{done:?} is not taken back: {error}");
             }
-            (false, Old::Kept(old)) => rustix::fs::unlinkat(&self.folder, &*old, AtFlags::empty()),
-            (true, Old::Missing | Old::Unkept) | (false, Old::Missing | Old::Unkept) => Ok(()),
-        };
-        if let Err(error) = taken {
-            tracing::debug!("{} is not taken back: {error}", self.name);
         }
     }
 
-    fn forget_old(&mut self) {
-        if let Old::Kept(old) = std::mem::replace(&mut self.old, Old::Unkept)
-            && let Err(error) = rustix::fs::unlinkat(&self.folder, &*old, AtFlags::empty())
-        {
-            tracing::debug!("{old} stays for a minute: {error}");
+    fn forget_old(&self) {
+        for done in &self.done {
+            let forgotten = match done {
+                Done::Replaced { folder, second, .. } => rustix::fs::unlinkat(&**folder, &**second, AtFlags::empty()),
+                Done::Moved { second, .. } => rustix::fs::unlinkat(&self.own.root, &**second, AtFlags::empty()),
+                Done::Made { .. } | Done::FolderGone(_) | Done::FolderMade(_) => Ok(()),
+            };
+            if let Err(error) = forgotten {
+                tracing::debug!("what was replaced stays for a minute: {error}");
+            }
         }
     }
 }
 
-impl Drop for Item {
+fn changed() -> io::Error {
+    io::Error::other(Changed)
+}
+
+/// The stamp of a regular file in a folder; `None` where there is none.
+fn stamp_at(folder: &OwnedFd, name: &str) -> io::Result<Option<Stamp>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
+            Ok(Some(Stamp::of_stat(&found)))
+        }
+        Ok(_) | Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_folder(folder: &OwnedFd, name: &str) -> bool {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+}
+
+/// A file keeps the mode of the one whose place it takes.
+fn keep_mode(folder: &OwnedFd, name: &str, root: &OwnedFd, temporary: &str) {
+    let kept = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).and_then(|found| {
+        let mode = Mode::from_raw_mode(found.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO);
+        rustix::fs::chmodat(root, temporary, mode, AtFlags::empty())
+    });
+    if let Err(error) = kept {
+        tracing::debug!("the mode of {name} is not kept: {error}");
+    }
+}
+
+impl Drop for Unplaced {
     fn drop(&mut self) {
-        if let Some((_, temporary)) = self.new.as_ref().filter(|_| !self.is_placed) {
-            // What can't be removed now is after a minute.
-            let _ = rustix::fs::unlinkat(&self.folder, &**temporary, AtFlags::empty());
+        for new in self.items.iter().filter_map(|item| item.new.as_ref()) {
+            // One that is in its place has no temporary name any more; what can't be removed now is after a minute.
+            let _ = rustix::fs::unlinkat(&self.root, &*new.temporary, AtFlags::empty());
         }
     }
 }

@@ -12,9 +12,20 @@ fn tree(folder: &tempfile::TempDir) -> Tree {
 }
 
 fn change(tree: &Tree, changes: &[(&str, Option<&str>)]) -> Result<Vec<Stamp>, DiskError> {
-    let changes: Vec<Change<'_>> =
-        changes.iter().map(|(path, text)| Change { path, content: text.map(str::as_bytes) }).collect();
-    let staged = tree.stage(&changes)?;
+    change_with(tree, changes, &[])
+}
+
+/// Changes files that are as they are, and removes folders.
+fn change_with<'a>(
+    tree: &Tree,
+    changes: &[(&'a str, Option<&'a str>)],
+    gone: &[&str],
+) -> Result<Vec<Stamp>, DiskError> {
+    let change = |(path, text): &(&'a str, Option<&'a str>)| {
+        Ok(Change { path: *path, content: text.map(str::as_bytes), expected: tree.stamp(path).ok().flatten() })
+    };
+    let changes = changes.iter().map(change).collect::<Result<Vec<_>, DiskError>>()?;
+    let staged = tree.stage(&changes, gone)?;
     staged.sync()?;
     staged.put_in_place()
 }
@@ -28,7 +39,8 @@ fn paths(tree: &Tree) -> Vec<String> {
     let shown = |entry: Entry| match entry.kind {
         Kind::File(_) => entry.path,
         Kind::Folder(_) => format!("{}/", entry.path),
-        Kind::Other => format!("{}?", entry.path),
+        Kind::Other | Kind::Closed => format!("{}?", entry.path),
+        Kind::Hidden => format!("{}.", entry.path),
     };
     tree.walk(100).unwrap().entries.into_iter().map(shown).collect()
 }
@@ -71,10 +83,13 @@ fn nothing_is_reached_through_a_link() {
     assert!(change(&tree, &[("link/new", Some("x"))]).is_err());
     assert!(change(&tree, &[("link/secret", None)]).is_err());
     assert!(tree.sync("link/secret").is_err());
-    // A link that is replaced is replaced itself, and one that is removed too.
-    change(&tree, &[("file", Some("own"))]).unwrap();
+    // What nobody expected there stays.
+    let placed =
+        tree.stage(&[Change { path: "file", content: Some(b"own"), expected: None }], &[]).unwrap().put_in_place();
+    assert!(placed.unwrap_err().is_changed());
     assert_eq!(fs::read_to_string(outside.join("secret")).unwrap(), "s");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 2);
     // The root is none either.
     let linked = Tree::new(folder.path().join("root"));
     symlink(&outside, linked.root()).unwrap();
@@ -93,7 +108,63 @@ fn all_changes_are_done_or_none() {
     assert_eq!((text(&tree, "a").unwrap(), text(&tree, "b").unwrap()), ("a".into(), "b".into()));
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 3);
     // What was staged and given up leaves nothing behind.
-    drop(tree.stage(&[Change { path: "x", content: Some(b"x") }]).unwrap());
+    drop(tree.stage(&[Change { path: "x", content: Some(b"x"), expected: None }], &[]).unwrap());
+    assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 3);
+}
+
+#[test]
+fn files_become_folders_and_folders_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = tree(&folder);
+    change(&tree, &[("a", Some("file")), ("d/e/f", Some("below")), ("d/g", Some("below"))]).unwrap();
+    change_with(
+        &tree,
+        &[("a", None), ("a/b", Some("1")), ("d/e/f", None), ("d/g", None), ("d", Some("2"))],
+        &["d/e", "d"],
+    )
+    .unwrap();
+    assert_eq!(paths(&tree), ["a/", "a/b", "d"]);
+    // Where that fails everything is there again, also folders.
+    let back = [
+        ("a/b", None),
+        ("a", Some("file")),
+        ("d", None),
+        ("d/e/f", Some("x")),
+        ("n/o", Some("y")),
+        ("a/c/d", Some("z")),
+    ];
+    assert!(change_with(&tree, &back, &["a"]).is_err());
+    assert_eq!(paths(&tree), ["a/", "a/b", "d"]);
+    assert_eq!((text(&tree, "a/b").unwrap().as_str(), text(&tree, "d").unwrap().as_str()), ("1", "2"));
+    assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_another_program_wrote_meanwhile_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = tree(&folder);
+    change(&tree, &[("a", Some("one")), ("b", Some("one"))]).unwrap();
+    let expected = |path: &str| tree.stamp(path).unwrap();
+    let (a, b) = (expected("a"), expected("b"));
+    for (path, is_gone) in [("a", false), ("b", true), ("c", false)] {
+        let other = tree.root().join(".other");
+        fs::write(&other, "theirs").unwrap();
+        let changes = [
+            Change { path: "a", content: Some(b"two"), expected: if path == "a" { a } else { expected("a") } },
+            Change {
+                path: "b",
+                content: (!is_gone).then_some(b"two"),
+                expected: if path == "b" { b } else { expected("b") },
+            },
+            Change { path: "c", content: Some(b"new"), expected: None },
+        ];
+        let staged = tree.stage(&changes, &[]).unwrap();
+        fs::rename(&other, tree.root().join(path)).unwrap();
+        assert!(staged.put_in_place().unwrap_err().is_changed(), "{path}");
+        assert_eq!(text(&tree, path).as_deref(), Some("theirs"));
+        assert_eq!(text(&tree, "c").is_some(), path == "c");
+    }
+    assert_eq!(paths(&tree), ["a", "b", "c"]);
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 3);
 }
 
@@ -105,13 +176,13 @@ fn what_is_no_text_too_long_or_too_much_is_told() {
     change(&tree, &[("long", Some(&long)), ("a/b", Some(""))]).unwrap();
     assert!(tree.read("long", LIMIT).unwrap_err().to_string().contains("longer than 100 bytes"));
     assert!(tree.read("a", LIMIT).unwrap_err().to_string().contains("not a regular file"));
-    assert!(tree.read("long/x", LIMIT).unwrap_err().to_string().contains("no folder"));
+    assert_eq!(tree.read("long/x", LIMIT).unwrap(), None);
     fs::write(tree.root().join(".hidden"), "x").unwrap();
     fs::write(tree.root().join(".mem_1_1.tmp"), "x").unwrap();
-    assert_eq!(paths(&tree).len(), 3);
+    assert_eq!(paths(&tree), [".hidden.", "a/", "a/b", "long"]);
     assert!(tree.walk(2).unwrap_err().to_string().contains("more files and folders"));
     let aged = File::options().write(true).open(tree.root().join(".mem_1_1.tmp")).unwrap();
     aged.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(90)).unwrap();
-    assert_eq!(paths(&tree).len(), 3);
+    assert_eq!(paths(&tree).len(), 4);
     assert!(!tree.root().join(".mem_1_1.tmp").exists() && tree.root().join(".hidden").exists());
 }

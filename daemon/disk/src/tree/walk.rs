@@ -1,11 +1,12 @@
 //! What is in a tree.
 
-use std::fs::{self, DirEntry, Metadata};
 use std::io;
-use std::path::Path;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
-use super::{TEMPORARY, Tree};
+use rustix::fs::{AtFlags, Dir, FileType, Stat};
+
+use super::{TEMPORARY, Tree, open_folder};
 use crate::DiskError;
 use crate::error::At;
 use crate::stamp::Stamp;
@@ -16,7 +17,7 @@ const DEPTH: usize = 32;
 /// Age after which a file that was being written is one that a killed process left.
 const LEFTOVER: Duration = Duration::from_mins(1);
 
-/// What is in a tree: folders before what is in them, names in their order. Hidden names are left out.
+/// What is in a tree: folders before what is in them, names in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
     /// Files, folders and other things.
@@ -41,84 +42,128 @@ pub enum Kind {
     File(Stamp),
     /// A folder, and the bytes that the file system says it has.
     Folder(u64),
+    /// A folder that can't be looked into.
+    Closed,
+    /// Something whose name begins with a dot. It is not looked into.
+    Hidden,
     /// A link, a pipe, a name that is no text, a folder too deep: it is never opened.
     Other,
 }
 
 impl Tree {
-    /// Looks at everything in the tree; a missing root is an empty tree. Leftovers of killed processes are removed.
+    /// Looks at everything in the tree; a missing root is an empty tree. Leftovers of killed processes are removed, a
+    /// minute after they were written.
     ///
     /// # Errors
-    /// A folder that can't be read, or more than `most` things.
+    /// A root that can't be read or is a link, or more than `most` things.
     pub fn walk(&self, most: usize) -> Result<Walk, DiskError> {
+        self.look(most, LEFTOVER)
+    }
+
+    /// Removes all leftovers of killed processes, where no other one writes to the tree.
+    ///
+    /// # Errors
+    /// As [`Tree::walk`].
+    pub fn sweep(&self, most: usize) -> Result<(), DiskError> {
+        self.look(most, Duration::ZERO).map(drop)
+    }
+
+    fn look(&self, most: usize, leftover: Duration) -> Result<Walk, DiskError> {
         let mut walk = Walk::default();
-        let mut room = most;
-        match fs::symlink_metadata(self.root()) {
-            Ok(root) if root.is_dir() => walk.root_bytes = root.len(),
-            Ok(_) => {
-                let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a link or no folder");
-                return Err(error).at("list", self.root());
-            }
-            Err(_) => {}
-        }
-        match below(self.root(), "", 0, &mut room, &mut walk.entries) {
-            Err(error) if error.source.kind() == io::ErrorKind::NotFound && error.path == self.root() => {
-                Ok(Walk::default())
-            }
-            walked => walked.map(|()| walk),
-        }
+        let Some(root) = self.folder("")? else { return Ok(walk) };
+        let found = rustix::fs::fstat(&root).map_err(io::Error::from).at("inspect", self.root())?;
+        walk.root_bytes = size(&found);
+        let mut looking = Looking { room: most, leftover, entries: &mut walk.entries };
+        looking.below(&root, "", 0).at("list", self.root())?;
+        Ok(walk)
     }
 }
 
-fn below(folder: &Path, path: &str, depth: usize, room: &mut usize, entries: &mut Vec<Entry>) -> Result<(), DiskError> {
-    let mut found: Vec<DirEntry> = Vec::new();
-    for entry in fs::read_dir(folder).at("list", folder)? {
-        let entry = entry.at("list", folder)?;
-        if entry.file_name().as_encoded_bytes().first() == Some(&b'.') {
-            remove_leftover(&entry);
-            continue;
-        }
-        *room = room.checked_sub(1).ok_or_else(too_many).at("list", folder)?;
-        found.push(entry);
-    }
-    found.sort_by_key(DirEntry::file_name);
-    for entry in found {
-        let name = entry.file_name();
-        let shown = name.to_string_lossy();
-        let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
-        // Not followed where it is a link.
-        let metadata = match entry.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            metadata => metadata.at("inspect", &entry.path())?,
-        };
-        let kind = if name.to_str().is_some() { kind(&metadata, depth) } else { Kind::Other };
-        entries.push(Entry { path: path.clone(), kind });
-        if matches!(kind, Kind::Folder(_)) {
-            below(&entry.path(), &path, depth + 1, room, entries)?;
-        }
-    }
-    Ok(())
+/// A look at a tree that is under way.
+struct Looking<'a> {
+    /// How many things may still be found.
+    room: usize,
+    /// Age after which a file that was being written is a leftover.
+    leftover: Duration,
+    entries: &'a mut Vec<Entry>,
 }
 
-fn kind(metadata: &Metadata, depth: usize) -> Kind {
-    match metadata {
-        found if found.is_file() => Kind::File(Stamp::of(found)),
-        found if found.is_dir() && depth < DEPTH => Kind::Folder(found.len()),
+impl Looking<'_> {
+    fn below(&mut self, folder: &OwnedFd, path: &str, depth: usize) -> io::Result<()> {
+        for name in self.names(folder)? {
+            let shown = String::from_utf8_lossy(&name);
+            let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
+            let found = match rustix::fs::statat(folder, &*name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(rustix::io::Errno::NOENT) => continue,
+                found => found?,
+            };
+            let kind = match std::str::from_utf8(&name) {
+                Ok(name) if name.starts_with('.') => Kind::Hidden,
+                Ok(_) => kind(&found, depth),
+                Err(_) => Kind::Other,
+            };
+            let at = self.entries.len();
+            self.entries.push(Entry { path: path.clone(), kind });
+            if !matches!(kind, Kind::Folder(_)) {
+                continue;
+            }
+            // It may have become a link by now, which is not followed.
+            let looked = match open_folder(folder, &shown) {
+                Ok(Some(opened)) => self.below(&opened, &path, depth + 1),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            match looked {
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(error),
+                Err(_) => self.entries[at].kind = Kind::Closed,
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The names in a folder, in their order.
+    fn names(&mut self, folder: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(folder)? {
+            let name = entry?.file_name().to_bytes().to_owned();
+            if name == b"." || name == b".." || is_leftover(folder, &name, self.leftover) {
+                continue;
+            }
+            self.room = self.room.checked_sub(1).ok_or_else(too_many)?;
+            names.push(name);
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+fn kind(found: &Stat, depth: usize) -> Kind {
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::RegularFile => Kind::File(Stamp::of_stat(found)),
+        FileType::Directory if depth < DEPTH => Kind::Folder(size(found)),
         _ => Kind::Other,
     }
 }
 
-fn remove_leftover(entry: &DirEntry) {
-    let name = entry.file_name();
+fn size(found: &Stat) -> u64 {
+    u64::try_from(found.st_size).unwrap_or(0)
+}
+
+/// Whether a file is one that is just being written. One that is older than that is removed.
+fn is_leftover(folder: &OwnedFd, name: &[u8], age: Duration) -> bool {
     let (prefix, suffix) = TEMPORARY;
-    let is_ours = name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(suffix));
-    let modified = || entry.metadata().and_then(|metadata| metadata.modified());
-    if is_ours
-        && modified().is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > LEFTOVER))
-        && let Err(error) = fs::remove_file(entry.path())
-    {
-        tracing::debug!("{} stays: {error}", entry.path().display());
+    if !(name.starts_with(prefix.as_bytes()) && name.ends_with(suffix.as_bytes())) {
+        return false;
     }
+    if let Ok(found) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        && FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+        && Stamp::of_stat(&found).is_older(age, SystemTime::now())
+        && let Err(error) = rustix::fs::unlinkat(folder, name, AtFlags::empty())
+    {
+        tracing::debug!("{} stays: {error}", String::from_utf8_lossy(name));
+    }
+    true
 }
 
 fn too_many() -> io::Error {

@@ -7,7 +7,7 @@ use herma_guard::{Finding, Policy, Scope, Severity};
 use super::held::{Files, Held, Place};
 use super::limits::FileLimits;
 use super::path::FilePath;
-use super::refusal::FileRefusal;
+use super::refusal::{FileRefusal, LINES_TOLD};
 use super::row::FileAction;
 
 /// What is to be done.
@@ -219,6 +219,11 @@ fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Result<(), Fil
             Place::Folder | Place::Nothing => {}
         }
     }
+    let missing = path.above().filter(|above| matches!(files.at(above), Place::Nothing)).count();
+    let folders = files.entries.iter().filter(|entry| entry.folder_bytes.is_some()).count() + missing;
+    if missing > 0 && folders > rules.limits.count {
+        return Err(FileRefusal::TooManyFolders { count: folders, limit: rules.limits.count });
+    }
     if let Some(there) = files.alike(path) {
         return Err(FileRefusal::Alike { path: path.clone(), there: there.clone() });
     }
@@ -235,8 +240,7 @@ fn checked(path: &FilePath, text: &str, before: Option<&str>, rules: Rules<'_>) 
     if text.len() > limit && before.is_none_or(|before| text.len() >= before.len()) {
         return Err(FileRefusal::TooLong { path: path.clone(), bytes: text.len(), limit });
     }
-    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
-    if let Some((at, char)) = text.chars().enumerate().find(|(_, char)| is_control(char)) {
+    if let Some((at, char)) = control(text) {
         return Err(FileRefusal::Control { char, at });
     }
     let findings = rules.policy.scan(text, Scope::Strict);
@@ -244,6 +248,12 @@ fn checked(path: &FilePath, text: &str, before: Option<&str>, rules: Rules<'_>) 
         true => Err(FileRefusal::poisoned(findings)),
         false => Ok(findings),
     }
+}
+
+/// The first char of a text that no text for people has, and where it is, in chars.
+pub(super) fn control(text: &str) -> Option<(usize, char)> {
+    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
+    text.chars().enumerate().find(|(_, char)| is_control(char))
 }
 
 /// Whether there is room for all files with these. What is too much already may become less.
@@ -277,7 +287,10 @@ fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefus
         return Ok(at);
     }
     let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
-    while let Some(next) = text[from..].find(old) {
+    // More than are told are not looked for: each look may go through the whole text.
+    while lines.len() <= LINES_TOLD
+        && let Some(next) = text[from..].find(old)
+    {
         line += text[from..from + next].matches('\n').count();
         lines.push(line);
         line += usize::from(first == '\n');
@@ -345,7 +358,8 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
         }
         false => files.files.get_key_value(from).into_iter().collect(),
     };
-    for (path, _) in &held {
+    let folders = if is_folder { files.folders_below(from) } else { Vec::new() };
+    for path in held.iter().map(|(path, _)| *path).chain(&folders) {
         // Names that grew together may be longer than a path can be.
         FilePath::parse(&moved(path).to_string())?;
     }
@@ -357,16 +371,27 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
     Ok(Draft { outcomes: come.chain(gone).collect(), folders_gone, folders_made, done, warnings: Vec::new() })
 }
 
+/// Whether there is room for files that are put back.
+///
+/// # Errors
+/// The files would be more than are kept, and more than they are.
+pub(super) fn check_put_back(files: &Files, outcomes: &[Outcome], limits: FileLimits) -> Result<(), FileRefusal> {
+    let changed: Vec<(&FilePath, usize)> =
+        outcomes.iter().map(|outcome| (&outcome.path, outcome.text.as_ref().map_or(0, |text| text.len()))).collect();
+    check_room(files, &changed, limits)
+}
+
 /// A folder that has something in it which is not kept stays, for nobody could bring that back.
-fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
-    match files.unkept.iter().find(|(path, _)| path.below(folder).is_some()) {
+pub(super) fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
+    let others = files.unkept.iter().chain(&files.hidden);
+    match others.into_iter().find(|(path, _)| path.below(folder).is_some()) {
         Some((path, why)) => Err(FileRefusal::Unkept { path: path.clone(), why: why.clone() }),
         None => Ok(()),
     }
 }
 
 /// A folder and those in it, the deepest first.
-fn whole(files: &Files, folder: &FilePath) -> Vec<FilePath> {
+pub(super) fn whole(files: &Files, folder: &FilePath) -> Vec<FilePath> {
     files.folders_below(folder).into_iter().chain([folder.clone()]).collect()
 }
 

@@ -18,6 +18,8 @@ pub struct Files {
     pub entries: Vec<Entry>,
     /// Bytes of the root, as the file system says.
     pub root_bytes: u64,
+    /// What has a name that begins with a dot, and that this is so.
+    pub hidden: BTreeMap<FilePath, String>,
     /// What is there and not kept, and why: links, files that are too long or no text.
     pub unkept: BTreeMap<FilePath, String>,
 }

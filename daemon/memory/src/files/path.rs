@@ -134,11 +134,14 @@ impl FilePath {
         self.names().any(|name| name.starts_with('.'))
     }
 
-    /// The path in a form that is the same for spellings which some file systems take for one name: case, and letters
-    /// that are put together in several ways.
+    /// The path in a form that is the same for spellings which some file systems take for one name: case, letters
+    /// that are put together in several ways, chars that are not seen.
     #[must_use]
     pub fn folded(&self) -> String {
-        self.0.nfc().collect::<String>().to_lowercase().nfc().collect()
+        let is_seen = |char: &char| !matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
+        let seen: String = self.0.chars().filter(is_seen).nfkc().collect();
+        // Upper case first: of some letters there are two lower ones, of others only an upper pair.
+        seen.to_uppercase().to_lowercase().nfc().collect()
     }
 }
 
@@ -208,7 +211,11 @@ mod tests {
             ("/memories/a/x".into(), "/memories/x".into())
         );
         assert!(FilePath::found("a/.b/c").is_hidden() && !path.is_hidden());
-        assert_eq!(FilePath::found("STRASSE/E\u{301}").folded(), FilePath::found("strasse/\u{e9}").folded());
+        for (one, other) in
+            [("STRASSE/E\u{301}", "straße/\u{e9}"), ("ασ", "ΑΣ"), ("ſ", "s"), ("ﬁ", "FI"), ("a\u{ad}b", "ab")]
+        {
+            assert_eq!(FilePath::found(one).folded(), FilePath::found(other).folded(), "{one} {other}");
+        }
     }
 
     proptest! {

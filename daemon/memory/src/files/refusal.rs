@@ -5,6 +5,9 @@ use herma_guard::{Finding, Severity};
 
 use super::path::{FilePath, PathError};
 
+/// Lines that are told where a text is too often.
+pub(super) const LINES_TOLD: usize = 100;
+
 /// Why something is not done; nothing has changed then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileRefusal {
@@ -137,6 +140,16 @@ pub enum FileRefusal {
         /// How many there may be.
         limit: usize,
     },
+    /// There would be too many folders.
+    #[error(
+        "There would be {count} folders; at most {limit} are kept. Delete some first, or use those that are there."
+    )]
+    TooManyFolders {
+        /// How many there would be.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// The guard blocks the text.
     #[error("{message}")]
     Poisoned {
@@ -212,9 +225,8 @@ fn echo(text: &str) -> String {
 }
 
 fn numbers(lines: &[usize]) -> String {
-    const MOST: usize = 100;
-    let mut text = lines.iter().take(MOST).map(usize::to_string).collect::<Vec<_>>().join(", ");
-    if lines.len() > MOST {
+    let mut text = lines.iter().take(LINES_TOLD).map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if lines.len() > LINES_TOLD {
         text.push_str(", …");
     }
     text

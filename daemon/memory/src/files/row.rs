@@ -21,6 +21,10 @@ pub struct FileRow {
     pub author: Author,
     /// The files that changed.
     pub changes: Vec<FileChange>,
+    /// Folders that it made.
+    pub folders_made: Vec<FilePath>,
+    /// Folders that went with it, the deepest first.
+    pub folders_gone: Vec<FilePath>,
 }
 
 /// What became of a file.
@@ -97,6 +101,10 @@ struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     changes: Vec<Change>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders_made: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders_gone: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,6 +143,8 @@ impl Record for FileRow {
             session: self.author.session.clone(),
             agent: self.author.agent.clone(),
             changes: self.changes.iter().map(change).collect(),
+            folders_made: self.folders_made.iter().map(|path| path.as_str().to_owned()).collect(),
+            folders_gone: self.folders_gone.iter().map(|path| path.as_str().to_owned()).collect(),
         };
         write_body(&body, out);
     }
@@ -154,6 +164,8 @@ impl Record for FileRow {
             action: body.action,
             author: Author { session: body.session, agent: body.agent, host: None },
             changes: body.changes.into_iter().map(change).collect(),
+            folders_made: body.folders_made.iter().map(|path| FilePath::found(path)).collect(),
+            folders_gone: body.folders_gone.iter().map(|path| FilePath::found(path)).collect(),
         })
     }
 }
@@ -180,6 +192,8 @@ mod tests {
                 action,
                 author: Author { session: Some("s".into()), ..Author::default() },
                 changes: vec![change("a/b", Replaced::Nothing), change("c", Replaced::Unknown)],
+                folders_made: vec![FilePath::found("a")],
+                folders_gone: Vec::new(),
             };
             let mut line = Vec::new();
             row.write(&mut line);

@@ -36,8 +36,8 @@ const MOST_ENTRIES: usize = 20_000;
 /// Bytes of a file that another program made and that is read. Longer ones are left alone.
 const LONGEST_READ: u64 = 1 << 20;
 
-/// Bytes of all texts that are held.
-const MOST_HELD: u64 = 64 << 20;
+/// Bytes of all texts that are held: what is beyond them is left alone.
+const MOST_HELD: u64 = 32 << 20;
 
 /// Bytes of a journal that is shortened, however few changes it has.
 const LONGEST_JOURNAL: u64 = 64 << 20;

@@ -139,6 +139,9 @@ pub(super) async fn log(services: &Services, caller: &Caller, params: LogParams)
     Ok(LogResult { rows, more, damaged })
 }
 
+/// Bytes of the texts of one change that are given with it.
+const TEXTS: usize = 8 << 20;
+
 /// Which texts of the history are given.
 enum Texts {
     None,
@@ -167,6 +170,8 @@ impl Texts {
 }
 
 fn told_row(row: FileRow, texts: &Texts) -> LogRow {
+    let bytes = row.changes.iter().flat_map(|change| [&change.before, &change.after]).flatten().map(|text| text.len());
+    let texts = if bytes.sum::<usize>() > TEXTS { &Texts::None } else { texts };
     let file = |change: herma_memory::files::FileChange| LogFile {
         path: change.path.to_string(),
         bytes_before: change.before.as_ref().map(|text| wide(text.len())),

@@ -29,11 +29,11 @@ impl FileStore {
             if row.changes.is_empty() || row.action == FileAction::Found {
                 continue;
             }
-            if rows.len() == limit || taken > bytes {
-                return Ok((rows, true));
-            }
             let texts = row.changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
             taken += texts.map(|text| text.len()).sum::<usize>();
+            if rows.len() == limit || (taken > bytes && !rows.is_empty()) {
+                return Ok((rows, true));
+            }
             rows.push(row);
         }
         Ok((rows, false))

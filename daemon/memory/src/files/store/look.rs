@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use herma_disk::Cause;
 use herma_disk::stamp::Stamp;
 use herma_disk::tree::{Change, Kind, Tree};
 
@@ -12,6 +11,7 @@ use super::{
     DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, LONGEST_READ, MOST_ENTRIES,
     MOST_HELD, State, StoreError, past, sweep, unix_now,
 };
+use crate::files::edit::control;
 use crate::files::held::{Entry, Held};
 use crate::files::row::FileChange;
 use crate::journal::Journal;
@@ -64,10 +64,16 @@ impl FileStore {
     /// What the journal says, once the newest change is in its place.
     fn opened(&mut self) -> Result<Files, StoreError> {
         sweep(&self.journal_path)?;
+        // What a killed process was writing keeps no folder from going.
+        self.tree.sweep(MOST_ENTRIES).map_err(unreadable)?;
         let mut journal: Journal<FileRow> = Journal::open(&self.journal_path).map_err(unreadable)?;
         let is_unsettled = !journal.is_settled();
         if let Some(newest) = journal.newest().filter(|row| is_unsettled && !is_of_others(&row.action)) {
-            replay(&self.tree, newest)?;
+            match replay(&self.tree, newest) {
+                // Somebody was faster: what is there is looked at next.
+                Err(error) if error.is_changed() => {}
+                replayed => replayed?,
+            }
             journal.settle()?;
         }
         let state = state(&journal, None)?;
@@ -86,17 +92,20 @@ impl FileStore {
             if let Some(file) = found.files.get_mut(&change.path) {
                 file.revision = revision;
             }
-            match self.tree.sync(change.path.as_str()) {
-                // A link lies there now, or on the way.
-                Err(error) if error.cause() == Cause::Unsuitable => {}
-                synced => synced?,
+            if let Err(error) = self.tree.sync(change.path.as_str()) {
+                // What a power cut takes of it is the next change by another program.
+                tracing::debug!("a memory file that another program changed is not synced: {error}");
             }
         }
-        let row = match known.revision {
-            0 => past::found(revision, unix_now(), &texts(found)),
-            _ => {
-                let author = Author::default();
-                FileRow { revision, time: unix_now(), action: FileAction::External, author, changes }
+        // A journal that begins, or of which a part is lost, does not know what was there before.
+        let is_known =
+            self.journal.as_ref().is_some_and(|journal| journal.newest().is_some() && journal.damaged() == 0);
+        let row = match is_known {
+            false => past::found(revision, unix_now(), &texts(found)),
+            true => {
+                let (author, action) = (Author::default(), FileAction::External);
+                let (folders_made, folders_gone) = (Vec::new(), Vec::new());
+                FileRow { revision, time: unix_now(), action, author, changes, folders_made, folders_gone }
             }
         };
         let paths = row.changes.iter().map(|change| change.path.clone()).collect();
@@ -105,6 +114,9 @@ impl FileStore {
             journal.append(vec![row])?;
             found.revision = revision;
             self.events.push(event);
+        }
+        if let Err(error) = self.maintain() {
+            tracing::warn!("the journal of the memory files stays long: {error}");
         }
         Ok(())
     }
@@ -135,20 +147,34 @@ fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
         };
         if is_old {
             let content = change.after.as_deref().map(str::as_bytes);
-            changes.push(Change { path: change.path.as_str(), content });
+            let expected = there.map(|(_, stamp)| stamp);
+            changes.push(Change { path: change.path.as_str(), content, expected });
         }
     }
-    if changes.is_empty() {
-        return Ok(());
+    let folders: Vec<&str> = row.folders_gone.iter().map(FilePath::as_str).collect();
+    if !changes.is_empty() {
+        tracing::info!(
+            revision = row.revision,
+            files = changes.len(),
+            "memory files are put in their places after a crash"
+        );
+        let staged = tree.stage(&changes, &folders)?;
+        staged.sync()?;
+        staged.put_in_place()?;
     }
-    tracing::info!(
-        revision = row.revision,
-        files = changes.len(),
-        "memory files are put in their places after a crash"
-    );
-    let staged = tree.stage(&changes)?;
-    staged.sync()?;
-    staged.put_in_place().map(drop)
+    finish_folders(tree, row);
+    Ok(())
+}
+
+/// Makes and removes the empty folders that a change leaves; the files are what counts, and are where they belong.
+pub(super) fn finish_folders(tree: &Tree, row: &FileRow) {
+    let mut made = row.folders_made.iter();
+    let made = made.try_for_each(|folder| tree.make_folder(folder.as_str(), &mut Vec::new()));
+    let mut gone = row.folders_gone.iter().filter(|folder| !row.folders_made.contains(folder));
+    let gone = gone.try_for_each(|folder| tree.remove_empty(folder.as_str()).map(drop));
+    if let Err(error) = made.and(gone) {
+        tracing::debug!("an empty folder of memory files is not as it was to be: {error}");
+    }
 }
 
 /// What is in the tree; files that are known and have not changed since are not read.
@@ -159,22 +185,22 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
     let mut held = 0_u64;
     for entry in walk.entries {
         let path = FilePath::found(&entry.path);
+        let can_be_named = FilePath::parse(&path.to_string()).as_ref() == Ok(&path);
         let why = match entry.kind {
+            Kind::Hidden => {
+                found.hidden.insert(path, "its name begins with a dot".to_owned());
+                continue;
+            }
+            Kind::Folder(_) | Kind::File(_) if !can_be_named => "no path can name it".to_owned(),
             Kind::Folder(bytes) => {
                 found.entries.push(Entry { path, folder_bytes: Some(bytes) });
                 continue;
             }
+            Kind::Closed => "it is a folder that can't be looked into".to_owned(),
             Kind::Other => "it is a link, or no file or folder with a name that is text".to_owned(),
-            Kind::File(_) if FilePath::parse(&path.to_string()).as_ref() != Ok(&path) => {
-                "no path can name it".to_owned()
-            }
-            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now) {
+            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now, MOST_HELD - held) {
                 Ok(Some(file)) => {
                     held += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
-                    if held > MOST_HELD {
-                        let reason = format!("the files have more than {MOST_HELD} bytes together");
-                        return Err(StoreError::Unreadable { path: tree.root().to_owned(), reason });
-                    }
                     found.entries.push(Entry { path: path.clone(), folder_bytes: None });
                     found.files.insert(path, file);
                     continue;
@@ -196,7 +222,11 @@ fn file(
     stamp: Stamp,
     known: Option<&Held>,
     now: SystemTime,
+    room: u64,
 ) -> Result<Option<Held>, String> {
+    if stamp.size() > room {
+        return Err(format!("all files have more than {MOST_HELD} bytes together, and no more are read"));
+    }
     if let Some(known) = known.filter(|known| known.stamp == Some(stamp) && known.settled) {
         return Ok(Some(known.clone()));
     }
@@ -207,6 +237,9 @@ fn file(
     let Some((bytes, stamp)) = read else { return Ok(None) };
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("it is no UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
+    if let Some((at, char)) = control(&text) {
+        return Err(format!("it has the control char U+{:04X} at char {at}", u32::from(char)));
+    }
     let (text, revision) = match known {
         Some(known) if *known.text == text => (Arc::clone(&known.text), known.revision),
         _ => (text.into(), 0),

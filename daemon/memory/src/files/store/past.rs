@@ -21,7 +21,16 @@ pub(super) fn found(revision: u64, time: f64, state: &State) -> FileRow {
         revision: Some(*revision),
     };
     let changes = state.iter().map(change).collect();
-    FileRow { revision, time, action: FileAction::Found, author: Author::default(), changes }
+    let (folders_made, folders_gone) = (Vec::new(), Vec::new());
+    FileRow {
+        revision,
+        time,
+        action: FileAction::Found,
+        author: Author::default(),
+        changes,
+        folders_made,
+        folders_gone,
+    }
 }
 
 /// What the rows of a journal come to, up to a revision.
@@ -44,23 +53,33 @@ pub(super) fn state(journal: &Journal<FileRow>, up_to: Option<u64>) -> Result<St
 
 /// All texts as they were at a revision.
 pub(super) fn texts_at(journal: &Journal<FileRow>, files: &Files, revision: u64) -> Result<Texts, FileDenied> {
-    let first = journal.marks().next().map(|mark| journal.row_at(mark)).transpose().map_err(unreadable)?;
-    // A change says what was before it; what was found does not.
-    let oldest = first.map(|row| row.revision - u64::from(row.action != FileAction::Found));
-    let kept = oldest.map(|oldest| (oldest, files.revision));
-    if kept.is_none_or(|(oldest, newest)| !(oldest..=newest).contains(&revision)) {
-        return Err(FileDenied::NotKept { revision, kept });
-    }
+    let not_kept = |oldest: Option<u64>| {
+        Err(FileDenied::NotKept { revision, kept: oldest.map(|oldest| (oldest, files.revision)) })
+    };
     let mut texts: Texts = files.files.iter().map(|(path, file)| (path.clone(), Arc::clone(&file.text))).collect();
-    for mark in journal.marks().rev().take_while(|mark| mark.revision > revision) {
-        for change in journal.row_at(mark).map_err(unreadable)?.changes {
+    // The texts are those of this revision.
+    let mut at = files.revision;
+    if revision > at || journal.newest().is_none() {
+        return not_kept(journal.newest().map(|_| at));
+    }
+    for mark in journal.marks().rev() {
+        // A row that is missing, or that says only what was found, does not say what was before it.
+        if at == revision || mark.revision != at {
+            break;
+        }
+        let row = journal.row_at(mark).map_err(unreadable)?;
+        if row.action == FileAction::Found {
+            break;
+        }
+        for change in row.changes {
             match change.before {
                 Some(text) => drop(texts.insert(change.path, text)),
                 None => drop(texts.remove(&change.path)),
             }
         }
+        at = mark.revision.saturating_sub(1);
     }
-    Ok(texts)
+    if at == revision { Ok(texts) } else { not_kept(Some(at)) }
 }
 
 pub(super) fn unreadable(error: DiskError) -> StoreError {

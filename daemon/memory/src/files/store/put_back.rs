@@ -4,14 +4,26 @@ use std::sync::Arc;
 
 use super::past::{texts_at, unreadable};
 use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, Files};
-use crate::files::edit::{Done, Draft, Outcome};
+use crate::files::edit::{Done, Draft, Outcome, check_kept, check_put_back, whole};
 use crate::files::held::Place;
+use crate::files::limits::FileLimits;
 use crate::journal::Journal;
 
 /// What takes the newest change of a path back, and its revision.
-pub(super) fn undo(journal: &Journal<FileRow>, files: &Files, path: &FilePath) -> Result<(Draft, u64), FileDenied> {
+pub(super) fn undo(
+    journal: &Journal<FileRow>,
+    files: &Files,
+    path: &FilePath,
+    limits: FileLimits,
+) -> Result<Draft, FileDenied> {
     let nothing = || FileDenied::from(FileRefusal::NothingToUndo(path.clone()));
+    let mut at = files.revision;
     for mark in journal.marks().rev() {
+        // Nobody knows what a row changed that is missing.
+        if mark.revision != at {
+            return Err(nothing());
+        }
+        at = at.saturating_sub(1);
         let row = journal.row_at(mark).map_err(unreadable)?;
         if row.action == FileAction::Found {
             return Err(nothing());
@@ -26,7 +38,10 @@ pub(super) fn undo(journal: &Journal<FileRow>, files: &Files, path: &FilePath) -
             }
         }
         let outcomes = row.changes.into_iter().map(|change| Outcome { path: change.path, text: change.before });
-        return Ok((draft(files, outcomes.collect(), row.revision.saturating_sub(1))?, row.revision));
+        let mut draft = draft(files, outcomes.collect(), row.revision.saturating_sub(1), limits)?;
+        draft.folders_gone.extend(row.folders_made.into_iter().rev());
+        draft.folders_made = row.folders_gone;
+        return Ok(draft);
     }
     Err(nothing())
 }
@@ -37,14 +52,21 @@ pub(super) fn restore(
     files: &Files,
     path: &FilePath,
     revision: u64,
+    limits: FileLimits,
 ) -> Result<Draft, FileDenied> {
     let then = texts_at(journal, files, revision)?;
     let gone = files.files.keys().filter(|path| !then.contains_key(*path));
     let gone = gone.map(|path| Outcome { path: path.clone(), text: None });
     let come = then.iter().filter(|(path, text)| files.files.get(*path).is_none_or(|file| file.text != **text));
     let come = come.map(|(path, text)| Outcome { path: path.clone(), text: Some(Arc::clone(text)) });
-    let outcomes = gone.chain(come).filter(|outcome| concerns(path, &outcome.path)).collect();
-    draft(files, outcomes, revision)
+    let outcomes: Vec<Outcome> = gone.chain(come).filter(|outcome| concerns(path, &outcome.path)).collect();
+    // Folders that have nothing in them then were not there, or nobody knows it.
+    let emptied = outcomes.iter().filter(|outcome| outcome.text.is_none()).flat_map(|outcome| outcome.path.above());
+    let emptied: Vec<FilePath> = emptied.collect();
+    let mut draft = draft(files, outcomes, revision, limits)?;
+    draft.folders_gone.extend(emptied);
+    deepest_first(&mut draft.folders_gone);
+    Ok(draft)
 }
 
 /// Whether a path is this one, or in this folder.
@@ -52,27 +74,38 @@ pub(super) fn concerns(wanted: &FilePath, path: &FilePath) -> bool {
     path == wanted || path.below(wanted).is_some()
 }
 
-/// What is put back is not judged anew; but nothing takes the place of what can't be read.
-fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64) -> Result<Draft, FileDenied> {
-    for Outcome { path, text } in &outcomes {
-        let in_the_way = [path.clone()].into_iter().chain(path.above());
-        for there in in_the_way.filter(|_| text.is_some()) {
+/// What is put back is not judged anew, but for its size; and nothing takes the place of what can't be read.
+fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimits) -> Result<Draft, FileDenied> {
+    check_put_back(files, &outcomes, limits)?;
+    let is_gone = |path: &FilePath| outcomes.iter().any(|outcome| outcome.path == *path && outcome.text.is_none());
+    let mut folders_gone = Vec::new();
+    for Outcome { path, .. } in outcomes.iter().filter(|outcome| outcome.text.is_some()) {
+        for there in [path.clone()].into_iter().chain(path.above()) {
             match files.at(&there) {
                 Place::Unkept(why) => {
                     let why = why.to_owned();
                     return Err(FileRefusal::Unkept { path: there, why }.into());
                 }
-                Place::Folder if there == *path => return Err(FileRefusal::Taken(there).into()),
-                Place::File(_) if there != *path && !outcomes.iter().any(|gone| gone.path == there) => {
+                // A folder makes room for a file once nothing is in it.
+                Place::Folder if there == *path => {
+                    check_kept(files, &there)?;
+                    if files.below(&there).any(|(below, _)| !is_gone(below)) {
+                        return Err(FileRefusal::Taken(there).into());
+                    }
+                    folders_gone.extend(whole(files, &there));
+                }
+                Place::File(_) if there != *path && !is_gone(&there) => {
                     return Err(FileRefusal::BelowFile { path: path.clone(), file: there }.into());
                 }
                 Place::Folder | Place::File(_) | Place::Nothing => {}
             }
         }
     }
-    let mut folders_gone: Vec<FilePath> =
-        outcomes.iter().filter(|outcome| outcome.text.is_none()).flat_map(|outcome| outcome.path.above()).collect();
-    folders_gone.sort_by_key(|path| std::cmp::Reverse(path.names().count()));
-    folders_gone.dedup();
+    deepest_first(&mut folders_gone);
     Ok(Draft { outcomes, folders_gone, folders_made: Vec::new(), done: Done::PutBack(revision), warnings: Vec::new() })
+}
+
+fn deepest_first(folders: &mut Vec<FilePath>) {
+    folders.sort_by_key(|path| (std::cmp::Reverse(path.names().count()), path.clone()));
+    folders.dedup();
 }

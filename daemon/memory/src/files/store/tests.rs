@@ -282,3 +282,138 @@ fn a_failed_write_changes_nothing_and_reading_goes_on() {
     assert_eq!(seen(&mut store), "1: a=1");
     assert_eq!(write(&mut store, "a", "2").revision, 2);
 }
+
+#[test]
+fn files_become_folders_and_back() {
+    let delete = |at: &str| Edit::Delete { path: path(at) };
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "a", "file");
+    edit(&mut store, &delete("a")).unwrap();
+    write(&mut store, "a/b/c", "below");
+    restore(&mut store, "", 1).unwrap();
+    assert_eq!(seen(&mut store), "4: a=file");
+    restore(&mut store, "", 3).unwrap();
+    assert_eq!(seen(&mut store), "5: a/b/c=below");
+    undo(&mut store, "").unwrap();
+    assert_eq!(seen(&mut home.open()), "6: a=file");
+    // By hand, and with an empty folder left where the file was.
+    fs::remove_file(home.at("a")).unwrap();
+    home.put("a/z", "by hand");
+    assert_eq!(seen(&mut store), "7: a/z=by hand");
+    undo(&mut store, "a").unwrap();
+    assert_eq!(seen(&mut store), "8: a=file");
+    undo(&mut store, "").unwrap();
+    edit(&mut store, &delete("a/z")).unwrap();
+    assert!(home.at("a").is_dir());
+    restore(&mut store, "a", 8).unwrap();
+    assert_eq!(seen(&mut store), "11: a=file");
+    // What is not kept in a folder keeps it.
+    undo(&mut store, "").unwrap();
+    fs::create_dir_all(home.at("a")).unwrap();
+    home.put("a/.hidden", "x");
+    assert!(matches!(restore(&mut store, "a", 8), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(edit(&mut store, &delete("a")), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+}
+
+#[test]
+fn nothing_is_taken_back_over_what_the_journal_lost() {
+    let home = Home::new();
+    let mut store = home.open();
+    for at in ["a", "b", "c"] {
+        write(&mut store, at, "1");
+    }
+    let whole = fs::read_to_string(home.journal()).unwrap();
+    fs::remove_file(home.journal()).unwrap();
+    assert_eq!(seen(&mut store), "4: a=1 b=1 c=1");
+    assert!(matches!(undo(&mut store, ""), Err(FileDenied::Refused(FileRefusal::NothingToUndo(_)))));
+    assert!(matches!(restore(&mut store, "", 3), Err(FileDenied::NotKept { revision: 3, kept: Some((4, 4)) })));
+    // A row that is damaged: of what was before it nobody knows all.
+    for (damaged, undone) in [(0, 3), (2, 3), (4, 2)] {
+        let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+        lines[damaged] = lines[damaged].replace("\"time\"", "\"tame\"");
+        fs::write(home.journal(), lines.join("\n") + "\n").unwrap();
+        let mut store = home.open();
+        let before = seen(&mut store);
+        let revision: u64 = before.split(':').next().unwrap().parse().unwrap();
+        assert!(before.ends_with(": a=1 b=1 c=1"), "{before}");
+        for earlier in 0..=2 {
+            let denied = restore(&mut store, "", earlier);
+            assert!(matches!(denied, Err(FileDenied::NotKept { .. })), "row {damaged}, revision {earlier}: {denied:?}");
+        }
+        write(&mut store, "d", "1");
+        undo(&mut store, "").unwrap();
+        assert_eq!(seen(&mut store), format!("{}: a=1 b=1 c=1", revision + 2), "{undone}");
+        drop(store);
+    }
+}
+
+#[test]
+fn edits_by_hand_lengthen_no_journal_for_ever() {
+    let home = Home::new();
+    let mut store = home.open();
+    for number in 0..30 {
+        home.put("a", &format!("by hand {number}"));
+        store.view().unwrap();
+    }
+    let lines = fs::read_to_string(home.journal()).unwrap().lines().count();
+    assert!(lines < 10, "{lines}");
+    assert_eq!(seen(&mut store), "30: a=by hand 29");
+}
+
+#[test]
+fn there_is_an_end_to_folders_and_to_what_is_put_back() {
+    let home = Home::new();
+    let limits = FileLimits { count: 6, total_bytes: 30, ..LIMITS };
+    let mut store = FileStore::new(home.at(""), home.journal(), limits, Arc::default());
+    write(&mut store, "a/b/c/d", "x");
+    let create = |at: &str| Edit::Create { path: path(at), text: "y".into() };
+    assert!(matches!(
+        edit(&mut store, &create("e/f/g/h/i")),
+        Err(FileDenied::Refused(FileRefusal::TooManyFolders { count: 7, limit: 6 }))
+    ));
+    edit(&mut store, &create("e/f/g/h")).unwrap();
+    let rename = |from: &str, to: &str| Edit::Rename { from: path(from), to: path(to) };
+    assert!(edit(&mut store, &rename("e/f/g/h", "i/h")).is_err());
+    // What was deleted comes back as long as there is room.
+    write(&mut store, "one", &"1".repeat(20));
+    edit(&mut store, &Edit::Delete { path: path("one") }).unwrap();
+    write(&mut store, "two", &"2".repeat(20));
+    assert!(matches!(restore(&mut store, "one", 3), Err(FileDenied::Refused(FileRefusal::Full { .. }))));
+    edit(&mut store, &Edit::Delete { path: path("two") }).unwrap();
+    restore(&mut store, "one", 3).unwrap();
+    let deep = |names: usize| vec!["n"; names].join("/");
+    let mut store = home.open();
+    write(&mut store, &deep(10), "x");
+    fs::create_dir_all(home.at("m")).unwrap();
+    for at in [&deep(9)[..], "n"] {
+        let to = format!("m/{}/k", deep(7));
+        assert!(edit(&mut store, &rename(at, &to)).is_err() || at != "n", "{at}");
+    }
+}
+
+#[test]
+fn odd_things_put_there_by_hand_stop_nothing() {
+    use std::os::unix::net::UnixListener;
+
+    let home = Home::new();
+    let mut store = home.open();
+    write(&mut store, "a", "1");
+    write(&mut store, "b", "1");
+    fs::remove_file(home.at("a")).unwrap();
+    let _socket = UnixListener::bind(home.at("a")).unwrap();
+    fs::write(home.at("control"), "x\u{1b}[31m").unwrap();
+    home.put("x\n10B\tforged/y", "1");
+    home.put("p%2eq/y", "1");
+    assert_eq!(seen(&mut store), "3: b=1");
+    let unkept: Vec<String> = store.view().unwrap().unkept.keys().map(|path| path.as_str().to_owned()).collect();
+    assert_eq!(unkept, ["a", "control", "p%2eq", "p%2eq/y", "x\n10B\tforged", "x\n10B\tforged/y"]);
+    write(&mut store, "b", "2");
+    let long = "a".repeat(1000);
+    edit(&mut store, &Edit::Create { path: path("long"), text: long }).unwrap();
+    let replace = Edit::StrReplace { path: path("long"), old: "a".repeat(500), new: "b".into() };
+    assert!(matches!(
+        edit(&mut store, &replace),
+        Err(FileDenied::Refused(FileRefusal::Several { lines, .. })) if lines.len() == 101
+    ));
+}

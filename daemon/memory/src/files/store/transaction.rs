@@ -7,19 +7,20 @@ use herma_disk::DiskError;
 use herma_disk::stamp::Stamp;
 use herma_disk::tree::{Change, Unplaced};
 
+use super::look::finish_folders;
 use super::put_back::{restore, undo};
 use super::{
     Answer, FileAction, FileDenied, FileEvent, FilePath, FileRefusal, FileRow, FileStore, Files, Journalling,
     StoreError, unix_now,
 };
 use crate::files::edit::{Draft, Edit};
-use crate::files::held::Held;
+use crate::files::held::{Held, Place};
 use crate::files::row::FileChange;
 use crate::journal::Stage;
 use crate::journal::line::{Author, Replaced};
 
 /// How often a change is applied anew because another program changed a file under it.
-const TRIES: usize = 5;
+const TRIES: usize = 20;
 
 /// Files that were just looked at.
 #[derive(Debug)]
@@ -72,8 +73,9 @@ impl<'a> Transaction<'a> {
     fn fulfil(self, wish: &Wish<'_>, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
         for _ in 0..TRIES {
             let draft = self.draft(wish, expected)?;
+            let before = self.store.known.as_ref().map_or(0, |files| files.revision);
             match self.store.write(wish, &draft, author) {
-                Ok(Some(())) => return Ok(self.answer(wish, draft)),
+                Ok(Some(())) => return Ok(self.answer(wish, draft, before)),
                 // Another program was faster: what it did is looked at, and the change judged anew.
                 Ok(None) => drop(self.store.look(Journalling::Needed)?),
                 Err(error) => {
@@ -95,12 +97,12 @@ impl<'a> Transaction<'a> {
         check_revision(files, wish.path(), expected)?;
         match wish {
             Wish::Edit(edit) => Ok(edit.apply(files, store.rules())?),
-            Wish::Undo(path) => undo(journal, files, path).map(|(draft, _)| draft),
-            Wish::Restore(path, revision) => restore(journal, files, path, *revision),
+            Wish::Undo(path) => undo(journal, files, path, store.limits),
+            Wish::Restore(path, revision) => restore(journal, files, path, *revision, store.limits),
         }
     }
 
-    fn answer(&self, wish: &Wish<'_>, draft: Draft) -> Answer {
+    fn answer(&self, wish: &Wish<'_>, draft: Draft, before: u64) -> Answer {
         let files = self.store.known.as_ref();
         let path = match wish {
             Wish::Edit(Edit::Rename { to, .. }) => to,
@@ -110,7 +112,7 @@ impl<'a> Transaction<'a> {
             done: draft.done,
             revision: files.map_or(0, |files| files.revision),
             own_revision: files.map_or(0, |files| files.revision_of(path)),
-            is_same: draft.outcomes.is_empty() && draft.folders_gone.is_empty(),
+            is_same: files.map(|files| files.revision) == Some(before),
             warnings: draft.warnings,
         }
     }
@@ -158,50 +160,65 @@ impl FileStore {
     /// Puts a draft on the disk; `None` when a file is not the one any more that the draft was made of.
     fn write(&mut self, wish: &Wish<'_>, draft: &Draft, author: &Author) -> Result<Option<()>, StoreError> {
         let Some(files) = &self.known else { return Ok(None) };
-        let changed: Vec<_> = draft
+        let changes: Vec<(FileChange, Option<Stamp>)> = draft
             .outcomes
             .iter()
-            .filter(|outcome| files.files.get(&outcome.path).map(|file| &file.text) != outcome.text.as_ref())
-            .collect();
-        if !changed.is_empty() {
-            let mut changes = Vec::with_capacity(changed.len());
-            for outcome in &changed {
-                let before = files.files.get(&outcome.path);
-                let stamp = self.tree.stamp(outcome.path.as_str())?;
-                if stamp != before.and_then(|file| file.stamp) {
-                    return Ok(None);
-                }
-                changes.push(FileChange {
+            .map(|outcome| (outcome, files.files.get(&outcome.path)))
+            .filter(|(outcome, before)| before.map(|file| &file.text) != outcome.text.as_ref())
+            .map(|(outcome, before)| {
+                let stamp = before.and_then(|file| file.stamp);
+                let change = FileChange {
                     path: outcome.path.clone(),
                     before: before.map(|file| Arc::clone(&file.text)),
                     after: outcome.text.clone(),
                     replaced: Replaced::of(stamp.map(|stamp| stamp.modified_nanos())),
                     revision: None,
-                });
+                };
+                (change, stamp)
+            })
+            .collect();
+        let missing = |path: &FilePath| !path.is_root() && matches!(files.at(path), Place::Nothing);
+        let above =
+            draft.outcomes.iter().filter(|outcome| outcome.text.is_some()).flat_map(|outcome| outcome.path.above());
+        let mut folders_made: Vec<FilePath> = above.chain(draft.folders_made.iter().cloned()).filter(missing).collect();
+        folders_made.sort();
+        folders_made.dedup();
+        let (changes, stamps): (Vec<FileChange>, Vec<Option<Stamp>>) = changes.into_iter().unzip();
+        let row = FileRow {
+            revision: files.revision + 1,
+            time: unix_now(),
+            action: wish.action(),
+            author: author.clone(),
+            changes,
+            folders_made,
+            folders_gone: draft.folders_gone.clone(),
+        };
+        if !row.changes.is_empty() {
+            match self.commit(row.clone(), &stamps) {
+                Err(StoreError::Disk(error)) if error.is_changed() => return Ok(None),
+                committed => committed?,
             }
-            self.commit(wish.action(), changes, author)?;
         }
-        let made = draft.folders_made.iter().try_for_each(|folder| self.tree.make_folder(folder.as_str()));
-        let gone = draft.folders_gone.iter().try_for_each(|folder| self.tree.remove_empty(folder.as_str()).map(drop));
-        if let Err(error) = made.and(gone) {
-            // The files are what counts, and they are where they belong.
-            tracing::debug!("an empty folder of memory files is not as it was to be: {error}");
-        }
+        finish_folders(&self.tree, &row);
         Ok(Some(()))
     }
 
-    fn commit(&mut self, action: FileAction, changes: Vec<FileChange>, author: &Author) -> Result<(), StoreError> {
+    fn commit(&mut self, row: FileRow, stamps: &[Option<Stamp>]) -> Result<(), StoreError> {
         let (Some(files), Some(journal)) = (&mut self.known, &mut self.journal) else { return Ok(()) };
-        let revision = files.revision + 1;
+        let (revision, changes) = (row.revision, row.changes.clone());
         let staged: Vec<Change<'_>> = changes
             .iter()
-            .map(|change| Change { path: change.path.as_str(), content: change.after.as_deref().map(str::as_bytes) })
+            .zip(stamps)
+            .map(|(change, stamp)| Change {
+                path: change.path.as_str(),
+                content: change.after.as_deref().map(str::as_bytes),
+                expected: *stamp,
+            })
             .collect();
-        let staged = self.tree.stage(&staged)?;
+        let folders_gone: Vec<&str> = row.folders_gone.iter().map(FilePath::as_str).collect();
+        let staged = self.tree.stage(&staged, &folders_gone)?;
         let paths = changes.iter().map(|change| change.path.clone()).collect();
-        let event = FileEvent { revision, action: action.clone(), paths, session: author.session.clone() };
-        let author = author.clone();
-        let row = FileRow { revision, time: unix_now(), action, author, changes: changes.clone() };
+        let event = FileEvent { revision, action: row.action.clone(), paths, session: row.author.session.clone() };
         let stamps = journal.commit(vec![row], Some(staged))?.unwrap_or_default();
         // It is known after the next crash at the latest.
         journal.settle()?;
