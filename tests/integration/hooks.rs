@@ -21,17 +21,22 @@ struct Client<'a> {
     said: usize,
     /// Milliseconds that a hook may take: many, for other tests run beside this one.
     timeout: &'static str,
+    /// What is started where no daemon is there, instead of the one that is tested.
+    hermad: Option<&'static str>,
 }
 
 impl<'a> Client<'a> {
     fn new(home: &'a Home) -> Self {
-        Self { home, transcript: home.path().join(format!("{ID}.jsonl")), said: 0, timeout: "30000" }
+        Self { home, transcript: home.path().join(format!("{ID}.jsonl")), said: 0, timeout: "30000", hermad: None }
     }
 
     fn hook(&self, event: &str, more: &Value) -> Ran {
         let mut told = json!({ "session_id": ID, "transcript_path": self.transcript });
         told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let cli = Cli::new(self.home).with("HERMA_HOOK_TIMEOUT_MS", self.timeout);
+        let mut cli = Cli::new(self.home).with("HERMA_HOOK_TIMEOUT_MS", self.timeout);
+        if let Some(program) = self.hermad {
+            cli = cli.with("HERMAD", program);
+        }
         cli.run_with(&["hook", "claude-code", event], &told.to_string())
     }
 
@@ -260,6 +265,85 @@ fn whatever_goes_wrong_the_client_goes_on() {
     kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::CONT).unwrap();
     let log = client.log();
     assert!(log.contains("it was given up after"), "{log}");
+}
+
+/// When the daemon is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Killed {
+    Before,
+    /// While the hook waits for its answer, so long after it was started.
+    In(u64),
+    After,
+}
+
+#[test]
+fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
+    let home = Home::new();
+    let mut client = Client::new(&home);
+    client.timeout = "1500";
+    client.hermad = Some("/no/such/program");
+    let output = json!({ "tool_name": "Bash", "tool_use_id": "t", "tool_response": { "stdout": "x".repeat(40_000) } });
+    let mut daemon = Daemon::start(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    for (event, more) in [
+        ("session-start", json!({ "source": "resume" })),
+        ("user-prompt-submit", json!({ "prompt": "go" })),
+        ("post-tool-use", output),
+        ("pre-compact", json!({ "trigger": "auto" })),
+        ("session-start", json!({ "source": "compact" })),
+        ("stop", json!({})),
+        ("session-end", json!({ "reason": "other" })),
+    ] {
+        for killed in [Killed::Before, Killed::In(3), Killed::In(30), Killed::After] {
+            for number in 0..6 {
+                client.say(&format!("look at host db-{number} before {event}, {killed:?}"));
+            }
+            if killed == Killed::Before {
+                daemon.kill();
+                assert_quiet(&client.hook(event, &more), event);
+            } else if let Killed::In(pause_ms) = killed {
+                kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::STOP).unwrap();
+                std::thread::scope(|scope| {
+                    let hook = scope.spawn(|| client.hook(event, &more));
+                    // Where in the hook that is is left to chance on purpose.
+                    std::thread::sleep(Duration::from_millis(pause_ms));
+                    daemon.kill();
+                    assert_quiet(&hook.join().unwrap(), event);
+                });
+            } else {
+                assert_quiet(&client.hook(event, &more), event);
+                daemon.kill();
+            }
+            daemon = Daemon::start(&home);
+        }
+    }
+    // What was said is there, each message once; the compaction in between began further lists.
+    assert_eq!(client.hook("stop", &json!({})).done(), "");
+    let found = |words: &str| {
+        let cli = Cli::new(&home);
+        let hits =
+            cli.run(&["recall", words, "--session", &format!("claude-code:{ID}"), "--limit", "100", "--json"]).json();
+        let hits = hits["hits"].as_array().unwrap().clone();
+        // The handoff of the compaction says some of it too.
+        let own = |hit: &&Value| {
+            ["look at", "done: look at"].iter().any(|words| hit["snippet"].as_str().unwrap().starts_with(words))
+        };
+        hits.iter().filter(own).count()
+    };
+    for event in ["user-prompt-submit", "post-tool-use", "pre-compact", "stop", "session-end"] {
+        for killed in [Killed::Before, Killed::In(3), Killed::After] {
+            let words = format!("\"before {event}, {killed:?}\"");
+            // Six things that the user said, and six that the model answered.
+            assert_eq!(found(&words), 12, "{words}");
+        }
+    }
+}
+
+/// A hook whose daemon goes away says nothing, or all of it, and never fails.
+fn assert_quiet(ran: &Ran, event: &str) {
+    assert_eq!(ran.code, 0, "{event}: {ran:?}");
+    let is_whole = ran.out.is_empty() || event == "pre-compact" || serde_json::from_str::<Value>(&ran.out).is_ok();
+    assert!(is_whole, "{event}: {ran:?}");
 }
 
 #[test]
