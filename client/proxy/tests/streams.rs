@@ -25,8 +25,11 @@ fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
     address.recv().unwrap()
 }
 
+/// The head and the body of a request.
+type Seen = (String, Vec<u8>);
+
 /// A model: each request's head and body are told, and it answers what it is given, piece by piece.
-fn model() -> (String, Receiver<(String, Vec<u8>)>, Sender<Vec<u8>>) {
+fn model() -> (String, Receiver<Seen>, Sender<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/api/v1", listener.local_addr().unwrap());
     let (told, requests) = channel();
@@ -41,7 +44,7 @@ fn model() -> (String, Receiver<(String, Vec<u8>)>, Sender<Vec<u8>>) {
     (address, requests, pieces)
 }
 
-fn serve(mut stream: TcpStream, told: &Sender<(String, Vec<u8>)>, to_send: &Mutex<Receiver<Vec<u8>>>) {
+fn serve(mut stream: TcpStream, told: &Sender<Seen>, to_send: &Mutex<Receiver<Vec<u8>>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(request) = request(&mut reader) {
         told.send(request).unwrap();
@@ -57,7 +60,7 @@ fn serve(mut stream: TcpStream, told: &Sender<(String, Vec<u8>)>, to_send: &Mute
 }
 
 /// The head and the body of a message, or nothing at its end.
-fn request(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
+fn request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut head = String::new();
     loop {
         let mut line = String::new();

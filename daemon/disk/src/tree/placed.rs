@@ -87,8 +87,8 @@ impl Unplaced {
     /// # Errors
     /// A sync that failed.
     pub fn sync(&self) -> Result<(), DiskError> {
-        let files = self.items.iter().filter_map(|item| item.new.as_ref()?.file.as_ref());
-        files.map(File::sync_all).collect::<io::Result<()>>().at("sync", self.tree.root())
+        let mut files = self.items.iter().filter_map(|item| item.new.as_ref()?.file.as_ref());
+        files.try_for_each(File::sync_all).at("sync", self.tree.root())
     }
 
     /// Puts everything in its place, durable when this returns: first what is removed, then folders that are empty

@@ -22,7 +22,7 @@ fn change_with<'a>(
     gone: &[&str],
 ) -> Result<Vec<Stamp>, DiskError> {
     let change = |(path, text): &(&'a str, Option<&'a str>)| {
-        Ok(Change { path: *path, content: text.map(str::as_bytes), expected: tree.stamp(path).ok().flatten() })
+        Ok(Change { path, content: text.map(str::as_bytes), expected: tree.stamp(path).ok().flatten() })
     };
     let changes = changes.iter().map(change).collect::<Result<Vec<_>, DiskError>>()?;
     let staged = tree.stage(&changes, gone)?;
