@@ -109,9 +109,13 @@ class AppServer:
         """A thread that goes on from another one."""
         return self.ask("thread/fork", threadId=thread, cwd=str(self._folder))["thread"]["id"]
 
+    def begin(self, thread: str, words: str) -> None:
+        """Says something."""
+        self.ask("turn/start", threadId=thread, input=[{"type": "text", "text": words}])
+
     def say(self, thread: str, words: str) -> None:
         """Says something, and waits for the end of the turn."""
-        self.ask("turn/start", threadId=thread, input=[{"type": "text", "text": words}])
+        self.begin(thread, words)
         self.until("turn/completed", thread)
 
     def compact(self, thread: str) -> None:
@@ -132,10 +136,12 @@ class AppServer:
 
     def until(self, method: str, thread: str) -> None:
         """Waits for a notification about a thread."""
-        while True:
-            line = self._told.pop(0) if self._told else self._lines.get(timeout=WAIT_S)
-            if line.get("method") == method and line["params"].get("threadId") == thread:
-                return
+        is_meant = lambda line: line.get("method") == method and line["params"].get("threadId") == thread
+        meant = next((line for line in self._told if is_meant(line)), None)
+        if meant is not None:
+            return self._told.remove(meant)
+        while not is_meant(line := self._lines.get(timeout=WAIT_S)):
+            self._told.append(line)
 
     def _send(self, message: dict[str, Any]) -> None:
         self._process.stdin.write(json.dumps(message) + "\n")

@@ -354,12 +354,19 @@ def codex_as_editors_use_it(folder: Path) -> None:
             client.say(cleared, work(5, execute))
             forked = client.fork(first)
             client.say(forked, work(6, execute))
+            # A call belongs to the thread that makes it, whoever spoke last.
+            describe = {"name": "recall_describe", "namespace": "mcp__herma", "input": {}}
+            client.begin(first, script("seen", execute("sleep 2"), describe, words="What left?"))
+            client.say(cleared, work(7, execute))
+            client.until("turn/completed", first)
         assert len(endpoint.summaries) == 1
         for request in endpoint.turns:
             check_list(request)
         after = endpoint.requests[endpoint.requests.index(endpoint.summaries[0]) + 1]
         for words in (RULE, MEMORY, RECALL):
             assert words in after.text, f"{words} is not in {after.text[-3000:]}"
+        described = next(request.text for request in reversed(endpoint.turns) if "What left?" in request.text)
+        assert "cmp_" in described, described[-500:]
         of_cleared = next(request for request in endpoint.turns if "db-5" in request.text and "db-6" not in request.text)
         assert MEMORY in of_cleared.text and RULE not in of_cleared.text
         rows = {thread: home.ask("session", "show", f"codex:{thread}") for thread in (first, cleared, forked)}

@@ -18,6 +18,8 @@ const BY_TEXT: &str = "responses";
 pub struct Compaction {
     /// Codex's id of the session.
     pub session: String,
+    /// Codex's id of the window that ends; a request that is sent again has the same. `None` where it is not told.
+    pub window: Option<String>,
 }
 
 /// The compaction that a request is for; `None` for every other request, and where the text of a summary would not
@@ -34,13 +36,20 @@ pub fn compaction(method: &str, path: &str, metadata: &str) -> Option<Compaction
     }
     let session = word("/session_id")?;
     // Another thread of it is a conversation of its own.
-    (word("/thread_id") == Some(session)).then(|| Compaction { session: session.to_owned() })
+    let window = word("/context_window_id").or_else(|| word("/window_id"));
+    (word("/thread_id") == Some(session))
+        .then(|| Compaction { session: session.to_owned(), window: window.map(str::to_owned) })
 }
 
 /// Whether a request wants its answer as a stream of events.
 #[must_use]
 pub fn is_stream(body: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(body).is_ok_and(|body| body.get("stream") == Some(&Value::Bool(true)))
+    /// All else is passed over, however much it is.
+    #[derive(serde::Deserialize)]
+    struct Wanted {
+        stream: bool,
+    }
+    serde_json::from_slice::<Wanted>(body).is_ok_and(|wanted| wanted.stream)
 }
 
 /// The events of an answer that says this.
@@ -79,11 +88,14 @@ mod tests {
     #[test]
     fn only_a_compaction_by_text_of_the_session_itself_is_answered() {
         let metadata = |kind: &str, by: &str, session: &str, thread: &str| {
-            json!({ "request_kind": kind, "session_id": session, "thread_id": thread, "compaction": { "implementation": by } })
+            json!({ "request_kind": kind, "session_id": session, "thread_id": thread, "compaction": { "implementation": by }, "context_window_id": "w" })
                 .to_string()
         };
         let good = metadata("compaction", "responses", "s", "s");
-        assert_eq!(compaction("POST", "/v1/responses", &good), Some(Compaction { session: "s".into() }));
+        assert_eq!(
+            compaction("POST", "/v1/responses", &good),
+            Some(Compaction { session: "s".into(), window: Some("w".into()) })
+        );
         for (method, path, metadata) in [
             ("GET", "/v1/responses", good.as_str()),
             ("POST", "/v1/responses/compact", &good),

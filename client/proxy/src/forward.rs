@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, UPGRADE};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING, UPGRADE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use reqwest::redirect::Policy;
@@ -60,7 +60,8 @@ impl Upstream {
 
     /// Sends a request on, with this body, and gives the answer as it comes.
     pub(crate) async fn forward(&self, mut request: Request<Incoming>, below: &str) -> Response<Body> {
-        let upgrade = request.headers().get(UPGRADE).cloned();
+        let upgrade =
+            request.headers().get(UPGRADE).filter(|_| names(request.headers()).any(|name| name == UPGRADE)).cloned();
         let waiting = upgrade.is_some().then(|| hyper::upgrade::on(&mut request));
         let (parts, body) = request.into_parts();
         let mut headers = kept(&parts.headers);
@@ -106,18 +107,22 @@ impl Upstream {
 
 /// Headers of a message without those of its connection.
 fn kept(headers: &HeaderMap) -> HeaderMap {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
+    let named: Vec<HeaderName> = names(headers).collect();
     let mut kept = headers.clone();
+    if kept.contains_key(TRANSFER_ENCODING) {
+        // Where both are there it is the encoding that counts (RFC 9112, 6.3).
+        kept.remove(CONTENT_LENGTH);
+    }
     OF_CONNECTION.iter().for_each(|name| drop(kept.remove(*name)));
     named.iter().for_each(|name| drop(kept.remove(name)));
     kept.remove(HOST);
     kept
+}
+
+/// The headers that a message says are of its connection.
+fn names(headers: &HeaderMap) -> impl Iterator<Item = HeaderName> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok())
 }
 
 /// An answer as it comes; where both sides go on with another protocol, they are joined.
@@ -129,11 +134,22 @@ fn answered(answer: reqwest::Response, waiting: Option<hyper::upgrade::OnUpgrade
         headers.extend(answer.headers().get(UPGRADE).map(|protocol| (UPGRADE, protocol.clone())));
         drop(tokio::spawn(async move {
             if let (Ok(client), Ok(mut model)) = (waiting.await, answer.upgrade().await) {
+                let (mut from_client, mut to_client) = tokio::io::split(TokioIo::new(client));
+                let (mut from_model, mut to_model) = tokio::io::split(&mut model);
                 // Whoever ends first ends both.
-                drop(tokio::io::copy_bidirectional(&mut TokioIo::new(client), &mut model).await);
+                tokio::select! {
+                    _ = tokio::io::copy(&mut from_client, &mut to_model) => {}
+                    _ = tokio::io::copy(&mut from_model, &mut to_client) => {}
+                }
             }
         }));
         return respond(status, headers, empty());
+    }
+    if status == StatusCode::SWITCHING_PROTOCOLS {
+        return refusal(
+            StatusCode::BAD_GATEWAY,
+            "the model's endpoint goes on with another protocol that nobody asked for",
+        );
     }
     let body = Response::<reqwest::Body>::from(answer).into_body();
     respond(status, headers, body.map_err(|error| Box::from(error.without_url().to_string())).boxed())

@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use url::Url;
@@ -30,6 +30,34 @@ pub struct Settings {
     pub key: String,
     /// Where requests go: what the client's `base_url` would be without the proxy.
     pub upstream: Url,
+}
+
+impl Settings {
+    /// Whether a proxy can be started with them, as far as that can be told beforehand.
+    ///
+    /// # Errors
+    /// An address that is not on loopback, or an upstream that is none.
+    pub fn check(&self) -> Result<(), ProxyError> {
+        let Self { listen, upstream, .. } = self;
+        if !listen.ip().is_loopback() {
+            return Err(ProxyError::NotLoopback(*listen));
+        }
+        let unusable = |why: &str| Err(ProxyError::Upstream { url: self.shown(), why: why.to_owned() });
+        if !matches!(upstream.scheme(), "http" | "https") || upstream.host_str().is_none() {
+            return unusable("an address that begins with http:// or https:// is needed");
+        }
+        let has_secret = upstream.password().is_some() || !upstream.username().is_empty();
+        if has_secret || upstream.query().is_some() || upstream.fragment().is_some() {
+            return unusable("it may have no name, password, query or fragment");
+        }
+        Ok(())
+    }
+
+    /// The upstream without what may be secret.
+    fn shown(&self) -> String {
+        let Self { upstream, .. } = self;
+        format!("{}://{}{}", upstream.scheme(), upstream.host_str().unwrap_or_default(), upstream.path())
+    }
 }
 
 /// Why a proxy can't be started.
@@ -89,19 +117,10 @@ impl Proxy {
         settings: Settings,
         answers: impl Fn(&Compaction) -> Option<String> + Send + Sync + 'static,
     ) -> Result<Self, ProxyError> {
+        settings.check()?;
+        let shown = settings.shown();
         let Settings { listen, key, upstream } = settings;
-        if !listen.ip().is_loopback() {
-            return Err(ProxyError::NotLoopback(listen));
-        }
-        let shown = format!("{}://{}{}", upstream.scheme(), upstream.host_str().unwrap_or_default(), upstream.path());
-        let unusable = |why: String| ProxyError::Upstream { url: shown.clone(), why };
-        if !matches!(upstream.scheme(), "http" | "https") || upstream.host_str().is_none() {
-            return Err(unusable("an address that begins with http:// or https:// is needed".into()));
-        }
-        if upstream.query().is_some() || upstream.fragment().is_some() || !upstream.username().is_empty() {
-            return Err(unusable("it may have no name, password, query or fragment".into()));
-        }
-        let upstream = Upstream::new(upstream).map_err(unusable)?;
+        let upstream = Upstream::new(upstream).map_err(|why| ProxyError::Upstream { url: shown, why })?;
         let failed = |source| ProxyError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -145,6 +164,9 @@ impl Rules {
         let Some(below) = below(path, &self.key) else {
             return refusal(StatusCode::NOT_FOUND, "there is nothing here; base_url has to be what `herma proxy` says");
         };
+        if request.method() == Method::CONNECT || !is_plain(below) {
+            return refusal(StatusCode::BAD_REQUEST, "this proxy passes on no such path");
+        }
         let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{below}{query}");
         let metadata = request.headers().get(METADATA).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -183,6 +205,12 @@ fn below<'a>(path: &'a str, key: &str) -> Option<&'a str> {
     (below.is_empty() || below.starts_with('/')).then_some(below)
 }
 
+/// Whether a path means the same to everybody who reads it: no part of it leads up, in any spelling.
+fn is_plain(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase().replace("%2e", ".");
+    !lower.contains('\\') && !lower.split('/').any(|part| matches!(part, "." | ".."))
+}
+
 fn events(text: &str) -> Response<Body> {
     let mut response = Response::new(whole(Bytes::from(text.to_owned())));
     let headers = response.headers_mut();
@@ -208,5 +236,9 @@ mod tests {
         ] {
             assert_eq!(below(path, "k3y"), expected, "{path}");
         }
+        for path in ["/..", "/a/../b", "/%2e%2E/x", "/.%2e", "/a/./b", "/\\evil"] {
+            assert!(!is_plain(path), "{path}");
+        }
+        assert!(is_plain("/v1/...a/b%2Fc"));
     }
 }

@@ -191,6 +191,42 @@ fn another_protocol_goes_through_both_ways() {
 }
 
 #[test]
+fn what_is_ambiguous_is_made_plain_or_refused() {
+    let (upstream, requests, pieces) = model();
+    let base = proxy(&upstream, None);
+    // An encoding and a length: the encoding counts.
+    let mut answer = ask(&base, "GET", "/models", "connection: close\r\n", b"");
+    drop(requests.recv().unwrap());
+    pieces
+        .send(
+            b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+                .to_vec(),
+        )
+        .unwrap();
+    pieces.send(Vec::new()).unwrap();
+    let mut seen = String::new();
+    answer.read_to_string(&mut seen).unwrap();
+    assert!(header(&seen, "content-length").is_none() && seen.contains("hello"), "{seen}");
+    // Another protocol that nobody asked for, by half a wish.
+    let mut answer = ask(&base, "GET", "/models", "connection: close\r\nupgrade: websocket\r\n", b"");
+    let (head, _) = requests.recv().unwrap();
+    assert_eq!(header(&head, "upgrade"), None);
+    pieces
+        .send(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_vec())
+        .unwrap();
+    pieces.send(Vec::new()).unwrap();
+    seen.clear();
+    answer.read_to_string(&mut seen).unwrap();
+    assert!(seen.starts_with("HTTP/1.1 502"), "{seen}");
+    for path in ["/../secret", "/a/%2e%2e/%2E./b", "/./x"] {
+        seen.clear();
+        ask(&base, "GET", path, "connection: close\r\n", b"").read_to_string(&mut seen).unwrap();
+        assert!(seen.starts_with("HTTP/1.1 400"), "{path}: {seen}");
+    }
+    assert!(requests.try_recv().is_err());
+}
+
+#[test]
 fn strangers_get_nothing_and_a_model_that_is_away_is_told_of() {
     let (upstream, requests, _pieces) = model();
     let base = proxy(&upstream, Some("the handoff"));
@@ -221,6 +257,7 @@ fn what_can_t_be_served_is_refused_in_words() {
         (&taken, "http://127.0.0.1/v1", "can't be listened on"),
         ("127.0.0.1:0", "ftp://127.0.0.1/v1", "begins with http:// or https://"),
         ("127.0.0.1:0", "http://me:secret@127.0.0.1/v1", "no name, password"),
+        ("127.0.0.1:0", "http://:secret@127.0.0.1/v1", "no name, password"),
         ("127.0.0.1:0", "http://127.0.0.1/v1?key=secret", "no name, password, query"),
     ] {
         let settings =

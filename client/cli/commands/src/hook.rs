@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use herma_client::protocol::limits;
 
 pub(crate) use event::{Client, Name};
-pub(crate) use session::of_process;
+pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{last_run, unix_now};
 
 use crate::cli;
@@ -137,7 +137,7 @@ fn serve(settings: &Settings, client: Client, name: Name, teller: &Teller) -> Re
     let current = before.as_ref().filter(|_| name == Name::Compact);
     let event = event::read(client, &text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
     if matches!(name, Name::SessionStart | Name::UserPromptSubmit) {
-        Current { id: event.id.clone(), transcript: event.transcript.clone() }.note(home, client, parent_id());
+        Current::new(event.id.clone(), event.transcript.clone(), parent_id()).note(home, client, parent_id());
     }
     state::ran(home, client, name);
     session::Session::begin(settings, client, &event, before, teller)?.serve(name, &event)

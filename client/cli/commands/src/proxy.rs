@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use herma_proxy::codex::Compaction;
 use herma_proxy::{Proxy, Settings as Way};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -32,15 +33,11 @@ enum For {
 )]
 struct Codex {
     /// Where requests go: what base_url is without the proxy
-    #[arg(long, value_name = "URL", value_parser = address)]
-    upstream: url::Url,
+    #[arg(long, value_name = "URL")]
+    upstream: String,
     /// Where it listens, on this machine; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = LISTEN)]
     listen: SocketAddr,
-}
-
-fn address(said: &str) -> Result<url::Url, String> {
-    said.parse().map_err(|error| format!("it is no URL: {error}"))
 }
 
 /// Serves until it is ended.
@@ -50,14 +47,18 @@ fn address(said: &str) -> Result<url::Url, String> {
 pub(crate) fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
     let For::Codex(Codex { upstream, listen }) = &arguments.client;
     let home = settings.place.home.clone();
-    let way = Way { listen: *listen, key: proxy::key(&home, Client::Codex)?, upstream: upstream.clone() };
+    // It may have a secret in it, which is nobody's to see.
+    let upstream: url::Url = upstream.parse().map_err(|error| format!("--upstream is no URL: {error}"))?;
+    let mut way = Way { listen: *listen, key: String::new(), upstream: upstream.clone() };
+    way.check().map_err(|error| error.to_string())?;
+    way.key = proxy::key(&home, Client::Codex)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|error| format!("no threads: {error}"))?;
     runtime.block_on(async move {
-        let answers = move |compaction: &herma_proxy::codex::Compaction| answer(&home, &compaction.session);
+        let answers = move |compaction: &Compaction| answer(&home, compaction);
         let started = Proxy::listen(way, answers).await.map_err(|error| error.to_string())?;
         let mut end = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         cli::say(&format!("base_url = \"{}\"", started.base_url()));
@@ -72,15 +73,18 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) -> Result<(), Stri
 }
 
 /// The text of a summary, where a hook has made it.
-fn answer(home: &Path, session: &str) -> Option<String> {
-    let (text, words) = match proxy::take(home, Client::Codex, session, unix_now()) {
+fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
+    let Compaction { session, window } = compaction;
+    let (text, words) = match proxy::text(home, Client::Codex, session, window.as_deref(), unix_now()) {
         Ok(Some(text)) => {
-            let words = format!("a compaction of {session} is answered with {} chars", text.chars().count());
+            let words = format!("is answered with {} chars", text.chars().count());
             (Some(text), words)
         }
-        Ok(None) => (None, format!("there is no handoff for a compaction of {session}; the model is asked")),
-        Err(error) => (None, format!("the notes on {session}: {error}; the model is asked")),
+        Ok(None) => (None, "has no handoff; the model is asked".to_owned()),
+        Err(error) => (None, format!("can't be answered ({error}); the model is asked")),
     };
-    cli::error(&words);
+    // An id is what the client says.
+    let session: String = session.chars().filter(|char| !char.is_control()).take(64).collect();
+    cli::error(&format!("a compaction of {session} {words}"));
     text
 }

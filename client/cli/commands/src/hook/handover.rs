@@ -26,6 +26,8 @@ pub(super) struct Handover {
     pub(super) text: String,
     /// When it was made, in Unix seconds.
     pub(super) at: f64,
+    /// The window that it was given for: a request that is sent again gets it again, another one never.
+    pub(super) window: Option<String>,
 }
 
 /// The text for a list in which the handoff has a field of this name; `None` where none has.

@@ -116,6 +116,7 @@ impl<'a> Session<'a> {
             "compact" => {
                 self.notes.state.is_told = false;
                 self.is_behind_compaction = !std::mem::take(&mut self.notes.state.has_handoff);
+                self.notes.state.handover = None;
                 // The prompt cache is lost anyway.
                 let params = RefreshParams { session: self.id.clone() };
                 self.daemon.session_refresh(params).map_err(told)?
@@ -212,7 +213,7 @@ impl<'a> Session<'a> {
         if let Some(list) = list.filter(|_| self.client == Client::Codex && proxy::is_used(self.home, self.client)) {
             let mark = self.daemon.context_constants(ConstantsParams {}).map_err(told)?.metadata_key;
             let at = state::unix_now();
-            self.notes.state.handover = handover::text(&list, &mark).map(|text| Handover { text, at });
+            self.notes.state.handover = handover::text(&list, &mark).map(|text| Handover { text, at, window: None });
         }
         self.notes.save()?;
         if self.client == Client::ClaudeCode {
@@ -374,10 +375,15 @@ fn open(daemon: &mut Daemon, client: Client, session: String, parent: Option<Str
     daemon.session_open(params).map(drop).map_err(told)
 }
 
+/// Herma's name of a client's session; `None` where no hook has noted it.
+pub(crate) fn of_id(home: &Path, client: Client, id: &str) -> Option<String> {
+    let is_noted = super::event::is_id(id) && state::folder(home, client).join(format!("{id}.json")).is_file();
+    is_noted.then(|| session(client, id, state::rewritten(home, client, id)))
+}
+
 /// Herma's name of the session that a process of a client has; `None` where no hook has told it.
 pub(crate) fn of_process(home: &Path, client: Client, process: u32) -> Option<String> {
-    let current = Current::of(home, client, process)?;
-    Some(session(client, &current.id, state::rewritten(home, client, &current.id)))
+    of_id(home, client, &Current::of(home, client, process)?.id)
 }
 
 /// Herma's name of a session whose transcript was written anew so often.

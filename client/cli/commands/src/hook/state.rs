@@ -203,13 +203,23 @@ pub(super) struct Current {
     pub(super) id: String,
     /// Its transcript.
     pub(super) transcript: Option<PathBuf>,
+    /// When the process began, as the system counts; a number that is used again is another process.
+    #[serde(default)]
+    began: Option<u64>,
 }
 
 impl Current {
+    /// That of a process, which it has now.
+    pub(super) fn new(id: String, transcript: Option<PathBuf>, process: u32) -> Self {
+        Self { id, transcript, began: began(process) }
+    }
+
     /// That of a process, as it was noted last.
     pub(super) fn of(home: &Path, client: Client, process: u32) -> Option<Self> {
         let text = std::fs::read(Self::path(home, client, process)).ok()?;
-        serde_json::from_slice(&text).ok()
+        let noted: Self = serde_json::from_slice(&text).ok()?;
+        let is_same = noted.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
+        is_same.then_some(noted)
     }
 
     /// Notes that a process has it.
@@ -223,6 +233,13 @@ impl Current {
     fn path(home: &Path, client: Client, process: u32) -> PathBuf {
         folder(home, client).join("processes").join(format!("{process}.json"))
     }
+}
+
+/// When a process began, in ticks since the machine did; `None` where the system doesn't say (proc_pid_stat(5), field 22).
+fn began(process: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Its name may have anything in it.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 /// Unix seconds.
@@ -313,7 +330,14 @@ mod tests {
     #[test]
     fn a_process_has_one_session_at_a_time() {
         let home = tempfile::tempdir().unwrap();
-        let [one, two] = ["a", "b"].map(|id| Current { id: id.into(), transcript: None });
+        let [one, two] = ["a", "b"].map(|id| Current::new(id.into(), None, 7));
+        let own = std::process::id();
+        assert!(began(own).is_some());
+        Current::new("own".into(), None, own).note(home.path(), Client::ClaudeCode, own);
+        assert_eq!(Current::of(home.path(), Client::ClaudeCode, own).unwrap().id, "own");
+        // Another process of that number has another beginning.
+        Current { began: Some(1), ..one.clone() }.note(home.path(), Client::ClaudeCode, own);
+        assert_eq!(Current::of(home.path(), Client::ClaudeCode, own), None);
         one.note(home.path(), Client::ClaudeCode, 7);
         assert_eq!(Current::of(home.path(), Client::ClaudeCode, 8), None);
         assert_eq!(Current::of(home.path(), Client::ClaudeCode, 7), Some(one));

@@ -37,6 +37,10 @@ const KNOWN: [&str; 6] = [
     "subscriptions/listen",
 ];
 
+/// What Codex's calls have among their metadata: the id of the thread, of which one process may have several (seen in
+/// 0.171).
+const THREAD: &str = "threadId";
+
 /// The server.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -80,10 +84,15 @@ impl Server {
         }
     }
 
-    /// Who asks, and in which session: that which the client's hooks have told of its process, which changes with it.
+    /// Who asks, and in which session: that which the call names, or which the client's hooks have told of its process
+    /// last, which changes with it.
     fn identified(&self, context: &RequestContext<RoleServer>) -> Identity {
         let client = named(context);
-        let of_hooks = self.host(&client).and_then(|host| hook::of_process(&self.home, host, parent_id()));
+        let said = context.meta.get(THREAD).and_then(|thread| thread.as_str());
+        let of_hooks = self.host(&client).and_then(|host| match said {
+            Some(thread) => hook::of_id(&self.home, host, thread),
+            None => hook::of_process(&self.home, host, parent_id()),
+        });
         of_hooks.map_or_else(|| self.own_identity(&client), |session| Identity::new(Some(session), &client))
     }
 
