@@ -136,12 +136,15 @@ impl CompressionService {
             // They are read once it is known whose they are.
             ..CompressRequest::default()
         };
-        let (current, prompt) = (request.current_tokens, request.prompt());
+        let (current, prompt, is_forced) = (request.current_tokens, request.prompt(), asked.force);
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
         let options = RunOptions { request, chain, mode, form, place: asked.place, opened: opened.clone(), started };
         match begin(self, session, settings, asked.messages, options).await? {
             Begun::Declined { why, input } => {
+                if is_forced {
+                    self.keep_found_rules(session, &input).await;
+                }
                 let list = Arc::clone(&input);
                 let over = blocking("context.compress", move || Ok(used.engine.over(&list, &used, prompt))).await?;
                 let why = self.declined(session, why, &input, current);

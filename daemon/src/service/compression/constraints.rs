@@ -1,12 +1,16 @@
 //! The rules of a session's user, as they are kept and as the engine knows them.
 
+use std::sync::Arc;
+
 use herma_archive::constraint::ConstraintRow;
-use herma_context::constraints::{Constraint, Scope, Source, State as Standing};
+use herma_context::Message;
+use herma_context::constraints::{self, Constraint, Scope, Source, State as Standing};
 
 use super::CompressionService;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::owners::archive::{ACTIVE, Added, REMOVED};
+use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
 /// Most chars of a rule.
@@ -35,6 +39,28 @@ impl CompressionService {
         let mut rules = self.rules(session).await?;
         rules.retain(|rule| rule.state == Standing::Active);
         Ok(rules)
+    }
+
+    /// Keeps the rules that are found in a list which stays as it is, for whoever compacts it by other means.
+    pub(super) async fn keep_found_rules(&self, session: &Session, list: &Arc<[Message]>) {
+        let kept = async {
+            let known = self.rules(session).await?;
+            let list = Arc::clone(list);
+            let found = blocking("context.compress", move || {
+                let update = constraints::update(&known, &list, unix_now());
+                let is_new = |rule: &Constraint| known.iter().all(|known| known.id != rule.id);
+                let found =
+                    update.constraints.into_iter().filter(|rule| rule.state == Standing::Active && is_new(rule));
+                Ok(found.collect::<Vec<Constraint>>())
+            });
+            for rule in found.await? {
+                self.archive.add_constraint(session.id.clone(), row(&rule), MOST).await?;
+            }
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = kept.await {
+            tracing::debug!(session = session.id, "rules of a list that stays are not kept: {error}");
+        }
     }
 
     /// Puts a rule in force, and names it.
