@@ -119,6 +119,43 @@ fn what_stands_in_a_window_is_told_once_and_again_in_the_next() {
 }
 
 /// How many messages a session has, or none where nobody knows it.
+#[test]
+fn a_session_that_is_too_short_to_be_compressed_has_rules_too() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut client = Client::new(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    client.say("Always answer in English, and never push to main.");
+    let asked = client.hook("pre-compact", &json!({ "trigger": "manual" })).done();
+    assert!(asked.contains("never push to main"), "{asked}");
+    assert_eq!(row(&daemon, &format!("claude-code:{ID}")).generation, 0);
+    let context = client.context("session-start", &json!({ "source": "compact" }));
+    assert!(context.contains("never push to main"), "{context}");
+    // One that the user takes back is not found again in what was said before.
+    let rules = Cli::new(&home).run(&["constraint", "list", &format!("claude-code:{ID}"), "--json"]).json();
+    let rule = rules["constraints"][0]["id"].as_str().unwrap().to_owned();
+    drop(Cli::new(&home).run(&["constraint", "rm", &format!("claude-code:{ID}"), &rule]).done());
+    assert_eq!(client.hook("pre-compact", &json!({ "trigger": "manual" })).done(), "");
+}
+
+#[test]
+fn what_a_window_was_not_told_because_the_daemon_was_away_is_told_with_the_next_prompt() {
+    let home = Home::new();
+    home.write_store(Target::User, b"likes tea");
+    let mut client = Client::new(&home);
+    client.hermad = Some("/no/such/program");
+    let daemon = Daemon::start(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    client.say("Always answer in English, and never push to main.");
+    drop(client.hook("pre-compact", &json!({ "trigger": "auto" })).done());
+    daemon.kill();
+    assert_eq!(client.hook("session-start", &json!({ "source": "compact" })).done(), "");
+    let _daemon = Daemon::start(&home);
+    let context = client.context("user-prompt-submit", &json!({ "prompt": "go on" }));
+    assert!(context.contains("never push to main") && context.contains("likes tea"), "{context}");
+    assert_eq!(client.hook("user-prompt-submit", &json!({ "prompt": "and" })).done(), "", "it is told twice");
+}
+
 fn messages(home: &Home, session: &str) -> Option<u64> {
     let shown = Cli::new(home).run(&["session", "show", "--json", session]);
     (shown.code == 0).then(|| shown.json()["messages"].as_u64().unwrap())

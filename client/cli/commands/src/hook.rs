@@ -140,5 +140,5 @@ fn serve(settings: &Settings, client: Client, name: Name, teller: &Teller) -> Re
         Current::new(event.id.clone(), event.transcript.clone(), parent_id()).note(home, client, parent_id());
     }
     state::ran(home, client, name);
-    session::Session::begin(settings, client, &event, before, teller)?.serve(name, &event)
+    session::Session::begin(settings, (client, name), &event, before, teller)?.serve(name, &event)
 }

@@ -18,7 +18,7 @@ use super::event::{Client, Event, Name};
 use super::follow::{Followed, Reached, follow};
 use super::handover::{self, Handover};
 use super::origin::{has_begun, origin};
-use super::state::{self, Current, Notes};
+use super::state::{self, CLEAR, COMPACT, Current, Notes};
 use super::{LONG, Teller, Told, answer, compaction, outputs, proxy, short};
 use crate::kept::name;
 use crate::mcp::Settings;
@@ -41,9 +41,6 @@ const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 /// Names that are asked for.
 const ENTITIES: u64 = 60;
 
-/// How clients say that a session begins in the place of another one.
-const CLEAR: &str = "clear";
-
 /// How they say that one begins as a copy of another one.
 const FORK: &str = "fork";
 
@@ -57,20 +54,25 @@ pub(super) struct Session<'a> {
     notes: Notes,
     /// What the client's process had before this event.
     before: Option<Current>,
-    /// The window begins with a summary that is the client's own.
-    is_behind_compaction: bool,
     teller: &'a Teller,
 }
 
 impl<'a> Session<'a> {
-    /// Connects to the daemon, and starts it if it must be.
+    /// Connects to the daemon, and starts it if it must be. That a window begins is noted before, for the daemon may be
+    /// away: then it is told what it should know once the daemon is back.
     pub(super) fn begin(
         settings: &'a Settings,
-        client: Client,
+        (client, name): (Client, Name),
         event: &Event,
         before: Option<Current>,
         teller: &'a Teller,
     ) -> Result<Self, String> {
+        let home = settings.place.home.as_path();
+        let mut notes = Notes::take(home, client, &event.id)?;
+        if name == Name::SessionStart {
+            notes.state.begin_window(event.reason.as_deref().unwrap_or_default());
+            notes.save()?;
+        }
         let connect = || -> Result<Daemon, ClientError> {
             let daemon = (settings.connect)(&settings.place, Codec::Bincode)?;
             let mut daemon = daemon.with_profile(settings.profile.clone());
@@ -81,10 +83,8 @@ impl<'a> Session<'a> {
         };
         let daemon = connect().map_err(|error| error.to_string())?;
         teller.tell(Told::Alive);
-        let home = settings.place.home.as_path();
-        let notes = Notes::take(home, client, &event.id)?;
         let id = session(client, &event.id, notes.state.rewritten);
-        Ok(Self { home, client, id, daemon, notes, before, is_behind_compaction: false, teller })
+        Ok(Self { home, client, id, daemon, notes, before, teller })
     }
 
     /// Answers the event.
@@ -113,17 +113,10 @@ impl<'a> Session<'a> {
         }
         let snapshot = self.open(event, parent)?;
         let snapshot = match source {
-            "compact" => {
-                self.notes.state.is_told = false;
-                self.is_behind_compaction = !std::mem::take(&mut self.notes.state.has_handoff);
-                self.notes.state.handover = None;
+            COMPACT => {
                 // The prompt cache is lost anyway.
                 let params = RefreshParams { session: self.id.clone() };
                 self.daemon.session_refresh(params).map_err(told)?
-            }
-            CLEAR | "startup" => {
-                self.notes.state.is_told = false;
-                snapshot
             }
             _ => snapshot,
         };
@@ -166,14 +159,14 @@ impl<'a> Session<'a> {
         if self.notes.state.is_told {
             return Ok(());
         }
-        let (rules, entities) = match self.is_behind_compaction {
+        let (rules, entities) = match self.notes.state.is_behind_compaction {
             true => (self.rules()?, self.entities()?),
             false => (Vec::new(), Vec::new()),
         };
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
         self.teller.answer(&answer::context(name, &context::for_window(&known)));
-        self.notes.state.is_told = true;
+        (self.notes.state.is_told, self.notes.state.is_behind_compaction) = (true, false);
         self.notes.save()
     }
 

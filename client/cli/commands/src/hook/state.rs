@@ -26,6 +26,11 @@ const SWEPT: usize = 50;
 /// How long the note of a session is kept that nothing happened in, in seconds: 90 days.
 const KEPT_S: u64 = 90 * 24 * 3_600;
 
+/// How clients say that a session begins behind a compaction, in the place of another one, or anew.
+pub(super) const COMPACT: &str = "compact";
+pub(super) const CLEAR: &str = "clear";
+const STARTUP: &str = "startup";
+
 /// What is known of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -40,6 +45,9 @@ pub(super) struct State {
     pub(super) is_open: bool,
     /// The model knows the memories in the window that it has.
     pub(super) is_told: bool,
+    /// The window begins with a summary that is the client's own, and the model does not know the rules and the state of
+    /// the work yet.
+    pub(super) is_behind_compaction: bool,
     /// It knows the rules and the state of the work too: herma's handoff stands in the window.
     pub(super) has_handoff: bool,
     /// What was left out of the transcript, by kind.
@@ -67,6 +75,19 @@ pub(super) struct State {
 }
 
 impl State {
+    /// A session begins or goes on, for the reason that the client gives; it may be a window that knows nothing yet.
+    pub(super) fn begin_window(&mut self, reason: &str) {
+        match reason {
+            COMPACT => {
+                self.is_told = false;
+                self.is_behind_compaction = !std::mem::take(&mut self.has_handoff);
+                self.handover = None;
+            }
+            CLEAR | STARTUP => (self.is_told, self.is_behind_compaction) = (false, false),
+            _ => {}
+        }
+    }
+
     /// What a reader of Claude Code's transcripts goes on from.
     pub(super) fn repeats(&self) -> Repeats {
         Repeats::of(self.known.clone(), self.may_repeat)
@@ -74,8 +95,9 @@ impl State {
 
     /// The transcript is to be read from its beginning, as another session that is opened.
     pub(super) fn read_anew(&mut self) {
-        let (is_told, rewritten) = (self.is_told, self.rewritten.saturating_add(1));
-        *self = Self { is_open: true, is_told, rewritten, ..Self::default() };
+        let Self { is_told, is_behind_compaction, .. } = *self;
+        let rewritten = self.rewritten.saturating_add(1);
+        *self = Self { is_open: true, is_told, is_behind_compaction, rewritten, ..Self::default() };
     }
 
     /// Notes what a reader knows by now.
