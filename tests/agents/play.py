@@ -224,6 +224,36 @@ def claude_code_without_a_daemon(folder: Path) -> None:
     assert seen[0] == seen[1]
 
 
+def codex_without_a_daemon(folder: Path) -> None:
+    """The same for Codex."""
+    seen = []
+    for name in ("plain", "hooked"):
+        with Home(folder / name) as home, Endpoint() as endpoint:
+            home.work.rmdir()
+            home.work = folder / "work"
+            home.work.mkdir(exist_ok=True)
+            # Its MCP server would start a daemon: it does not get the environment of the test.
+            options = ("-c", "model_auto_compact_token_limit=40000")
+            absent = {"HERMAD": "/no/such/program"}
+            client = codex(home, endpoint, *options, **absent)
+            if name == "hooked":
+                home.install("codex", "--trust")
+                client = codex(home, endpoint, *options, "-c", "mcp_servers.herma.enabled=false", **absent)
+            for number in range(1, 6):
+                client.say(work(number, execute, tokens=95_000 if number == 4 else 1_000))
+            seen.append([request.text.replace(str(home.client), "HOME") for request in endpoint.requests])
+            assert name == "plain" or home.complaints(), "nobody was told"
+    assert len(seen[0]) == len(seen[1]) and seen[0], (len(seen[0]), len(seen[1]))
+    for plain, hooked in zip(*seen):
+        assert _without_times(plain) == _without_times(hooked)
+
+
+def _without_times(text: str) -> str:
+    """Without what differs between any two runs: how long a command took, ids, the numbers of scripts."""
+    text = re.sub(r"Wall time: [0-9.]+ seconds|Chunk ID: \w+|\"number\": \d+", "", text)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "ID", text)
+
+
 def _ordinary(request: Request) -> Any:
     """The messages without what differs from run to run: the numbers of scripts, and paths of this home."""
     messages = json.dumps(request.body["messages"])
@@ -471,6 +501,7 @@ SCENES = [
     claude_code_and_a_daemon_that_dies,
     two_clients_on_one_home,
     codex_works,
+    codex_without_a_daemon,
     codex_as_editors_use_it,
     codex_behind_the_proxy,
     pages_are_true,
