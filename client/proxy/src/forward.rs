@@ -1,7 +1,5 @@
 //! The way to the model and back.
 
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +9,6 @@ use hyper::body::Incoming;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING, UPGRADE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use reqwest::redirect::Policy;
 use reqwest::{Client, Method};
 use url::Url;
 
@@ -46,15 +43,7 @@ impl Upstream {
     /// # Errors
     /// No TLS where it is needed.
     pub(crate) fn new(base: Url) -> Result<Self, String> {
-        let mut client = Client::builder()
-            .connect_timeout(CONNECT)
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .tls_backend_preconfigured(tls(&base)?);
-        if is_this_machine(&base) {
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|error| error.without_url().to_string())?;
+        let client = herma_endpoint::client(&base)?.connect_timeout(CONNECT).build().map_err(herma_endpoint::causes)?;
         Ok(Self { base, client })
     }
 
@@ -101,7 +90,7 @@ impl Upstream {
         if let Some(body) = body {
             request = request.body(body);
         }
-        request.send().await.map_err(|error| causes(&error.without_url()))
+        request.send().await.map_err(herma_endpoint::causes)
     }
 }
 
@@ -183,35 +172,4 @@ pub(crate) fn refusal(status: StatusCode, words: &str) -> Response<Body> {
     let json = hyper::header::HeaderValue::from_static("application/json");
     response.headers_mut().insert(hyper::header::CONTENT_TYPE, json);
     response
-}
-
-/// An error with what caused it, for the first words rarely say it.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    words
-}
-
-/// TLS with the certificates that the system trusts; none are read where none are needed.
-fn tls(url: &Url) -> Result<rustls::ClientConfig, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    if url.scheme() == "https" {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if roots.is_empty() {
-            return Err("this system has no certificates to know https endpoints by (ca-certificates)".to_owned());
-        }
-    }
-    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("no TLS: {error}"))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

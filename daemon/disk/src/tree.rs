@@ -108,15 +108,6 @@ impl Tree {
         Ok(Some((bytes, stamp)))
     }
 
-    /// The stamp of a file; `None` when it is missing.
-    ///
-    /// # Errors
-    /// As [`Tree::read`].
-    pub fn stamp(&self, path: &str) -> Result<Option<Stamp>, DiskError> {
-        let Some(file) = self.open(path)? else { return Ok(None) };
-        file.metadata().map(|found| Some(Stamp::of(&found))).at("inspect", &self.root.join(path))
-    }
-
     /// Makes durable what another program wrote: a file and its name, or that there is none.
     ///
     /// # Errors
@@ -174,13 +165,13 @@ impl Tree {
         }
     }
 
-    /// Makes a folder, and those above it; those that were missing are added to `made`, the highest first.
+    /// Makes a folder, and those above it.
     ///
     /// # Errors
     /// A folder that can't be made, or a file in its place.
-    pub fn make_folder(&self, path: &str, made: &mut Vec<String>) -> Result<(), DiskError> {
+    pub fn make_folder(&self, path: &str) -> Result<(), DiskError> {
         self.create()?;
-        self.made_folder(path, made).map(drop)
+        self.made_folder(path, &mut Vec::new()).map(drop)
     }
 
     fn open(&self, path: &str) -> Result<Option<File>, DiskError> {
@@ -218,7 +209,7 @@ impl Tree {
         Ok(Some(folder))
     }
 
-    /// The folder at a path, which is made where it is missing.
+    /// The folder at a path, which is made where it is missing; those that were are added to `made`, the highest first.
     fn made_folder(&self, path: &str, made: &mut Vec<String>) -> Result<OwnedFd, DiskError> {
         let opened = rustix::fs::open(&self.root, folder_flags(), Mode::empty()).map_err(io::Error::from);
         let mut folder = opened.map_err(unsuitable).at("open the folder", &self.root)?;

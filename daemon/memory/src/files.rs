@@ -14,6 +14,7 @@ mod limits;
 pub mod path;
 pub mod refusal;
 pub mod row;
+mod rules;
 pub mod store;
 pub mod tool;
 

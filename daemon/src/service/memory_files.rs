@@ -112,7 +112,9 @@ impl FilesService {
         expected: Option<u64>,
         author: Author,
     ) -> Outcome<Answer> {
-        check_length(&change)?;
+        if let Change::Edit(Edit::Write { text, .. }) = &change {
+            check_length("text has", text)?;
+        }
         let token = caller.token.clone();
         let work = move |store: &mut FileStore| {
             let transaction = store.begin()?;
@@ -130,8 +132,9 @@ impl FilesService {
     }
 
     /// Does what a model asked for. What is wrong with that is told to it, and no error.
-    pub(crate) async fn tool(&self, caller: &Caller, arguments: String, author: Author) -> Outcome<Told> {
-        let token = caller.token.clone();
+    pub(crate) async fn tool(&self, caller: &Caller, arguments: &str, author: Author) -> Outcome<Told> {
+        check_length("arguments have", arguments)?;
+        let (token, arguments) = (caller.token.clone(), arguments.to_owned());
         let work = move |store: &mut FileStore| match asked(store, &arguments, &author, || token.take()) {
             Ok(told) => Ok(told),
             Err(Error::Files(refusal)) => {
@@ -196,12 +199,10 @@ fn gave_up() -> Error {
     Error::Cancelled("nobody waits for the write any more")
 }
 
-/// Texts that are beyond every file are not even scanned.
-fn check_length(change: &Change) -> Outcome<()> {
-    let Change::Edit(Edit::Write { text, .. }) = change else { return Ok(()) };
+/// What is beyond every file is not even read.
+fn check_length(what: &str, text: &str) -> Outcome<()> {
     if text.len() > limits::ENTRY {
-        let words = format!("the text has {} bytes; at most {} are taken", text.len(), limits::ENTRY);
-        return Err(Error::TooLarge(words));
+        return Err(Error::TooLarge(format!("the {what} {} bytes; at most {} are taken", text.len(), limits::ENTRY)));
     }
     Ok(())
 }

@@ -265,9 +265,7 @@ impl Placing<'_> {
                 }
                 // One that somebody put something into meanwhile stays.
                 Done::FolderMade(path) => self.own.tree.remove_empty(path).map(drop).map_err(|error| error.source),
-                Done::FolderGone(path) => {
-                    self.own.tree.make_folder(path, &mut Vec::new()).map_err(|error| error.source)
-                }
+                Done::FolderGone(path) => self.own.tree.make_folder(path).map_err(|error| error.source),
                 Done::Moved { path, second } => {
                     let (above, name) = split(path);
                     self.own.tree.made_folder(above, &mut Vec::new()).map_err(|error| error.source).and_then(|folder| {

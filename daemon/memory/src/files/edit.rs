@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use herma_guard::{Finding, Policy, Scope, Severity};
+use herma_guard::Finding;
 
 use super::held::{Files, Held, Place};
-use super::limits::FileLimits;
 use super::path::FilePath;
 use super::refusal::{FileRefusal, LINES_TOLD};
 use super::row::FileAction;
+use super::rules::{Rules, check_kept, check_new, check_room, checked};
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,15 +114,6 @@ pub enum Done {
     PutBack(u64),
 }
 
-/// What files are judged by.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
-    /// How much is kept.
-    pub limits: FileLimits,
-    /// What the guard blocks.
-    pub policy: &'a Policy,
-}
-
 impl Edit {
     /// Its name in the journal.
     #[must_use]
@@ -202,77 +193,6 @@ fn written(files: &Files, path: &FilePath, text: &str, rules: Rules<'_>, done: D
     check_room(files, &[(path, text.len())], rules.limits)?;
     let outcomes = vec![Outcome { path: path.clone(), text: Some(text.into()) }];
     Ok(Draft { outcomes, folders_gone: Vec::new(), folders_made: Vec::new(), done, warnings })
-}
-
-/// Whether a file or folder may be made there.
-fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Result<(), FileRefusal> {
-    if path.is_hidden() {
-        return Err(FileRefusal::Hidden(path.clone()));
-    }
-    for above in path.above() {
-        match files.at(&above) {
-            Place::File(_) => return Err(FileRefusal::BelowFile { path: path.clone(), file: above }),
-            Place::Unkept(why) => {
-                let why = why.to_owned();
-                return Err(FileRefusal::Unkept { path: above, why });
-            }
-            Place::Folder | Place::Nothing => {}
-        }
-    }
-    let missing = path.above().filter(|above| matches!(files.at(above), Place::Nothing)).count();
-    let folders = files.entries.iter().filter(|entry| entry.folder_bytes.is_some()).count() + missing;
-    if missing > 0 && folders > rules.limits.count {
-        return Err(FileRefusal::TooManyFolders { count: folders, limit: rules.limits.count });
-    }
-    if let Some(there) = files.alike(path) {
-        return Err(FileRefusal::Alike { path: path.clone(), there: there.clone() });
-    }
-    let findings = rules.policy.scan(path.as_str(), Scope::Strict);
-    match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(findings)),
-        false => Ok(()),
-    }
-}
-
-/// Whether a file may have this text. One that is too long already may become shorter.
-fn checked(path: &FilePath, text: &str, before: Option<&str>, rules: Rules<'_>) -> Result<Vec<Finding>, FileRefusal> {
-    let limit = rules.limits.file_bytes;
-    if text.len() > limit && before.is_none_or(|before| text.len() >= before.len()) {
-        return Err(FileRefusal::TooLong { path: path.clone(), bytes: text.len(), limit });
-    }
-    if let Some((at, char)) = control(text) {
-        return Err(FileRefusal::Control { char, at });
-    }
-    let findings = rules.policy.scan(text, Scope::Strict);
-    match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(findings)),
-        false => Ok(findings),
-    }
-}
-
-/// The first char of a text that no text for people has, and where it is, in chars.
-pub(super) fn control(text: &str) -> Option<(usize, char)> {
-    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
-    text.chars().enumerate().find(|(_, char)| is_control(char))
-}
-
-/// Whether there is room for all files with these. What is too much already may become less.
-fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: FileLimits) -> Result<(), FileRefusal> {
-    let wide = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
-    let before = files.bytes();
-    let length = |path: &FilePath| files.files.get(path).map_or(0, |file| wide(file.text.len()));
-    let (gone, come) =
-        changed.iter().fold((0, 0), |(gone, come), (path, bytes)| (gone + length(path), come + wide(*bytes)));
-    let bytes = before.saturating_sub(gone).saturating_add(come);
-    if bytes > limits.total_bytes && bytes > before {
-        return Err(FileRefusal::Full { bytes, limit: limits.total_bytes });
-    }
-    let new = changed.iter().filter(|(path, _)| !files.files.contains_key(*path)).count();
-    let count = files.files.len() + new;
-    if new > 0 && count > limits.count {
-        return Err(FileRefusal::TooMany { count, limit: limits.count });
-    }
-    Ok(())
 }
 
 /// Where a text is, that must be there exactly once.
@@ -369,25 +289,6 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
     let folders_made = folders_gone.iter().map(moved).collect();
     let done = Done::Renamed { from: from.clone(), to: to.clone() };
     Ok(Draft { outcomes: come.chain(gone).collect(), folders_gone, folders_made, done, warnings: Vec::new() })
-}
-
-/// Whether there is room for files that are put back.
-///
-/// # Errors
-/// The files would be more than are kept, and more than they are.
-pub(super) fn check_put_back(files: &Files, outcomes: &[Outcome], limits: FileLimits) -> Result<(), FileRefusal> {
-    let changed: Vec<(&FilePath, usize)> =
-        outcomes.iter().map(|outcome| (&outcome.path, outcome.text.as_ref().map_or(0, |text| text.len()))).collect();
-    check_room(files, &changed, limits)
-}
-
-/// A folder that has something in it which is not kept stays, for nobody could bring that back.
-pub(super) fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
-    let others = files.unkept.iter().chain(&files.hidden);
-    match others.into_iter().find(|(path, _)| path.below(folder).is_some()) {
-        Some((path, why)) => Err(FileRefusal::Unkept { path: path.clone(), why: why.clone() }),
-        None => Ok(()),
-    }
 }
 
 /// A folder and those in it, the deepest first.

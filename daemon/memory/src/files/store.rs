@@ -19,12 +19,13 @@ use herma_disk::tree::Tree;
 use herma_disk::{DiskError, folder};
 use herma_guard::{Finding, Policy};
 
-use super::edit::{Done, Rules};
+use super::edit::Done;
 use super::held::Files;
 use super::limits::FileLimits;
 use super::path::FilePath;
 use super::refusal::FileRefusal;
 use super::row::{FileAction, FileRow};
+use super::rules::Rules;
 use crate::journal::{Journal, TEMPORARY};
 use crate::store::StoreError;
 

@@ -1,13 +1,11 @@
 //! A model behind HTTP: one POST with JSON, one bounded answer.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode, Url, retry};
+use reqwest::{Client, Response, StatusCode, Url};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,9 +15,6 @@ use crate::data::config::{EndpointConfig, ModelChoice};
 
 /// How this program calls itself.
 const USER_AGENT: &str = concat!("herma/", env!("CARGO_PKG_VERSION"));
-
-/// The host of a name that is always this machine (RFC 6761), and what its subdomains end in.
-const LOCALHOST: (&str, &str) = ("localhost", ".localhost");
 
 /// Headers of a request.
 pub(in crate::owners) type Headers = Vec<(HeaderName, HeaderValue)>;
@@ -181,47 +176,17 @@ impl Endpoint {
             return Failure::new(FailureKind::Timeout, text);
         }
         let kind = if error.is_builder() { FailureKind::Other } else { FailureKind::Connection };
-        Failure::new(kind, causes(&error.without_url()))
+        Failure::new(kind, herma_endpoint::causes(error))
     }
 }
 
 fn client(config: &EndpointConfig) -> Result<Client, String> {
-    let mut client = Client::builder()
+    let client = herma_endpoint::client(&config.base_url)?
         .user_agent(USER_AGENT)
         .connect_timeout(config.connect_timeout)
         .read_timeout(config.read_timeout)
-        .redirect(Policy::none())
-        .retry(retry::never())
-        .pool_max_idle_per_host(0)
-        .tls_backend_preconfigured(tls(&config.base_url)?);
-    if is_this_machine(&config.base_url) {
-        client = client.no_proxy();
-    }
-    client.build().map_err(|error| causes(&error.without_url()))
-}
-
-/// TLS with the certificates that the system trusts; none are read where none are needed.
-fn tls(url: &Url) -> Result<rustls::ClientConfig, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    if url.scheme() == "https" {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if roots.is_empty() {
-            return Err("this system has no certificates to know https endpoints by (ca-certificates)".to_owned());
-        }
-    }
-    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("no TLS: {error}"))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    address.map_or_else(
-        |_| host == LOCALHOST.0 || host.ends_with(LOCALHOST.1),
-        |address| address.is_loopback() || address.is_unspecified(),
-    )
+        .pool_max_idle_per_host(0);
+    client.build().map_err(herma_endpoint::causes)
 }
 
 /// A URL without the slash and the version at its end, by which two are compared.
@@ -232,17 +197,6 @@ fn root(url: &Url) -> String {
 
 fn root_and_path(url: &Url) -> String {
     url.as_str().trim_end_matches('/').to_owned()
-}
-
-/// An error and its causes, outermost first.
-fn causes(error: &dyn Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words = format!("{words}: {error}");
-        cause = error.source();
-    }
-    words
 }
 
 fn is_html(body: &[u8]) -> bool {

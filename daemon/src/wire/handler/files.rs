@@ -10,7 +10,6 @@ use herma_protocol::files::{
     ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Unkept, Usage, WriteParams,
 };
 use herma_protocol::guard::Finding;
-use herma_protocol::limits;
 
 use super::guard::wire_finding;
 use super::memory::author;
@@ -108,12 +107,7 @@ async fn change(
 
 pub(super) async fn tool(services: &Services, caller: &Caller, params: ToolParams) -> Outcome<ToolResult> {
     let author = author(params.session, params.agent)?;
-    let arguments = params.arguments.get();
-    if arguments.len() > limits::ENTRY {
-        let words = format!("the arguments have {} bytes; at most {} are taken", arguments.len(), limits::ENTRY);
-        return Err(Error::TooLarge(words));
-    }
-    let told = services.files.tool(caller, arguments.to_owned(), author).await?;
+    let told = services.files.tool(caller, params.arguments.get(), author).await?;
     Ok(ToolResult {
         text: told.text,
         is_error: told.is_error,

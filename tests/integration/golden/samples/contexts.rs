@@ -8,7 +8,8 @@ use herma_protocol::notification::{CompressionDone, CompressionProgress, Phase};
 use herma_protocol::value::TextOrOff;
 use herma_protocol::{Notification, Reply, Request, constraint, context};
 
-use super::{aux_failure, json, message, status};
+use super::engines::{aux_failure, status_result};
+use super::{json, message};
 
 pub(super) fn compress() -> (Request, Reply) {
     let result = context::CompressResult::Done(Box::new(compressed()));
@@ -293,7 +294,7 @@ pub(super) fn check() -> (Request, Reply) {
 }
 
 pub(super) fn reset() -> (Request, Reply) {
-    (Request::ContextReset(ResetParams { session: "s-1".into() }), Reply::ContextReset(status()))
+    (Request::ContextReset(ResetParams { session: "s-1".into() }), Reply::ContextReset(status_result()))
 }
 
 pub(super) fn classify_error() -> (Request, Reply) {

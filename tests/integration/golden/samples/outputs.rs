@@ -1,10 +1,115 @@
 //! Samples of the methods about outputs that are kept.
 
+use std::collections::BTreeMap;
+
 use herma_protocol::notification::{OutputExpired, SessionExpired};
 use herma_protocol::output::{search, shelf};
-use herma_protocol::{Reply, Request};
+use herma_protocol::value::{Content, Size};
+use herma_protocol::{Reply, Request, output};
+
+use super::{json, message};
 
 const HANDLE: &str = "out_0123456789abcdef0123";
+
+pub(super) fn admit() -> (Request, Reply) {
+    (Request::OutputAdmit(admit_params()), Reply::OutputAdmit(admit_result()))
+}
+
+pub(super) fn settle_turn() -> (Request, Reply) {
+    (Request::OutputSettleTurn(settle_params()), Reply::OutputSettleTurn(settle_result()))
+}
+
+pub(super) fn preview() -> (Request, Reply) {
+    (
+        Request::OutputPreview(output::PreviewParams { content: "a\nb".into(), max: Some(2), tail: Some(1) }),
+        Reply::OutputPreview(output::PreviewResult { text: "a\n".into(), has_more: true, tail: Some("b".into()) }),
+    )
+}
+
+pub(super) fn read() -> (Request, Reply) {
+    (Request::OutputRead(read_params()), Reply::OutputRead(read_result()))
+}
+
+fn budgets() -> output::BudgetConfig {
+    output::BudgetConfig {
+        default_result_size: Some(1000),
+        turn_budget: Some(5000),
+        preview_size: Some(100),
+        preview_tail_size: Some(50),
+        tool_overrides: Some(BTreeMap::from([("grep".into(), Size::Chars(7)), ("read".into(), Size::Infinite)])),
+    }
+}
+
+fn admit_params() -> output::AdmitParams {
+    output::AdmitParams {
+        session: "s-1".into(),
+        tool: "terminal".into(),
+        id: "call_1".into(),
+        content: Content::Parts(vec![json(r#"{"type":"text", "text":"long"}"#)]),
+        threshold: Some(Size::Infinite),
+        config: Some(budgets()),
+    }
+}
+
+fn admit_result() -> output::AdmitResult {
+    output::AdmitResult {
+        content: Content::Text("<persisted-output>…".into()),
+        spilled: true,
+        handle: Some(HANDLE.into()),
+        path: Some("/h/herma/outputs/s-1/call_1.txt".into()),
+        chars: 150_000,
+        lines: 1200,
+        sha256: "cd".repeat(32),
+        failure: Some(output::Failure::StorageFull),
+    }
+}
+
+fn settle_params() -> output::SettleTurnParams {
+    output::SettleTurnParams {
+        session: "s-1".into(),
+        results: Some(vec![output::TurnResult {
+            id: Some("call_1".into()),
+            tool: Some("terminal".into()),
+            content: Content::Text("long".into()),
+        }]),
+        messages: Some(vec![message()]),
+        config: Some(budgets()),
+    }
+}
+
+fn settle_result() -> output::SettleTurnResult {
+    output::SettleTurnResult {
+        replacements: vec![output::Replacement {
+            index: 3,
+            content: Content::Text("<persisted-output>…".into()),
+            handle: Some(HANDLE.into()),
+            path: Some("/h/herma/outputs/s-1/call_1.txt".into()),
+        }],
+        total: 199_000,
+    }
+}
+
+fn read_params() -> output::ReadParams {
+    output::ReadParams {
+        handle: Some(HANDLE.into()),
+        path: Some("/h/herma/outputs/s-1/call_1.txt".into()),
+        line: Some(1),
+        lines: Some(200),
+        offset: Some(0),
+        limit: Some(20_000),
+        tail: Some(10),
+        view: Some(output::View::Json),
+    }
+}
+
+fn read_result() -> output::ReadResult {
+    output::ReadResult {
+        text: "page".into(),
+        next: Some(output::Next::Offset(20_000)),
+        total_lines: 1200,
+        total_chars: 150_000,
+    }
+}
 
 pub(super) fn search() -> (Request, Reply) {
     let params = search::SearchParams {

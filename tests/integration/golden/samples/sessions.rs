@@ -1,9 +1,59 @@
 //! Samples of what there is of sessions: chains, transcripts, locks, usage.
 
 use herma_protocol::session::{chain, import, lock, transcript, usage};
-use herma_protocol::{Reply, Request};
+use herma_protocol::{Reply, Request, session};
 
 use super::message;
+
+pub(super) fn open() -> (Request, Reply) {
+    (Request::SessionOpen(open_params()), Reply::SessionOpen(open_result()))
+}
+
+pub(super) fn snapshot() -> (Request, Reply) {
+    (Request::SessionSnapshot(session::SnapshotParams { session: "s-1".into() }), Reply::SessionSnapshot(frozen()))
+}
+
+pub(super) fn close() -> (Request, Reply) {
+    (
+        Request::SessionClose(session::CloseParams { session: "s-1".into(), reason: Some("done".into()) }),
+        Reply::SessionClose(session::CloseResult {}),
+    )
+}
+
+pub(super) fn refresh() -> (Request, Reply) {
+    (Request::SessionRefresh(session::RefreshParams { session: "s-1".into() }), Reply::SessionRefresh(frozen()))
+}
+
+fn open_params() -> session::OpenParams {
+    session::OpenParams {
+        session: "s-1".into(),
+        agent: Some("hermes".into()),
+        parent: Some("s-0".into()),
+        title: Some("Herma".into()),
+        model: Some("m-large".into()),
+        context_length: Some(200_000),
+        host_bound: Some(true),
+    }
+}
+
+fn frozen() -> session::Snapshot {
+    session::Snapshot {
+        memory: Some("═══\nMEMORY\n═══\none".into()),
+        user: Some("═══\nUSER\n═══\ntwo".into()),
+        sha256: "ab".repeat(32),
+        revision: session::Revisions { memory: 3, user: 4 },
+    }
+}
+
+fn open_result() -> session::OpenResult {
+    session::OpenResult {
+        session: "s-1".into(),
+        generation: 2,
+        resumed: true,
+        snapshot: frozen(),
+        moved_from: Some("attic".into()),
+    }
+}
 
 /// What all sample calls of models used.
 fn totals() -> usage::Totals {

@@ -112,13 +112,11 @@ impl<'a> Session<'a> {
             return self.notes.save();
         }
         let snapshot = self.open(event, parent)?;
-        let snapshot = match source {
-            COMPACT => {
-                // The prompt cache is lost anyway.
-                let params = RefreshParams { session: self.id.clone() };
-                self.daemon.session_refresh(params).map_err(told)?
-            }
-            _ => snapshot,
+        let snapshot = if source == COMPACT {
+            // The prompt cache is lost anyway.
+            self.daemon.session_refresh(RefreshParams { session: self.id.clone() }).map_err(told)?
+        } else {
+            snapshot
         };
         self.tell_memories(Name::SessionStart, &snapshot)?;
         self.follow(event, READING)?;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use herma_guard::Policy;
+
 use super::super::held::Entry;
+use super::super::limits::FileLimits;
 use super::*;
 
 pub(crate) const LIMITS: FileLimits = FileLimits { file_bytes: 20, total_bytes: 60, count: 4, revisions: 10 };

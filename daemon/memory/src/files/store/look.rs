@@ -11,9 +11,9 @@ use super::{
     DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, LONGEST_READ, MOST_ENTRIES,
     MOST_HELD, State, StoreError, past, sweep, unix_now,
 };
-use crate::files::edit::control;
 use crate::files::held::{Entry, Held};
 use crate::files::row::FileChange;
+use crate::files::rules::control;
 use crate::journal::Journal;
 use crate::journal::line::{Author, Replaced};
 
@@ -169,7 +169,7 @@ fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
 /// Makes and removes the empty folders that a change leaves; the files are what counts, and are where they belong.
 pub(super) fn finish_folders(tree: &Tree, row: &FileRow) {
     let mut made = row.folders_made.iter();
-    let made = made.try_for_each(|folder| tree.make_folder(folder.as_str(), &mut Vec::new()));
+    let made = made.try_for_each(|folder| tree.make_folder(folder.as_str()));
     let mut gone = row.folders_gone.iter().filter(|folder| !row.folders_made.contains(folder));
     let gone = gone.try_for_each(|folder| tree.remove_empty(folder.as_str()).map(drop));
     if let Err(error) = made.and(gone) {

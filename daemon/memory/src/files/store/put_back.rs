@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::past::{texts_at, unreadable};
 use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, Files};
-use crate::files::edit::{Done, Draft, Outcome, check_kept, check_put_back, whole};
+use crate::files::edit::{Done, Draft, Outcome, whole};
 use crate::files::held::Place;
 use crate::files::limits::FileLimits;
+use crate::files::rules::{check_kept, check_room};
 use crate::journal::Journal;
 
 /// What takes the newest change of a path back, and its revision.
@@ -76,7 +77,9 @@ pub(super) fn concerns(wanted: &FilePath, path: &FilePath) -> bool {
 
 /// What is put back is not judged anew, but for its size; and nothing takes the place of what can't be read.
 fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimits) -> Result<Draft, FileDenied> {
-    check_put_back(files, &outcomes, limits)?;
+    let length = |outcome: &Outcome| outcome.text.as_ref().map_or(0, |text| text.len());
+    let changed: Vec<(&FilePath, usize)> = outcomes.iter().map(|outcome| (&outcome.path, length(outcome))).collect();
+    check_room(files, &changed, limits)?;
     let is_gone = |path: &FilePath| outcomes.iter().any(|outcome| outcome.path == *path && outcome.text.is_none());
     let mut folders_gone = Vec::new();
     for Outcome { path, .. } in outcomes.iter().filter(|outcome| outcome.text.is_some()) {

@@ -1,0 +1,102 @@
+//! Whether files may be as a change would have them; nothing here touches the disk.
+
+use herma_guard::{Finding, Policy, Scope, Severity};
+
+use super::held::{Files, Place};
+use super::limits::FileLimits;
+use super::path::FilePath;
+use super::refusal::FileRefusal;
+
+/// What files are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// How much is kept.
+    pub limits: FileLimits,
+    /// What the guard blocks.
+    pub policy: &'a Policy,
+}
+
+/// Whether a file or folder may be made there.
+pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Result<(), FileRefusal> {
+    if path.is_hidden() {
+        return Err(FileRefusal::Hidden(path.clone()));
+    }
+    for above in path.above() {
+        match files.at(&above) {
+            Place::File(_) => return Err(FileRefusal::BelowFile { path: path.clone(), file: above }),
+            Place::Unkept(why) => {
+                let why = why.to_owned();
+                return Err(FileRefusal::Unkept { path: above, why });
+            }
+            Place::Folder | Place::Nothing => {}
+        }
+    }
+    let missing = path.above().filter(|above| matches!(files.at(above), Place::Nothing)).count();
+    let folders = files.entries.iter().filter(|entry| entry.folder_bytes.is_some()).count() + missing;
+    if missing > 0 && folders > rules.limits.count {
+        return Err(FileRefusal::TooManyFolders { count: folders, limit: rules.limits.count });
+    }
+    if let Some(there) = files.alike(path) {
+        return Err(FileRefusal::Alike { path: path.clone(), there: there.clone() });
+    }
+    let findings = rules.policy.scan(path.as_str(), Scope::Strict);
+    match findings.iter().any(|finding| finding.severity == Severity::Block) {
+        true => Err(FileRefusal::poisoned(findings)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a file may have this text. One that is too long already may become shorter.
+pub(super) fn checked(
+    path: &FilePath,
+    text: &str,
+    before: Option<&str>,
+    rules: Rules<'_>,
+) -> Result<Vec<Finding>, FileRefusal> {
+    let limit = rules.limits.file_bytes;
+    if text.len() > limit && before.is_none_or(|before| text.len() >= before.len()) {
+        return Err(FileRefusal::TooLong { path: path.clone(), bytes: text.len(), limit });
+    }
+    if let Some((at, char)) = control(text) {
+        return Err(FileRefusal::Control { char, at });
+    }
+    let findings = rules.policy.scan(text, Scope::Strict);
+    match findings.iter().any(|finding| finding.severity == Severity::Block) {
+        true => Err(FileRefusal::poisoned(findings)),
+        false => Ok(findings),
+    }
+}
+
+/// The first char of a text that no text for people has, and where it is, in chars.
+pub(super) fn control(text: &str) -> Option<(usize, char)> {
+    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
+    text.chars().enumerate().find(|(_, char)| is_control(char))
+}
+
+/// Whether there is room for all files with these. What is too much already may become less.
+pub(super) fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: FileLimits) -> Result<(), FileRefusal> {
+    let wide = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+    let before = files.bytes();
+    let length = |path: &FilePath| files.files.get(path).map_or(0, |file| wide(file.text.len()));
+    let (gone, come) =
+        changed.iter().fold((0, 0), |(gone, come), (path, bytes)| (gone + length(path), come + wide(*bytes)));
+    let bytes = before.saturating_sub(gone).saturating_add(come);
+    if bytes > limits.total_bytes && bytes > before {
+        return Err(FileRefusal::Full { bytes, limit: limits.total_bytes });
+    }
+    let new = changed.iter().filter(|(path, _)| !files.files.contains_key(*path)).count();
+    let count = files.files.len() + new;
+    if new > 0 && count > limits.count {
+        return Err(FileRefusal::TooMany { count, limit: limits.count });
+    }
+    Ok(())
+}
+
+/// A folder that has something in it which is not kept stays, for nobody could bring that back.
+pub(super) fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
+    let others = files.unkept.iter().chain(&files.hidden);
+    match others.into_iter().find(|(path, _)| path.below(folder).is_some()) {
+        Some((path, why)) => Err(FileRefusal::Unkept { path: path.clone(), why: why.clone() }),
+        None => Ok(()),
+    }
+}
