@@ -14,7 +14,10 @@ use super::exit::Failure;
 const ROOT: &str = "/memories";
 
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
+#[command(
+    defer = true,
+    after_help = "The files lie in herma/files/PROFILE in the home. To change one, open it in an editor there:\nthe change is found at the next look, and is in the journal like every other.\n\nExamples:\n  herma files list\n  herma files show notes.md\n  herma files log --diff\n  $EDITOR ~/.hermes/herma/files/default/notes.md"
+)]
 pub(super) enum Command {
     /// List the files, their revisions and how much room there is
     List(list::Arguments),
