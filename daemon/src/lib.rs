@@ -13,7 +13,7 @@
 //! Beside them, `sync` is what threads meet at.
 
 mod data;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 pub mod logging;
 mod owners;

@@ -1,8 +1,5 @@
-//! The lines of a catalog of outputs.
+//! libFuzzer's program for the target `catalog`.
 
 #![no_main]
 
-use herma_fuzz::lines;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| herma_spill::fuzzing::catalog(&lines(bytes).collect::<Vec<_>>()));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::catalog::run(data));

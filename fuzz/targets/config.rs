@@ -1,7 +1,5 @@
-//! Any text as config.toml: it is refused in words, or shown as a file that says the same.
+//! libFuzzer's program for the target `config`.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &str| herma_daemon::fuzzing::config(text));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::config::run(data));

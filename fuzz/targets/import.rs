@@ -1,10 +1,5 @@
-//! Files that the command line reads: entries for the stores, and the configuration of a host.
+//! libFuzzer's program for the target `import`.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &str| {
-    herma_commands::fuzzing::import_holds(text);
-    herma_commands::fuzzing::yaml_holds(text);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::import::run(data));

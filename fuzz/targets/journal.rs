@@ -1,17 +1,5 @@
-//! The lines of a journal, the text of a store, and two changes of one that come together.
+//! libFuzzer's program for the target `journal`.
 
 #![no_main]
 
-use herma_fuzz::lines;
-use herma_memory::fuzzing;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    lines(bytes).for_each(|line| fuzzing::journal_line(&line));
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    fuzzing::store_text(text);
-    fuzzing::pending_write(text);
-    let mut parts = text.splitn(3, '\0');
-    let mut next = || parts.next().unwrap_or_default();
-    fuzzing::merged(next(), next(), next());
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::journal::run(data));

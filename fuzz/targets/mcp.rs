@@ -1,7 +1,5 @@
-//! Any line that an MCP client may write.
+//! libFuzzer's program for the target `mcp`.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|line: &[u8]| herma_commands::fuzzing::line_holds(line));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::mcp::run(data));

@@ -1,18 +1,5 @@
-//! Any text as something that is found again: its words, and the piece of it that is shown.
+//! libFuzzer's program for the target `words`.
 
 #![no_main]
 
-use herma_archive::snippet::snippet;
-use herma_archive::text_of;
-use herma_archive::token::{lower, normalise, pairs, runs, tokens};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &str| {
-    let normal = normalise(text);
-    for run in runs(&normal) {
-        pairs(run.text).for_each(|pair| assert!(!pair.is_empty()));
-    }
-    drop((tokens(text), lower(text), text_of(text)));
-    let (query, said) = text.split_once('\n').unwrap_or(("a", text));
-    drop(snippet(said, query, &[]));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| herma_fuzz::words::run(data));

@@ -1,4 +1,4 @@
-//! What must hold for every input of the private parts. Only in builds for fuzzing.
+//! What must hold for every input of the private parts. Only with the feature `fuzzing`.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 
 use std::sync::Arc;
@@ -48,8 +48,7 @@ pub fn store_text(text: &str) {
     for entry in entries.iter().filter(|entry| !entries::would_split(entry)) {
         assert_eq!(entries::normalised(entry), *entries::normalised(&entries::normalised(entry)));
     }
-    let clean: Vec<Entry> =
-        entries.iter().map(|entry| Arc::clone(entry)).filter(|entry| !entries::would_split(entry)).collect();
+    let clean: Vec<Entry> = entries.iter().map(Arc::clone).filter(|entry| !entries::would_split(entry)).collect();
     assert_eq!(entries::parse(&entries::join(&clean)).len(), clean.len());
 }
 

@@ -16,7 +16,7 @@ pub mod bound;
 pub mod change;
 pub mod entries;
 pub mod files;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hash;
 mod journal;

@@ -1,4 +1,4 @@
-//! What must hold for every input of the private parts. Only in builds for fuzzing.
+//! What must hold for every input of the private parts. Only with the feature `fuzzing`.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 
 use crate::catalog::known::Known;

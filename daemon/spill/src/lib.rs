@@ -22,7 +22,7 @@ mod clock;
 pub mod content;
 pub mod error;
 pub mod facts;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 pub mod grapheme;
 pub mod handle;

@@ -167,7 +167,7 @@ impl Config {
     }
 
     /// What a file with this text makes of the defaults, or why it can't be used.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         Self::default().with(text, Path::new("config.toml")).map_err(|error| error.to_string())
     }

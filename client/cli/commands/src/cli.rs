@@ -48,7 +48,7 @@ use exit::Failure;
 pub(crate) use out::write_file;
 pub(crate) use out::{error, say};
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use {hermes::yaml_holds, memory::import_holds, trajectory::recorded_holds};
 
 /// How long a call may take when nothing else is said, in seconds.

@@ -2,7 +2,7 @@
 //! the proxy between one and its model.
 
 mod cli;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hook;
 mod kept;

@@ -22,7 +22,7 @@ mod server;
 mod tools;
 mod written;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use lines::line_holds;
 
 use std::time::Duration;

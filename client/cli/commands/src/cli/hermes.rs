@@ -12,7 +12,7 @@ mod python;
 mod uninstall;
 mod yaml;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use yaml::yaml_holds;
 
 use clap::Subcommand;

@@ -15,7 +15,7 @@ mod steps;
 mod undo;
 mod write;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use import::import_holds;
 
 use clap::{Subcommand, ValueEnum};

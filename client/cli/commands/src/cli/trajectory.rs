@@ -10,7 +10,7 @@ mod run;
 mod tokens;
 mod window;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use entry::recorded_holds;
 
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 
 mod line;
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use line::line_holds;
 
 use std::collections::HashMap;

@@ -137,7 +137,7 @@ fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, 
 
 /// What holds for every text: an edit that is given changes the data as was asked, and nothing when
 /// it is made again.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 pub fn yaml_holds(text: &str) {
     for wanted in [

@@ -231,7 +231,7 @@ fn counts(plan: &Plan, would: &str) -> String {
 }
 
 /// What holds for every file: its entries are read again as they were, from both formats.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 pub fn import_holds(text: &str) {
     for format in [Format::Json, Format::Md] {

@@ -96,7 +96,7 @@ impl<'a> Members<'a> {
 }
 
 /// What holds for every line: with its own turns it is read again as the same conversation.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 pub fn recorded_holds(line: &str) {
     let Ok(Entry::Trajectory(members, turns)) = Entry::read(line) else { return };

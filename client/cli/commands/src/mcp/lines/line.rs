@@ -210,7 +210,7 @@ fn batch(text: &str) -> Result<Line, String> {
 }
 
 /// What holds for every line: who asked gets an answer that can be read, under an id of its own.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 pub fn line_holds(line: &[u8]) {
     match read(line) {

@@ -1,0 +1,6 @@
+//! Any line that an MCP client may write.
+
+/// Checks one input.
+pub fn run(line: &[u8]) {
+    herma_commands::fuzzing::line_holds(line);
+}

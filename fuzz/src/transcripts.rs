@@ -1,0 +1,93 @@
+//! What other programs keep of conversations, a line a record. What is read once is read again: a message is known by
+//! its place. Whatever stands in a record, a message has the form of a message.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
+
+use herma_transcripts::{Said, Tally, Transcript, chatgpt, claude_code, codex, hermes};
+use serde_json::Value;
+
+/// Checks one input.
+pub fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines: Vec<&str> = text.lines().collect();
+    let claude = |takes| messages(claude_code::Reader::new("s"), &lines, takes);
+    let codex = |takes| messages(codex::Reader::new("s"), &lines, takes);
+    for takes in [1, 3] {
+        assert_eq!(claude(takes), claude(usize::MAX));
+        assert_eq!(codex(takes), codex(usize::MAX));
+    }
+    claude(1).iter().chain(&codex(1)).for_each(|(_, said)| said.iter().for_each(is_message));
+    if let Ok(conversation) = serde_json::from_str::<Value>(&text)
+        && let Some(mut transcript) = chatgpt::read(&conversation, &mut Tally::default())
+    {
+        transcript.take().1.iter().for_each(is_message);
+    }
+    let row = |role: &str| hermes::Row {
+        role: role.to_owned(),
+        content: lines.first().map(|line| format!("\0json:{line}")),
+        tool_calls: lines.get(1).map(|line| (*line).to_owned()),
+        ..hermes::Row::default()
+    };
+    for role in ["user", "assistant", "tool", "system"] {
+        if let Some(message) = hermes::message(&row(role)) {
+            is_message(&Said { time: None, message });
+        }
+    }
+}
+
+/// A reader of lines.
+trait Reads {
+    fn read(&mut self, line: &str);
+    fn all(&mut self) -> &mut [Transcript];
+}
+
+impl Reads for claude_code::Reader {
+    fn read(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn all(&mut self) -> &mut [Transcript] {
+        self.sessions()
+    }
+}
+
+impl Reads for codex::Reader {
+    fn read(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn all(&mut self) -> &mut [Transcript] {
+        self.sessions()
+    }
+}
+
+/// The messages of each session, taken each time so many lines were read.
+fn messages(mut reader: impl Reads, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
+    let mut all = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        reader.read(line);
+        if number % takes == 0 {
+            take(reader.all(), &mut all);
+        }
+    }
+    take(reader.all(), &mut all);
+    all
+}
+
+/// Adds what was read since, each message at its place.
+fn take(sessions: &mut [Transcript], all: &mut Vec<(String, Vec<Said>)>) {
+    for (at, session) in sessions.iter_mut().enumerate() {
+        if all.len() == at {
+            all.push((String::new(), Vec::new()));
+        }
+        let (first, said) = session.take();
+        assert_eq!(first, all[at].1.len() as u64);
+        all[at].0.clone_from(&session.id);
+        all[at].1.extend(said);
+    }
+}
+
+fn is_message(said: &Said) {
+    let message: Value = serde_json::from_str(&said.message).unwrap();
+    assert!(matches!(message["role"].as_str(), Some("user" | "assistant" | "tool")), "{message}");
+    assert!(said.time.is_none_or(|time| time.is_finite() && time >= 0.0));
+}
