@@ -3,7 +3,7 @@
 use herma_context::Message;
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
+use super::dice::Dice;
 
 /// What makes a conversation hard to compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

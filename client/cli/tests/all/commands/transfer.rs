@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::{Output, Stdio};
 
-use crate::fake::Fake;
-use crate::parts;
+use super::fake::Fake;
+use super::parts;
 
 fn import(fake: &Fake, text: &str, arguments: &[&str]) -> Output {
     let mut command = fake.command(&[&["memory", "import", "-"], arguments].concat());

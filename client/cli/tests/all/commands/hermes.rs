@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use agent::Agent;
 
-use crate::parts;
+use super::parts;
 
 /// What config.yaml needs.
 const ALL: &str = "context:\n  engine: herma\nplugins:\n  enabled:\n  - herma\n";

@@ -1,7 +1,7 @@
 //! `herma memory log`, `show`, `diff`, `undo` and `restore`.
 
-use crate::fake::Fake;
-use crate::parts;
+use super::fake::Fake;
+use super::parts;
 
 const HISTORY: &[&[&str]] = &[&["one"], &["one", "two"], &["one", "2"]];
 

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// The messages of all fixtures, chained.
 fn session() -> Vec<Message> {
-    let lines = include_str!("fixtures/airline.jsonl").lines();
+    let lines = include_str!("../fixtures/airline.jsonl").lines();
     lines
         .flat_map(|line| {
             let mut fields: HashMap<&str, &RawValue> = serde_json::from_str(line).unwrap();

@@ -1,5 +1,4 @@
-//! The CLI's program. (That this file is here also makes `cargo test --workspace`
-//! build the program.)
+//! The program `herma`: its version and its help.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::path::Path;

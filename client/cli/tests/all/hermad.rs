@@ -1,6 +1,4 @@
-//! The daemon's program on the command line. (That this file is here also makes
-//! `cargo test --workspace` build the program, which the tests of `herma-tests`
-//! need.)
+//! The program `hermad`: its flags and how it ends.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 

@@ -1,6 +1,6 @@
 //! The corpora: what every pattern must catch, plain and disguised, and the notes that must pass.
 //!
-//! `cargo test -p herma-guard --test corpus -- --nocapture` prints the figures.
+//! `cargo test -p herma-guard corpus -- --nocapture` prints the figures.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "the figures are for whoever runs the tests by hand")]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use herma_client::protocol::Request;
 use herma_client::protocol::memory::{Action, BatchParams};
 
-use crate::fake::Fake;
-use crate::parts;
+use super::fake::Fake;
+use super::parts;
 
 fn batch(fake: &Fake) -> Option<BatchParams> {
     fake.state().writes.iter().find_map(|write| match write {

@@ -1,0 +1,9 @@
+//! Compressions from end to end. One program, because each one is linked by itself.
+
+mod engine;
+mod no_dead_end;
+mod over_threshold;
+mod properties;
+mod real;
+mod rounds;
+mod secrets;
