@@ -10,6 +10,7 @@ mod in_place;
 pub(crate) mod joined;
 pub(crate) mod memory_files;
 pub(crate) mod sharing;
+mod slot;
 pub(crate) mod store;
 pub(crate) mod stores;
 pub(crate) mod summarizer;

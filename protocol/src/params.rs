@@ -134,28 +134,40 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.next_own()? {
+            Some(name) => seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.map.next_value_seed(seed).map_err(|error| self.named(&error))
+    }
+}
+
+// These know nothing of the params' type, so that they are compiled once and not for each method.
+impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
+    /// The name of the next member that is not of the header.
+    fn next_own(&mut self) -> Result<Option<&'static str>, A::Error> {
         while let Some(name) = self.map.next_key_seed(Known(self.fields))? {
             self.current = name;
             match name {
                 "profile" => self.header.profile = self.value()?,
                 "deadline_ms" => self.header.deadline_ms = self.value()?,
                 "idempotency_key" => self.header.idempotency_key = self.value()?,
-                name => return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
+                name => return Ok(Some(name)),
             }
         }
         Ok(None)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.map.next_value_seed(seed).map_err(|error| {
-            let words = error.to_string();
-            let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
-            de::Error::custom(format_args!("param `{}`: {words}", self.current))
-        })
+    /// The error of a value, with the name of its param.
+    fn named(&self, error: &A::Error) -> A::Error {
+        let words = error.to_string();
+        let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
+        de::Error::custom(format_args!("param `{}`: {words}", self.current))
     }
-}
 
-impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
     fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
         self.next_value_seed(std::marker::PhantomData)
     }

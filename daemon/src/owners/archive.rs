@@ -49,6 +49,7 @@ pub(crate) use self::transcripts::KnownTranscript;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
 use crate::owners::in_place::Crowd;
+use crate::owners::slot::slot;
 
 /// Jobs that may wait.
 const QUEUE: usize = 1024;
@@ -72,6 +73,9 @@ enum Job {
 
 /// Done with the archive, or told what keeps it from being done.
 type Work = Box<dyn FnOnce(Result<&mut Archive, Arc<ArchiveError>>) -> Finished + Send>;
+
+/// What is done with the archive by somebody who waits for it; its result is in a slot.
+type WriteJob = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
 
 /// What a job came to.
 struct Finished {
@@ -241,12 +245,16 @@ impl ArchiveHandle {
         T: Send + 'static,
         F: FnOnce(&mut Archive) -> Result<T, ArchiveError> + Send + 'static,
     {
+        let (filler, done) = slot();
+        self.run_writing(Box::new(move |archive| job(archive).map(|value| filler.fill(value)))).await?;
+        done.take().ok_or_else(|| Error::internal("the archive"))
+    }
+
+    async fn run_writing(&self, job: WriteJob) -> Outcome<()> {
         let (answer, answered) = oneshot::channel();
         self.send(Job::Alone(Box::new(move |archive| {
-            let (done, failure) = match archive.and_then(|archive| job(archive).map_err(Arc::new)) {
-                Ok(done) => (Ok(done), Ok(())),
-                Err(error) => (Err(Error::from(Arc::clone(&error))), Err(error)),
-            };
+            let failure = archive.and_then(|archive| job(archive).map_err(Arc::new));
+            let done = failure.clone().map_err(Error::from);
             // Nobody listens any more when the caller went away.
             let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
             Finished { failure, answer: Some(answer) }

@@ -2,35 +2,55 @@
 
 use tokio::sync::{Semaphore, oneshot};
 
+use super::slot::slot;
 use crate::data::error::{Error, Outcome};
 
 /// Work that may run at one time. What waits for its turn waits with its request, and ends
 /// with it.
 static AT_WORK: Semaphore = Semaphore::const_new(24);
 
+/// Work without the type of its result, so that what runs it is compiled once.
+type Work = Box<dyn FnOnce() + Send>;
+
 /// Does long work where it keeps nobody waiting. `what` names it where it fails.
 pub(crate) async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
+    let (filler, done) = slot();
+    run_in_turn(what, Box::new(move || filler.fill(work()))).await?;
+    done.take().unwrap_or_else(|| Err(Error::internal(what)))
+}
+
+async fn run_in_turn(what: &str, work: Work) -> Outcome<()> {
     let turn = AT_WORK.acquire().await.map_err(|_| Error::internal(what))?;
-    let work = move || {
-        let done = work();
+    let work = Box::new(move || {
+        work();
         drop(turn);
-        done
-    };
-    on_thread(work).await.unwrap_or_else(|| {
-        tracing::error!(method = what, "a request panicked");
-        Err(Error::internal(what))
-    })
+    });
+    if run(work).await {
+        return Ok(());
+    }
+    tracing::error!(method = what, "a request panicked");
+    Err(Error::internal(what))
 }
 
 /// Does work on a thread that may wait for the disk, whether or not anybody waits for it; `None`
 /// where it panicked.
 pub(crate) async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (filler, done) = slot();
+    run(Box::new(move || filler.fill(work()))).await;
+    done.take()
+}
+
+/// Runs work on a thread of its own and returns whether it came to its end.
+async fn run(work: Work) -> bool {
     let (sender, done) = oneshot::channel();
-    // In a box, so that the runtime's part is compiled once, and not for each kind of work.
-    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(sender.send(work())));
+    let work: Work = Box::new(move || {
+        work();
+        // The caller may be gone.
+        let _ = sender.send(());
+    });
     drop(tokio::task::spawn_blocking(work));
-    done.await.ok()
+    done.await.is_ok()
 }

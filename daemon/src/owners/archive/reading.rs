@@ -9,6 +9,7 @@ use herma_archive::{Archive, ArchiveError, Reader};
 use super::{ArchiveHandle, Condition, Job, Shared, stopping};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::on_thread;
+use crate::owners::slot::slot;
 
 /// Connections that read at one time: one more than searches, which can take long.
 pub(super) const READERS: usize = 4;
@@ -17,6 +18,9 @@ pub(super) const READERS: usize = 4;
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
+/// What is done with a connection; its result is in a slot.
+type ReadJob = Box<dyn FnOnce(&Reader) -> Result<(), ArchiveError> + Send>;
+
 impl ArchiveHandle {
     /// Reads from the archive on a thread of its own, beside whatever is written.
     pub(super) async fn read<T, F>(&self, job: F) -> Outcome<T>
@@ -24,6 +28,12 @@ impl ArchiveHandle {
         T: Send + 'static,
         F: FnOnce(&Reader) -> Result<T, ArchiveError> + Send + 'static,
     {
+        let (filler, done) = slot();
+        self.run_reading(Box::new(move |reader| job(reader).map(|value| filler.fill(value)))).await?;
+        done.take().ok_or_else(|| Error::internal("the archive"))
+    }
+
+    async fn run_reading(&self, job: ReadJob) -> Outcome<()> {
         if let Err(error) = self.take_over().await {
             tracing::debug!("the archive is read without what was appended last: {error}");
         }
@@ -38,7 +48,7 @@ impl ArchiveHandle {
             done
         };
         match on_thread(read).await {
-            Some((_, Ok(done))) => Ok(done),
+            Some((_, Ok(()))) => Ok(()),
             Some((epoch, Err(error))) => {
                 let error = Arc::new(error);
                 if error.is_damaged() {
@@ -87,7 +97,7 @@ impl Shared {
     }
 
     /// Reads with a connection that nobody uses, or a new one.
-    fn read<T>(&self, job: impl FnOnce(&Reader) -> Result<T, ArchiveError>) -> (u64, Result<T, ArchiveError>) {
+    fn read(&self, job: ReadJob) -> (u64, Result<(), ArchiveError>) {
         let free = self.readers().pop();
         let (epoch, reader) = match free {
             Some(free) => free,
