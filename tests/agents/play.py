@@ -511,10 +511,13 @@ SCENES = [
 def main() -> int:
     """Plays the scenes whose names have one of the words in them."""
     words = sys.argv[1:]
+    scenes = [scene for scene in SCENES if not words or any(word in scene.__name__ for word in words)]
+    unknown = [word for word in words if not any(word in scene.__name__ for scene in scenes)]
+    if unknown:
+        print(f"no scene is called {', '.join(unknown)}", file=sys.stderr)
+        return 2
     failed = 0
-    for scene in SCENES:
-        if words and not any(word in scene.__name__ for word in words):
-            continue
+    for scene in scenes:
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="ha") as folder:
             try:
