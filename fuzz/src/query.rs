@@ -7,16 +7,16 @@ use std::cell::RefCell;
 
 use herma_archive::Archive;
 use herma_archive::search::Search;
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 use herma_archive::transcript::Appended;
 use tempfile::TempDir;
 
 use crate::{folder, text};
 
-/// Messages after which the archive begins anew.
+/// Messages after which a new archive is opened.
 const MOST: u64 = 500;
 
-/// An archive in memory where there is a folder for it, and how many messages it has.
+/// An archive, and how many messages it has.
 struct Open {
     _folder: TempDir,
     archive: Archive,
@@ -51,21 +51,7 @@ fn search(open: &Open, query: &str) {
 fn start() -> Open {
     let folder = folder();
     let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
-    let session = SessionRow {
-        id: "s".into(),
-        profile: "default".into(),
-        agent: None,
-        parent: None,
-        title: None,
-        generation: 0,
-        settings: None,
-        snapshot: SnapshotRow::default(),
-        started_at: 1.0,
-        ended_at: None,
-        end_reason: None,
-        source: None,
-        cwd: None,
-    };
+    let session = SessionRow::new("s".into(), "default".into(), 1.0);
     archive.create_session(&session).unwrap();
     Open { _folder: folder, archive, next: 0 }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_archive::search::Search;
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 use herma_archive::transcript::Appended;
 use herma_archive::{Archive, Reader};
 use rusqlite::Connection;
@@ -145,21 +145,7 @@ fn search(reader: &Reader, queries: &Queries, session: Option<&str>, profile: Op
 }
 
 fn row(id: &str) -> SessionRow {
-    SessionRow {
-        id: id.into(),
-        profile: "default".into(),
-        agent: None,
-        parent: None,
-        title: None,
-        generation: 0,
-        settings: None,
-        snapshot: SnapshotRow::default(),
-        started_at: 1.8e9,
-        ended_at: None,
-        end_reason: None,
-        source: None,
-        cwd: None,
-    }
+    SessionRow::new(id.into(), "default".into(), 1.8e9)
 }
 
 /// Numbers that look random and are the same each time.

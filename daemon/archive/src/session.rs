@@ -39,6 +39,28 @@ pub struct SessionRow {
     pub cwd: Option<String>,
 }
 
+impl SessionRow {
+    /// An open session that nothing is known of but this.
+    #[must_use]
+    pub fn new(id: String, profile: String, started_at: f64) -> Self {
+        Self {
+            id,
+            profile,
+            agent: None,
+            parent: None,
+            title: None,
+            generation: 0,
+            settings: None,
+            snapshot: SnapshotRow::default(),
+            started_at,
+            ended_at: None,
+            end_reason: None,
+            source: None,
+            cwd: None,
+        }
+    }
+}
+
 /// The frozen blocks of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SnapshotRow {

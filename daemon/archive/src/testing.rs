@@ -50,19 +50,9 @@ pub(crate) fn archive() -> (TempDir, Archive) {
 /// A session that was just opened.
 pub(crate) fn session(id: &str) -> SessionRow {
     SessionRow {
-        id: id.into(),
-        profile: "default".into(),
         agent: Some("a".into()),
-        parent: None,
-        title: None,
-        generation: 0,
-        settings: None,
         snapshot: SnapshotRow { memory: Some("m".into()), sha256: "00".into(), ..SnapshotRow::default() },
-        started_at: 1.5,
-        ended_at: None,
-        end_reason: None,
-        source: None,
-        cwd: None,
+        ..SessionRow::new(id.into(), "default".into(), 1.5)
     }
 }
 

@@ -88,19 +88,10 @@ impl Session {
     /// As it is to be kept where the archive knows nothing of it.
     pub(crate) fn row(&self) -> KeptSession {
         let row = SessionRow {
-            id: self.id.clone(),
-            profile: self.profile.clone(),
-            agent: None,
-            parent: None,
-            title: None,
             generation: self.generation(),
             settings: Some(self.settings().text()),
             snapshot: self.snapshot().blocks.clone(),
-            started_at: unix_now(),
-            ended_at: None,
-            end_reason: None,
-            source: None,
-            cwd: None,
+            ..SessionRow::new(self.id.clone(), self.profile.clone(), unix_now())
         };
         (row, Some(self.record().row()))
     }

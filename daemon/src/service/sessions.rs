@@ -313,19 +313,12 @@ impl SessionService {
         };
         let settings = self.settled(&SessionSettings::default(), said).await?;
         let row = SessionRow {
-            id: opening.session,
-            profile,
             agent: opening.agent,
             parent: opening.parent,
             title: opening.title,
-            generation: 0,
             settings: Some(settings.text()),
             snapshot,
-            started_at: unix_now(),
-            ended_at: None,
-            end_reason: None,
-            source: None,
-            cwd: None,
+            ..SessionRow::new(opening.session, profile, unix_now())
         };
         if !self.archive.is_in_use() {
             self.archive.check_readable()?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use herma_archive::Archive;
 use herma_archive::handle::Source;
 use herma_archive::search::Search;
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -121,21 +121,7 @@ impl Engine for Herma {
 }
 
 fn row(session: &str) -> SessionRow {
-    SessionRow {
-        id: session.to_owned(),
-        profile: "default".to_owned(),
-        agent: None,
-        parent: None,
-        title: None,
-        generation: 0,
-        settings: None,
-        snapshot: SnapshotRow::default(),
-        started_at: 1.0,
-        ended_at: None,
-        end_reason: None,
-        source: None,
-        cwd: None,
-    }
+    SessionRow::new(session.to_owned(), "default".to_owned(), 1.0)
 }
 
 fn body(words: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::SessionRow;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -63,21 +63,7 @@ fn opened(folder: &Path) -> (Archive, Intake) {
 }
 
 fn row() -> SessionRow {
-    SessionRow {
-        id: "s".into(),
-        profile: "default".into(),
-        agent: None,
-        parent: None,
-        title: None,
-        generation: 0,
-        settings: None,
-        snapshot: SnapshotRow::default(),
-        started_at: 1.0,
-        ended_at: None,
-        end_reason: None,
-        source: None,
-        cwd: None,
-    }
+    SessionRow::new("s".into(), "default".into(), 1.0)
 }
 
 fn append(position: u64, messages: &[&str]) -> Append {
