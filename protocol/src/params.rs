@@ -67,12 +67,13 @@ pub(crate) fn write(header: &Header, request: &Request, text: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// The parser's words without its position, which counts inside the params and
-/// would mislead.
 fn describe(error: &serde_json::Error) -> ParamsError {
-    let words = error.to_string();
-    let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
-    ParamsError(words.replacen("missing field", "missing param", 1))
+    ParamsError(without_position(&error.to_string()).replacen("missing field", "missing param", 1))
+}
+
+/// The parser's words without its position, which counts inside the params and would mislead.
+fn without_position(words: &str) -> &str {
+    words.rfind(" at line ").map_or(words, |at| &words[..at])
 }
 
 /// A params object as a deserializer.
@@ -163,9 +164,7 @@ impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
 
     /// The error of a value, with the name of its param.
     fn named(&self, error: &A::Error) -> A::Error {
-        let words = error.to_string();
-        let words = words.rfind(" at line ").map_or(words.as_str(), |at| &words[..at]);
-        de::Error::custom(format_args!("param `{}`: {words}", self.current))
+        de::Error::custom(format_args!("param `{}`: {}", self.current, without_position(&error.to_string())))
     }
 
     fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {

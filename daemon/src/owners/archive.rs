@@ -74,7 +74,7 @@ enum Job {
 /// Done with the archive, or told what keeps it from being done.
 type Work = Box<dyn FnOnce(Result<&mut Archive, Arc<ArchiveError>>) -> Finished + Send>;
 
-/// What is done with the archive by somebody who waits for it; its result is in a slot.
+/// A write that a caller waits for. Its result goes to a slot.
 type WriteJob = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
 
 /// What a job came to.

@@ -5,9 +5,11 @@ use tokio::sync::{Semaphore, oneshot};
 use super::slot::slot;
 use crate::data::error::{Error, Outcome};
 
-/// Work that may run at one time. What waits for its turn waits with its request, and ends
-/// with it.
-static AT_WORK: Semaphore = Semaphore::const_new(24);
+/// Work that may run at the same time.
+const TURNS: usize = 24;
+
+/// What waits for its turn waits with its request, and ends with it.
+static AT_WORK: Semaphore = Semaphore::const_new(TURNS);
 
 /// Work without the type of its result, so that what runs it is compiled once.
 type Work = Box<dyn FnOnce() + Send>;
@@ -53,4 +55,28 @@ async fn run(work: Work) -> bool {
     });
     drop(tokio::task::spawn_blocking(work));
     done.await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_result_comes_back_whole() {
+        assert_eq!(on_thread(|| vec![1, 2, 3]).await, Some(vec![1, 2, 3]));
+        assert!(matches!(blocking("test", || Ok("done")).await, Ok("done")));
+        let refused = blocking::<()>("test", || Err(Error::overloaded("it"))).await;
+        assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_has_no_result_and_gives_its_turn_back() {
+        assert_eq!(on_thread(|| -> u8 { panic!("on purpose") }).await, None);
+        // More often than there are turns: if one was kept, the last call would wait for ever.
+        for _ in 0..=TURNS {
+            let panicked = blocking::<u8>("test", || panic!("on purpose")).await;
+            assert!(panicked.is_err_and(|error| error.to_string() == Error::internal("test").to_string()));
+        }
+        assert!(blocking("test", || Ok(())).await.is_ok());
+    }
 }

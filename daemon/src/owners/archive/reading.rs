@@ -18,7 +18,7 @@ pub(super) const READERS: usize = 4;
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
-/// What is done with a connection; its result is in a slot.
+/// A read with a connection. Its result goes to a slot.
 type ReadJob = Box<dyn FnOnce(&Reader) -> Result<(), ArchiveError> + Send>;
 
 impl ArchiveHandle {
