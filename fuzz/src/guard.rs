@@ -1,4 +1,4 @@
-//! Any text: no panic, and every span lies in it.
+//! Any text: no panic, and every span is within it.
 
 use herma_guard::{RedactOptions, Scope, redact, scan};
 

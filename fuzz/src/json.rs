@@ -18,26 +18,26 @@ pub fn run(data: &[u8]) {
     let mut finder = ScalarFinder::new("id");
     finder.feed(text.as_bytes());
     let found = finder.found();
-    let mended = replace_lone_surrogates(text);
-    let mended = mended.as_ref().map_or(text, |(mended, _)| mended);
+    let replaced = replace_lone_surrogates(text);
+    let replaced = replaced.as_ref().map_or(text, |(replaced, _)| replaced);
     if check_depth(text.as_bytes(), 100).is_err() {
         return;
     }
-    let Ok(value) = serde_json::from_str::<Value>(mended) else { return };
-    assert_eq!(start(text) + mended[start(mended)..].trim_end().len(), {
-        let end = value_end(mended.as_bytes(), start(mended));
-        start(text) + end - start(mended)
+    let Ok(value) = serde_json::from_str::<Value>(replaced) else { return };
+    assert_eq!(start(text) + replaced[start(replaced)..].trim_end().len(), {
+        let end = value_end(replaced.as_bytes(), start(replaced));
+        start(text) + end - start(replaced)
     });
     match &value {
-        Value::String(decoded) => assert_eq!(decode(mended.trim()), *decoded),
-        // Keys may stand in it twice; the last one counts.
+        Value::String(decoded) => assert_eq!(decode(replaced.trim()), *decoded),
+        // A key may occur twice; the last one counts.
         Value::Object(members) => {
-            let last = |key: &str| member(mended, key);
+            let last = |key: &str| member(replaced, key);
             for (key, value) in members {
                 let raw = last(key).unwrap_or_else(|| panic!("{key} is missing"));
                 assert_eq!(serde_json::from_str::<Value>(raw).ok().as_ref(), Some(value));
             }
-            if mended == text {
+            if replaced == text {
                 assert!(walked.len() >= members.len());
                 match members.get("id") {
                     Some(Value::Number(_)) if last("id").is_some_and(|raw| raw.len() < 100) => assert!(found.is_some()),

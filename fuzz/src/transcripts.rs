@@ -1,5 +1,5 @@
-//! What other programs keep of conversations, a line a record. What is read once is read again: a message is known by
-//! its place. Whatever stands in a record, a message has the form of a message.
+//! Session files of other programs, with one record in each line. Reading a file in parts gives the same messages at the
+//! same positions as reading it at once, and each of them has the form of a message.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
 use herma_transcripts::{Said, Tally, Transcript, chatgpt, claude_code, codex, hermes};

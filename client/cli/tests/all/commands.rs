@@ -101,7 +101,7 @@ fn profiles_and_snapshots_are_made() {
 }
 
 #[test]
-fn a_missing_profile_is_told_with_how_to_make_it() {
+fn a_missing_profile_is_an_error_that_says_how_to_create_it() {
     let fake = Fake::with_history(&[]);
     for command in [&["memory", "list"][..], &["memory", "export"], &["memory", "edit", "user"]] {
         let (code, _, error) = parts(&fake.herma(&[&["--profile", "missing"], command].concat()));

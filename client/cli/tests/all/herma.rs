@@ -9,7 +9,7 @@ fn herma(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn it_tells_its_version() {
+fn it_prints_its_version() {
     let output = herma(&["--version"]);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), concat!("herma ", env!("HERMA_VERSION")));
@@ -30,7 +30,7 @@ fn the_version_names_the_commit_of_a_clone() {
 }
 
 #[test]
-fn it_tells_how_it_is_used() {
+fn it_prints_its_usage() {
     let output = herma(&["--help"]);
     let help = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));

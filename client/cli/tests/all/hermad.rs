@@ -15,14 +15,14 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn it_tells_its_version() {
+fn it_prints_its_version() {
     let output = hermad(&["--version"]);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(&output.stdout).trim(), concat!("hermad ", env!("HERMA_VERSION")));
 }
 
 #[test]
-fn it_tells_how_it_is_used() {
+fn it_prints_its_usage() {
     let output = hermad(&["--help"]);
     let help = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0));
@@ -39,7 +39,7 @@ fn a_wrong_flag_ends_it_with_2() {
 }
 
 #[test]
-fn a_bad_config_ends_it_with_1_and_is_told_with_file_line_and_nearest_key() {
+fn a_bad_config_ends_it_with_1_and_names_file_line_and_nearest_key() {
     let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bad-config");
     let file = home.join("herma/config.toml");
     fs::create_dir_all(file.parent().unwrap()).unwrap();

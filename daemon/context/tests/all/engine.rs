@@ -313,7 +313,7 @@ fn the_callers_figure_counts_as_the_size_before() {
 }
 
 /// A chat with facts in it.
-fn told(turns: usize) -> Vec<Value> {
+fn long_talk(turns: usize) -> Vec<Value> {
     let mut list = chat(turns);
     list[7] = say("user", "Never push to main. Please look at the importer.");
     list[8] = say("assistant", "We decided to keep SQLite because it needs no server.");
@@ -342,7 +342,7 @@ const FACTS: [&str; 5] = [
 fn every_handoff_says_how_to_get_back_what_it_replaces() {
     for writer in [Writer::Model, Writer::Extractive] {
         let settings = settings(40_000, 3, 20);
-        let (mut list, mut state) = (messages(&told(60)), EngineState::default());
+        let (mut list, mut state) = (messages(&long_talk(60)), EngineState::default());
         let handle = |run: usize| format!("cmp_0123456789ab_{run}");
         for run in 0..14 {
             let prepared = prepare(&list, &settings, &state, &CompressRequest::default()).ok().unwrap();
@@ -375,7 +375,7 @@ fn every_handoff_says_how_to_get_back_what_it_replaces() {
 fn facts_outlive_five_compressions_whoever_writes_the_summary() {
     for own in [true, false] {
         let settings = settings(40_000, 3, 20);
-        let mut list = messages(&told(60));
+        let mut list = messages(&long_talk(60));
         let mut state = EngineState::default();
         for run in 0..5 {
             let prepared = prepare(&list, &settings, &state, &CompressRequest::default()).ok().unwrap();
@@ -400,7 +400,7 @@ fn facts_outlive_five_compressions_whoever_writes_the_summary() {
 
 #[test]
 fn a_summary_that_is_too_long_makes_room_for_what_herma_appends() {
-    let list = messages(&told(60));
+    let list = messages(&long_talk(60));
     let prepared =
         prepare(&list, &settings(40_000, 3, 20), &EngineState::default(), &CompressRequest::default()).ok().unwrap();
     let limit = prepared.handoff_chars();
@@ -413,7 +413,7 @@ fn a_summary_that_is_too_long_makes_room_for_what_herma_appends() {
 
 #[test]
 fn rules_that_a_person_removed_stay_out() {
-    let list = messages(&told(60));
+    let list = messages(&long_talk(60));
     let settings = settings(40_000, 3, 20);
     let prepared = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).ok().unwrap();
     let update = prepared.constraints().clone();

@@ -74,7 +74,7 @@ impl Secret {
     }
 
     /// So many chars of it in a row that stand in a text, with what is around them.
-    fn told_by<'a>(&self, text: &'a str, chars: usize) -> Option<&'a str> {
+    fn leaked_into<'a>(&self, text: &'a str, chars: usize) -> Option<&'a str> {
         let windows = self.parts.iter().flat_map(|part| part.as_bytes().windows(chars));
         windows.map(|window| std::str::from_utf8(window).unwrap()).find_map(|window| {
             let at = text.find(window)?;
@@ -190,8 +190,8 @@ proptest! {
         let said: Vec<&str> = secrets.iter().map(|secret| secret.text.as_str()).collect();
         let (prompt, done) = summarised(&list, &said.join("\n"));
         for secret in &secrets {
-            let told = secret.told_by(&prompt, UNMASKED).or_else(|| secret.told_by(&done.handoff, UNMASKED));
-            prop_assert!(told.is_none(), "{:?} of {:?}", told, secret);
+            let leaked = secret.leaked_into(&prompt, UNMASKED).or_else(|| secret.leaked_into(&done.handoff, UNMASKED));
+            prop_assert!(leaked.is_none(), "{:?} of {:?}", leaked, secret);
         }
         if again {
             let more = messages(&around(vec![say("user", "and now?"), say("assistant", "we go on")])[3..]);
@@ -201,8 +201,8 @@ proptest! {
         let done = recorded(&list, failed.then_some(failure.as_str()));
         for secret in &secrets {
             let held = done.state.previous_summary.as_deref().unwrap();
-            let told = secret.told_by(&done.handoff, TELLING).or_else(|| secret.told_by(held, TELLING));
-            prop_assert!(told.is_none(), "{:?} of {:?}", told, secret);
+            let leaked = secret.leaked_into(&done.handoff, TELLING).or_else(|| secret.leaked_into(held, TELLING));
+            prop_assert!(leaked.is_none(), "{:?} of {:?}", leaked, secret);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::fake::Fake;
 use super::parts;
 
 #[test]
-fn an_error_is_told_with_what_helps() {
+fn an_error_says_what_helps() {
     let fake = Fake::with_history(&[]);
     let input = "kind               input too long\nwhat helps         compress, and call again\nwindow             32,768 tokens, less than was believed\nnext usual window  64,000 tokens, a guess\n";
     let answer = "kind                 answer too long\nwhat helps           call again with fewer tokens for the answer\nleft for the answer  1,200 tokens\n";

@@ -43,7 +43,7 @@ fn what_the_guard_blocks_can_be_edited() {
 }
 
 #[test]
-fn what_could_not_stand_where_the_file_has_it_is_told() {
+fn a_change_at_another_place_than_the_file_has_it_is_reported() {
     let fake = Fake::with_history(&[&["one", "two"]]);
     let (code, _, error) = parts(&fake.edit("sed -i -e '1izero' -e '1i§'", &[]));
     assert_eq!(code, 0);

@@ -120,8 +120,8 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
             let mut out = Vec::new();
             binary::append_reply(id, &outcome, &mut out).unwrap();
             if is_subscription {
-                for told in [changed("default"), changed("work"), expired()] {
-                    binary::append_notification(&told, &mut out).unwrap();
+                for notification in [changed("default"), changed("work"), expired()] {
+                    binary::append_notification(&notification, &mut out).unwrap();
                 }
             }
             stream.write_all(&out).unwrap();

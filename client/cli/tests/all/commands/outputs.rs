@@ -67,7 +67,7 @@ fn what_cannot_be_removed_does_not_stop_the_rest() {
 }
 
 #[test]
-fn what_goes_is_told_before_and_after() {
+fn removals_are_printed_before_and_after() {
     let fake = Fake::with_history(&[]);
     for (arguments, dry_run, words) in
         [(&["output", "gc"][..], false, "freed 7 B"), (&["output", "gc", "--dry-run"], true, "would free 7 B")]

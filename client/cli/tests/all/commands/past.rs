@@ -83,7 +83,7 @@ fn revisions_are_compared() {
 }
 
 #[test]
-fn a_change_is_taken_back_and_told() {
+fn a_change_is_undone_and_printed() {
     let fake = Fake::with_history(HISTORY);
     let (code, out, _) = parts(&fake.herma(&["memory", "undo", "user"]));
     assert_eq!((code, out.as_str()), (0, "- 2\n+ two\n(1 entry unchanged)\nDone.\n1%, revision 4\n"));

@@ -7,7 +7,7 @@ use super::fake::Fake;
 use super::parts;
 
 #[test]
-fn hits_are_told_with_their_marks() {
+fn hits_are_printed_with_their_marks() {
     let fake = Fake::with_history(&[]);
     let (code, out, error) =
         parts(&fake.herma(&["recall", "the", "heron", "--kind", "message", "--since", "1790000000", "--limit", "1"]));

@@ -70,7 +70,7 @@ fn an_import_that_was_refused_or_overtaken_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_can_t_be_used_is_told_before_anything_is_asked() {
+fn a_file_that_can_t_be_used_is_an_error_before_any_request() {
     let fake = Fake::with_history(&[]);
     for (text, arguments, words) in [
         ("", &["user"][..], "-: it holds nothing"),
