@@ -68,7 +68,7 @@ struct Arguments {
     command: Command,
 }
 
-/// What every command takes.
+// What every command takes.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Common {
@@ -145,7 +145,7 @@ enum Command {
     Context(context::Command),
     /// Shorten a conversation
     Compress(compress::Arguments),
-    /// Rules of the user that survive every compression word for word
+    /// Add, list and remove rules of the user that every compression keeps word for word
     #[command(subcommand)]
     Constraint(constraint::Command),
     /// Shorten recorded conversations of training data

@@ -47,7 +47,7 @@ const TIMEOUT: &str = "HERMA_HOOK_TIMEOUT_MS";
 /// How long a compaction may take.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
+// Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Clients call it; `herma hooks install` tells them to. Whatever goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"

@@ -40,7 +40,7 @@ use server::Server;
 /// How long the end waits for a call that is under way and for the session's end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// Serves the Model Context Protocol on standard input and output.
+// Serves the Model Context Protocol on standard input and output.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It is started by an MCP client, such as a desktop app or an editor, and ends with it. Each run is a session of its own, which freezes the memory that it sees first. Messages for people go to standard error.\n\nExamples:\n  herma mcp\n  herma --profile work mcp --session my-project"

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     client: For,
 }
 
-/// A client that has a proxy.
+// A client that has a proxy.
 #[derive(Debug, clap::Subcommand)]
 enum For {
     /// Answer Codex's compactions by herma's handoff, and pass everything else on to the model

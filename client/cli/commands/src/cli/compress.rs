@@ -23,8 +23,8 @@ use super::{Session, out};
 /// several may be tried.
 const PATIENCE: Duration = Duration::from_mins(15);
 
-/// Shortens a conversation and says what was done; the new list goes to
-/// standard output with --messages. With --undo the list of before comes back.
+// Shortens a conversation and says what was done; the new list goes to
+// standard output with --messages. With --undo the list of before comes back.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --range 10..40 --detail high\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"

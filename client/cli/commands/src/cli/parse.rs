@@ -114,4 +114,33 @@ mod tests {
     fn the_table_of_commands_is_sound() {
         Arguments::command().debug_assert();
     }
+
+    /// A doc comment on a struct of arguments took the place of what the help says of the command: `herma memory add
+    /// --help` began with "What every write takes", and so did five others.
+    #[test]
+    fn every_command_is_described_by_words_of_its_own() {
+        fn collect(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
+            for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+                let path = format!("{path} {}", inner.get_name());
+                found.push((inner.get_about().map(ToString::to_string).unwrap_or_default(), path.clone()));
+                collect(inner, &path, found);
+            }
+        }
+        let mut program = Arguments::command();
+        program.build();
+        let mut found = Vec::new();
+        collect(&program, "herma", &mut found);
+        assert!(found.len() > 80, "{}", found.len());
+        found.sort();
+        for (about, path) in &found {
+            // A command is an order: "Show", not "Shows", "A list" or "What".
+            let first = about.split(' ').next().unwrap_or_default();
+            let is_order =
+                !first.is_empty() && !first.ends_with('s') && !["A", "What", "Which", "Whether"].contains(&first);
+            assert!(is_order, "`{path}` is described as {about:?}");
+        }
+        for pair in found.windows(2) {
+            assert!(pair[0].0 != pair[1].0, "{pair:?}");
+        }
+    }
 }

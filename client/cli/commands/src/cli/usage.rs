@@ -23,7 +23,7 @@ pub(super) enum Per {
     Day,
 }
 
-/// Shows what calls of models used, in tokens.
+// Shows what calls of models used, in tokens.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents tell of their calls with context.record_usage.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json"

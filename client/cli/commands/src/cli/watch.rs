@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::exit::Failure;
 use super::{Session, memory, out, output};
 
-/// Prints a line for each change of a store, each compression, and each output or session that goes.
+// Prints a line for each change of a store, each compression, and each output or session that goes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile's stores. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r event; do echo \"$event\"; done"

@@ -6,7 +6,7 @@ use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
 use super::super::exit::Failure;
 use super::super::{Session, out};
 
-/// Outputs that the agent is done with.
+// Outputs that the agent is done with.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"

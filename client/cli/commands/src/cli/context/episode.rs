@@ -8,7 +8,7 @@ use herma_client::protocol::context::episode::{EpisodeAction, EpisodeParams, Epi
 use super::super::exit::Failure;
 use super::super::{Session, compress, out};
 
-/// A sub-task that begins or ends.
+// A sub-task that begins or ends.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing changes at once: the next compression takes what was said in a closed episode out of the list, however new it is, leaves a line of it in the handoff, and keeps the whole in the archive.\n\nExamples:\n  herma context episode my-session open \"find the leak\"\n  herma context episode my-session close \"find the leak\" --outcome \"the pool kept its connections\""

@@ -9,7 +9,7 @@ use herma_client::protocol::context::opened::{FoldParams, FoldResult, OpenParams
 use super::super::exit::Failure;
 use super::super::{Session, compress, out};
 
-/// A part of the conversation that is wanted in the list again.
+// A part of the conversation that is wanted in the list again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The messages of the node stand beside the handoff then, word for word, until `herma context fold` or the next compression takes them out. `herma recall --describe SESSION` shows the nodes of a session; `herma recall --expand NODE` reads one without changing the list.\n\nExamples:\n  herma context open my-session nod_9a3c41f0b2de_7\n  herma context open my-session nod_9a3c41f0b2de_7 --list now.json --messages > with.json"
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Open {
     messages: bool,
 }
 
-/// What is to leave the list again.
+// What is to leave the list again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  herma context fold my-session\n  herma context fold my-session nod_9a3c41f0b2de_7 --list with.json --messages > without.json"

@@ -12,7 +12,7 @@ use super::super::{Session, moment, out};
 /// Chars of a message in the table.
 const TEXT: usize = 80;
 
-/// A message that is to stay.
+// A message that is to stay.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The message stays in the list with its pair: a call with its results. It is known by what it says, so it may be anywhere in the list that is compressed.\n\nExamples:\n  herma context pin my-session --position 12\n  herma context pin my-session --handle out_20261121_5f2a --for 2h\n  herma context pin my-session --message plan.json"
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Arguments {
     until: Option<f64>,
 }
 
-/// Which message it is.
+// Which message it is.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Which {

@@ -18,7 +18,7 @@ pub(super) struct Need {
     edit: Edit,
 }
 
-/// Parts of herma that an agent uses only on request.
+// Parts of herma that an agent uses only on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
 pub(super) struct Parts {
     /// Have herma be the memory provider, too

@@ -27,7 +27,7 @@ pub(in crate::cli) struct Arguments {
     trust: bool,
 }
 
-/// Whether it is asked for, and done at all.
+// Whether it is asked for, and done at all.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Care {
     /// Only show what would be written

@@ -8,7 +8,7 @@ use crate::cli::Session;
 use crate::cli::exit::Failure;
 use crate::hook::{Client, Name};
 
-/// A client, and whose settings of it.
+// A client, and whose settings of it.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Whose {
     /// The client

@@ -13,7 +13,7 @@ use super::Store;
 use crate::cli::exit::Failure;
 use crate::cli::{Common, Session, out};
 
-/// What every write takes.
+// What every write takes.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Writing {
     /// Refuse unless the store is at this revision

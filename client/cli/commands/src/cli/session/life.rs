@@ -31,7 +31,7 @@ pub(in crate::cli) struct Open {
     host_bound: bool,
 }
 
-/// A session and nothing else.
+// A session and nothing else.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Named {
     /// The session's id
