@@ -42,6 +42,22 @@ fn a_daemon_that_was_stopped_has_closed_its_files() {
     assert!(!log.exists(), "the archive was not closed yet");
 }
 
+/// `herma memory add user -` kept an entry that was a hyphen, where other commands read standard input.
+#[test]
+fn a_text_is_read_from_standard_input_where_the_argument_is_a_hyphen() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    drop(cli.run_with(&["memory", "add", "user", "-"], "likes tea\n").done());
+    drop(cli.run_with(&["memory", "replace", "user", "tea", "-"], "likes\ncoffee\n").done());
+    drop(cli.run_with(&["memory", "add", "--host-bound", "user", "-"], "owns a cat").done());
+    assert_eq!(home.entries(Target::User), ["likes\ncoffee", "[host-bound] owns a cat"]);
+    drop(cli.run(&["session", "open", "s", "--context-length", "100000"]).done());
+    drop(cli.run_with(&["constraint", "add", "s", "-"], "Never push to main.").done());
+    let rules = cli.run(&["constraint", "list", "s", "--json"]).json();
+    assert_eq!(rules["constraints"][0]["text"], "Never push to main.");
+}
+
 #[test]
 fn changes_are_listed_with_who_made_them_and_what_they_were() {
     let home = Home::new();

@@ -19,7 +19,7 @@ pub(super) enum Command {
     Add {
         /// The session's id
         session: String,
-        /// The rule, in the user's words
+        /// The rule, in the user's words; - for standard input
         text: String,
         /// It holds for the task at hand only
         #[arg(long)]
@@ -45,7 +45,8 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
     match command {
         Command::Add { session: id, text, once } => {
             let scope = Some(if *once { Scope::Once } else { Scope::Standing });
-            let result = client.constraint_add(AddParams { session: id.clone(), text: text.clone(), scope })?;
+            let result =
+                client.constraint_add(AddParams { session: id.clone(), text: out::text_or_input(text)?, scope })?;
             out::show(session.common, &result, |result| format!("kept as {}", result.id))
         }
         Command::List { session: id } => {

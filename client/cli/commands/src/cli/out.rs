@@ -193,6 +193,14 @@ pub(crate) fn thousands(number: u64) -> String {
 /// daemon is configured.
 const INPUT: u64 = limits::FRAME_CEILING as u64;
 
+/// A text that was given as an argument, or standard input for `-`.
+pub(crate) fn text_or_input(argument: &str) -> Result<String, Failure> {
+    match argument {
+        "-" => read_input(Path::new("-")),
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// Reads a file of the user, or standard input for `-`.
 pub(crate) fn read_input(path: &Path) -> Result<String, Failure> {
     read_at_most(path, INPUT)

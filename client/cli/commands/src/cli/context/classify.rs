@@ -1,7 +1,5 @@
 //! `herma context classify`.
 
-use std::path::Path;
-
 use herma_client::protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
 
 use crate::cli::exit::Failure;
@@ -26,10 +24,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let text = match arguments.text.as_str() {
-        "-" => out::read_input(Path::new("-"))?,
-        text => text.to_owned(),
-    };
+    let text = out::text_or_input(&arguments.text)?;
     let (status, current) = (arguments.status, arguments.current);
     let params = ClassifyErrorParams { text, status, current, session: arguments.session.clone() };
     let result = session.connect()?.context_classify_error(params)?;

@@ -31,7 +31,7 @@ pub(in crate::cli) struct Writing {
 pub(in crate::cli) struct Add {
     /// The store
     store: Store,
-    /// The entry
+    /// The entry; - for standard input
     content: String,
     /// It is for this machine only: it begins with [host-bound], and never goes to others that share the store
     #[arg(long)]
@@ -47,7 +47,7 @@ pub(in crate::cli) struct Replace {
     store: Store,
     /// The entry, or a part of it that no other entry has
     old_text: String,
-    /// The new text
+    /// The new text; - for standard input
     content: String,
     /// Go ahead although an entry is longer than the whole limit
     #[arg(long)]
@@ -99,12 +99,11 @@ pub(in crate::cli) struct Tool {
 }
 
 pub(super) fn add(session: &Session<'_>, arguments: &Add) -> Result<(), Failure> {
-    let content = match arguments.host_bound
-        && !arguments.content.trim().is_empty()
-        && !arguments.content.starts_with(HOST_BOUND)
-    {
-        true => format!("{HOST_BOUND} {}", arguments.content.trim_start()),
-        false => arguments.content.clone(),
+    let text = out::text_or_input(&arguments.content)?;
+    let content = if arguments.host_bound && !text.trim().is_empty() && !text.starts_with(HOST_BOUND) {
+        format!("{HOST_BOUND} {}", text.trim_start())
+    } else {
+        text
     };
     let params = AddParams {
         target: arguments.store.into(),
@@ -120,7 +119,7 @@ pub(super) fn replace(session: &Session<'_>, arguments: &Replace) -> Result<(), 
     let params = ReplaceParams {
         target: arguments.store.into(),
         old_text: arguments.old_text.clone(),
-        content: arguments.content.clone(),
+        content: out::text_or_input(&arguments.content)?,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
         expected_revision: arguments.writing.expected_revision,
