@@ -1,5 +1,7 @@
 //! Transcripts of Claude Code: a file of JSON lines for each session, to which records are added.
 
+mod typed;
+
 use std::collections::HashMap;
 
 use serde_json::Value;
@@ -8,12 +10,13 @@ use crate::parts::{self, string};
 use crate::repeats::Repeats;
 use crate::tally::NO_JSON;
 use crate::{Said, Tally, Transcript, time};
-
-/// How words begin that the program puts into the mouth of its user.
-const COMMANDS: [&str; 3] = ["<command-", "<local-command-", "<system-reminder>"];
+use typed::Typed;
 
 /// What the user said while the model worked.
 const QUEUED: &str = "queued_command";
+
+/// Chars of the longest prompt of a command that counts as the user's words; longer ones are manuals.
+const PROMPT: usize = 4_000;
 
 /// Of the name of a model that stands for none.
 const SYNTHETIC: &str = "<synthetic>";
@@ -30,6 +33,8 @@ pub struct Reader {
     repeats: Repeats,
     /// The id of the last compaction's record.
     boundary: Option<String>,
+    /// The last slash command: the id of its record, and its name if nothing else was typed.
+    command: Option<(String, Option<String>)>,
     tally: Tally,
 }
 
@@ -43,6 +48,7 @@ impl Reader {
             tools: HashMap::new(),
             repeats: Repeats::default(),
             boundary: None,
+            command: None,
             tally: Tally::default(),
         }
     }
@@ -63,9 +69,10 @@ impl Reader {
     pub fn line(&mut self, line: &str) {
         let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };
         match string(&record, "type") {
-            Some("user" | "assistant") if flag(&record, "isMeta") => self.tally.add("meta"),
+            Some("user") if flag(&record, "isMeta") => self.prompt(&record),
+            Some("assistant") if flag(&record, "isMeta") => self.tally.add("meta"),
             Some("user" | "assistant") if flag(&record, "isCompactSummary") => self.tally.add("summary"),
-            Some("user") if self.is_summary(&record) => self.tally.add("summary"),
+            Some("user") if self.is_of_plugin(&record) => self.tally.add("summary"),
             Some("user" | "assistant") if flag(&record, "isApiErrorMessage") => self.tally.add("API error"),
             Some("user") => self.user(&record),
             Some("assistant") => self.assistant(&record),
@@ -98,17 +105,16 @@ impl Reader {
         let content = record.get("message").and_then(|message| message.get("content")).unwrap_or(&Value::Null);
         let mut messages = Vec::new();
         let mut text = String::new();
-        for part in each(content) {
+        for part in parts::each(content) {
             if string(part, "type") == Some("tool_result") {
                 let id = string(part, "tool_use_id").unwrap_or_default();
                 let answer = parts::text(part.get("content").unwrap_or(&Value::Null), &mut self.tally);
                 messages.push(parts::result(id, self.tools.get(id).map(String::as_str), &answer));
             } else {
                 let part = parts::text(part, &mut self.tally);
-                if COMMANDS.iter().any(|command| part.starts_with(command)) {
-                    self.tally.add("command");
-                } else {
-                    parts::push(&mut text, &part);
+                match self.typed(&part, record) {
+                    Some(words) => parts::push(&mut text, &words),
+                    None => self.tally.add("command"),
                 }
             }
         }
@@ -116,6 +122,33 @@ impl Reader {
             messages.push(parts::message("user", &text));
         }
         self.push(record, messages);
+    }
+
+    /// What was typed of a text; none where all of it is the program's.
+    fn typed(&mut self, text: &str, record: &Value) -> Option<String> {
+        let is_command = text.trim_start().starts_with("<command-");
+        let (words, alone) = match Typed::read(text) {
+            Typed::Words(words) => (Some(words), None),
+            Typed::Command(name) => (None, Some(name)),
+            Typed::Nothing => (None, None),
+        };
+        if is_command && let Some(id) = string(record, "uuid") {
+            self.command = Some((id.to_owned(), alone));
+        }
+        words
+    }
+
+    /// What the program writes for itself. Right behind a slash command that is its prompt, and so what the user asks for.
+    fn prompt(&mut self, record: &Value) {
+        let command = self.command.take_if(|(id, _)| string(record, "parentUuid") == Some(id));
+        let Some((_, name)) = command else { return self.tally.add("meta") };
+        let content = record.get("message").and_then(|message| message.get("content")).unwrap_or(&Value::Null);
+        let text = parts::text(content, &mut self.tally);
+        if text.is_empty() || text.chars().count() > PROMPT {
+            return self.tally.add("meta");
+        }
+        let text = name.map_or_else(|| text.clone(), |name| format!("{name}\n{text}"));
+        self.push(record, vec![parts::message("user", &text)]);
     }
 
     fn queued(&mut self, record: &Value) {
@@ -130,7 +163,7 @@ impl Reader {
             return self.tally.add("API error");
         }
         let (mut text, mut calls) = (String::new(), Vec::new());
-        for part in each(message.get("content").unwrap_or(&Value::Null)) {
+        for part in parts::each(message.get("content").unwrap_or(&Value::Null)) {
             match string(part, "type") {
                 Some("tool_use" | "server_tool_use") => {
                     let (id, name) = (string(part, "id").unwrap_or_default(), string(part, "name").unwrap_or_default());
@@ -147,10 +180,9 @@ impl Reader {
         }
     }
 
-    /// What a plugin put in the place of the conversation is no message of it.
-    fn is_summary(&self, record: &Value) -> bool {
-        let follows = self.boundary.is_some() && string(record, "parentUuid") == self.boundary.as_deref();
-        follows && string(record, "rowSource") == Some("hook")
+    /// What a plugin put in the place of the conversation, a summary or a shorter result, is no message of it.
+    fn is_of_plugin(&self, record: &Value) -> bool {
+        self.boundary.is_some() && string(record, "rowSource") == Some("hook")
     }
 
     fn push(&mut self, record: &Value, messages: Vec<String>) {
@@ -204,14 +236,6 @@ impl Reader {
 
 fn flag(record: &Value, field: &str) -> bool {
     record.get(field).and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// The parts of content; content that is none is one part.
-fn each(content: &Value) -> &[Value] {
-    match content {
-        Value::Array(parts) => parts,
-        other => std::slice::from_ref(other),
-    }
 }
 
 #[cfg(test)]

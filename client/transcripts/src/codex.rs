@@ -4,19 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::elements;
 use crate::parts::{self, string};
 use crate::tally::NO_JSON;
 use crate::{Said, Tally, Transcript, time};
 
-/// How texts begin that the program puts into the mouth of its user.
-const CONTEXT: [&str; 6] = [
-    "<environment_context>",
-    "<user_instructions>",
-    "<permissions instructions>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "# AGENTS.md instructions",
-];
+/// What the program puts before and behind the words of its user.
+const CONTEXT: [&str; 5] =
+    ["environment_context", "user_instructions", "permissions instructions", "turn_aborted", "subagent_notification"];
+
+/// How a text begins that holds the instructions of a project, and the element that they stand in.
+const HEADING: &str = "# AGENTS.md instructions";
+const INSTRUCTIONS: &str = "INSTRUCTIONS";
 
 /// Chars of an id at the end of a rollout's name.
 const ID: usize = 36;
@@ -128,19 +127,30 @@ impl Reader {
     }
 
     fn message(&mut self, item: &Value) -> Option<String> {
-        let text = parts::text(item.get("content").unwrap_or(&Value::Null), &mut self.tally);
+        let content = item.get("content").unwrap_or(&Value::Null);
         match string(item, "role") {
-            Some("user") if CONTEXT.iter().any(|context| text.trim_start().starts_with(context)) => {
-                self.tally.add("context of the client");
-                None
+            Some("user") => {
+                let text = self.said(content);
+                (!text.is_empty()).then(|| parts::message("user", &text))
             }
-            Some("user") => (!text.is_empty()).then(|| parts::message("user", &text)),
-            Some("assistant") => parts::assistant(&text, Vec::new()),
+            Some("assistant") => parts::assistant(&parts::text(content, &mut self.tally), Vec::new()),
             role => {
                 self.tally.add(&format!("{} message", role.unwrap_or("nobody's")));
                 None
             }
         }
+    }
+
+    /// What the user said of content, part by part.
+    fn said(&mut self, content: &Value) -> String {
+        let mut said = String::new();
+        for part in parts::each(content) {
+            let part = parts::text(part, &mut self.tally);
+            let (words, added) = words(&part);
+            (0..added).for_each(|_| self.tally.add("context of the client"));
+            parts::push(&mut said, words);
+        }
+        said
     }
 
     /// The name of a tool, with that of the server that it belongs to.
@@ -164,6 +174,20 @@ impl Reader {
             Some(code) if code != 0 => format!("{inner}\n[exit code {code}]"),
             _ => inner.clone(),
         }
+    }
+}
+
+/// What the user said of a text, and how many parts of it are the program's.
+fn words(text: &str) -> (&str, usize) {
+    let (words, added) = elements::without(text, &CONTEXT);
+    // The instructions of a project have a heading of one line before their element.
+    let behind = words.trim_start().strip_prefix(HEADING).and_then(|text| Some(text.split_once('\n')?.1));
+    match behind.and_then(|behind| elements::first(behind, &[INSTRUCTIONS])) {
+        Some(instructions) => {
+            let (words, more) = self::words(instructions.rest);
+            (words.trim(), added + more + 1)
+        }
+        None => (words, added),
     }
 }
 

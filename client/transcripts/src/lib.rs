@@ -9,6 +9,7 @@
 pub mod chatgpt;
 pub mod claude_code;
 pub mod codex;
+mod elements;
 pub mod hermes;
 mod parts;
 mod repeats;

@@ -59,6 +59,14 @@ pub(crate) fn text(content: &Value, tally: &mut Tally) -> String {
     text
 }
 
+/// The parts of content; content that is none is one part.
+pub(crate) fn each(content: &Value) -> &[Value] {
+    match content {
+        Value::Array(parts) => parts,
+        other => std::slice::from_ref(other),
+    }
+}
+
 /// Adds a part to a text, behind a line end.
 pub(crate) fn push(text: &mut String, part: &str) {
     if part.is_empty() {

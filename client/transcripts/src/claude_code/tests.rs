@@ -75,6 +75,52 @@ fn what_nobody_said_is_left_out() {
 }
 
 #[test]
+fn a_slash_command_is_what_the_user_said_with_the_prompt_behind_it() {
+    let command = |arguments: &str| {
+        let text = format!(
+            "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>{arguments}</command-args>"
+        );
+        let mut record = record("user", &json!(text));
+        record["uuid"] = "u1".into();
+        record
+    };
+    let prompt = |parent: &str, text: &str| {
+        let mut record = record("user", &json!([{ "type": "text", "text": text }]));
+        record["isMeta"] = true.into();
+        record["parentUuid"] = parent.into();
+        record
+    };
+    let manual = "manual ".repeat(1_000);
+    for (records, said) in [
+        (vec![command("the login"), prompt("u1", "Fix the login.")], vec!["/fix the login", "Fix the login."]),
+        (vec![command(""), prompt("u1", "Fix it, never push.")], vec!["/fix\nFix it, never push."]),
+        (vec![command("the login"), prompt("u1", &manual)], vec!["/fix the login"]),
+        (vec![command("")], vec![]),
+        (vec![command("a"), prompt("u0", "not its prompt")], vec!["/fix a"]),
+        (vec![command("a"), prompt("u1", "one"), prompt("u1", "another")], vec!["/fix a", "one"]),
+    ] {
+        let (sessions, _) = read("s", &records);
+        let messages = sessions.first().map(|(_, messages)| messages.clone()).unwrap_or_default();
+        let texts: Vec<&str> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
+        assert_eq!(texts, said, "{records:?}");
+    }
+}
+
+#[test]
+fn rows_of_a_plugin_behind_a_compaction_are_no_messages() {
+    let of_plugin = |content: Value| {
+        let mut record = record("user", &content);
+        record["rowSource"] = "hook".into();
+        record
+    };
+    let short = || of_plugin(json!([{ "type": "tool_result", "tool_use_id": "t1", "content": "[Bash] ran ls" }]));
+    let boundary = json!({ "type": "system", "subtype": "compact_boundary", "uuid": "b" });
+    let (sessions, _) =
+        read("s", &[boundary, of_plugin(json!("the handoff")), short(), record("user", &json!("go on"))]);
+    assert_eq!(sessions[0].1, [json!({ "role": "user", "content": "go on" })]);
+}
+
+#[test]
 fn what_a_subagent_did_is_a_session_of_its_own() {
     let aside = |agent: Option<&str>| {
         let mut record = record("user", &json!("look aside"));

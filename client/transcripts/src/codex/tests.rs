@@ -28,7 +28,7 @@ fn words_calls_and_outputs_are_messages() {
         json!({ "type": "session_meta", "payload": { "id": "c0", "cwd": "/elsewhere" } }),
         json!({ "type": "turn_context", "payload": { "model": "m-1", "cwd": "/w" } }),
         said("developer", "input_text", "be kind"),
-        said("user", "input_text", "<environment_context>…"),
+        said("user", "input_text", "<environment_context>\n<cwd>/w</cwd>\n</environment_context>"),
         said("user", "input_text", "mend it"),
         said("assistant", "output_text", "I look."),
         item(&json!({ "type": "reasoning", "summary": [] })),
@@ -79,4 +79,30 @@ fn a_file_without_a_beginning_is_known_by_its_name() {
     assert_eq!(session.id, "0198f9d2-0000-7000-8000-000000000001");
     assert_eq!(tally.iter().collect::<Vec<_>>(), [("record without a type", 2)]);
     assert_eq!(Reader::new("é").sessions()[0].id, "é");
+}
+
+#[test]
+fn what_the_program_puts_around_words_goes_and_the_words_stay() {
+    let context = "<environment_context>\n<cwd>/w</cwd>\n</environment_context>";
+    let project = "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>";
+    for (parts, words) in [
+        (vec![context, project], None),
+        (vec![project, context, "mend it"], Some("mend it")),
+        (vec!["<environment_context>a</environment_context>\nmend it"], Some("mend it")),
+        (
+            vec!["<user_instructions>a</user_instructions>\n\n# AGENTS.md instructions\nare too long"],
+            Some("# AGENTS.md instructions\nare too long"),
+        ),
+        (vec!["# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\na\n</INSTRUCTIONS>\nmend it"], Some("mend it")),
+        (
+            vec!["# AGENTS.md instructions are too long, never write there"],
+            Some("# AGENTS.md instructions are too long, never write there"),
+        ),
+        (vec!["<environment_context> stands in my log"], Some("<environment_context> stands in my log")),
+        (vec!["<turn_aborted>by the user</turn_aborted>"], None),
+    ] {
+        let content: Vec<Value> = parts.iter().map(|text| json!({ "type": "input_text", "text": text })).collect();
+        let (_, messages, _) = read(&[item(&json!({ "type": "message", "role": "user", "content": content }))]);
+        assert_eq!(messages.first().map(|message| message["content"].as_str().unwrap()), words, "{parts:?}");
+    }
 }
