@@ -21,7 +21,7 @@ use crate::value::TextOrOff;
 
 pub use compress::{
     Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Detail, Edits,
-    FailureKind, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Place, Replace, ReplyForm, Report,
+    FailureKind, Host, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Place, Replace, ReplyForm, Report,
     ResumeError, ResumeParams, ScoredMessage, SummaryRequest,
 };
 

@@ -93,6 +93,54 @@ impl<'de> Deserialize<'de> for TextOrOff {
     }
 }
 
+/// A number of tokens, or `true` for the configured one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokensOrConfigured {
+    /// So many, at least 1.
+    Tokens(u64),
+    /// As configured.
+    Configured,
+}
+
+impl Serialize for TokensOrConfigured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tokens(tokens) => serializer.serialize_u64(*tokens),
+            Self::Configured => serializer.serialize_bool(true),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TokensOrConfigured {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TokensVisitor;
+        impl Visitor<'_> for TokensVisitor {
+            type Value = TokensOrConfigured;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number of tokens from 1, or true")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<TokensOrConfigured, E> {
+                if on {
+                    Ok(TokensOrConfigured::Configured)
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Bool(on), &self))
+                }
+            }
+
+            fn visit_u64<E: de::Error>(self, tokens: u64) -> Result<TokensOrConfigured, E> {
+                if tokens == 0 {
+                    Err(E::invalid_value(de::Unexpected::Unsigned(0), &self))
+                } else {
+                    Ok(TokensOrConfigured::Tokens(tokens))
+                }
+            }
+        }
+        deserializer.deserialize_any(TokensVisitor)
+    }
+}
+
 /// The content of a tool result: a string, or a list of parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -153,6 +201,17 @@ mod tests {
         assert_eq!(serde_json::from_str::<Size>("0").ok(), Some(Size::Chars(0)));
         for wrong in ["\"infinity\"", "-1", "1.5", "null", "true"] {
             assert!(serde_json::from_str::<Size>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_tokens_is_one_or_the_configured_one() {
+        for (json, value) in [("true", TokensOrConfigured::Configured), ("1", TokensOrConfigured::Tokens(1))] {
+            assert_eq!(serde_json::from_str::<TokensOrConfigured>(json).ok(), Some(value));
+            assert_eq!(serde_json::to_string(&value).ok().as_deref(), Some(json));
+        }
+        for wrong in ["0", "-1", "1.5", "false", "\"12000\"", "null"] {
+            assert!(serde_json::from_str::<TokensOrConfigured>(wrong).is_err(), "{wrong}");
         }
     }
 

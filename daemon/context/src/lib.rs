@@ -91,5 +91,5 @@ use pattern::pattern;
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
 pub use redaction::Redaction;
-pub use settings::{Budgets, Detail, Engine, MIN_CONTEXT, RawSettings, Settings, SettingsError};
+pub use settings::{Budgets, Detail, Engine, Host, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use usage::Usage;

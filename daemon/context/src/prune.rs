@@ -14,6 +14,7 @@ use crate::json;
 use crate::message::{Content, Message, ObjectContent, Role};
 use crate::pairs;
 use crate::parallel::FEW_MESSAGES;
+use crate::settings::Host;
 use crate::text::head;
 use crate::tokens::message_tokens;
 
@@ -40,6 +41,22 @@ pub struct Pruned {
     pub messages: Vec<Message>,
     /// How many tool results were replaced; shorter arguments do not count.
     pub count: usize,
+}
+
+impl Pruned {
+    /// With the original of each message that the host would put back anyway.
+    pub(crate) fn restored(mut self, messages: &[Message], host: Host) -> Self {
+        if host.takes_every_form() {
+            return self;
+        }
+        for (pruned, original) in self.messages.iter_mut().zip(messages) {
+            if !host.takes_short(original) && !pruned.same(original) {
+                self.count = self.count.saturating_sub(usize::from(original.is(Role::Tool)));
+                pruned.clone_from(original);
+            }
+        }
+        self
+    }
 }
 
 /// Prunes everything before the protected tail, and duplicates everywhere.

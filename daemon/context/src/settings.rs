@@ -1,10 +1,12 @@
 //! The checked settings of a session's engine, and the budgets they give.
 
 mod engine;
+mod host;
 
 use std::ops::RangeInclusive;
 
 pub use engine::Engine;
+pub use host::Host;
 
 /// The window below which the threshold is a share of the window and not this number, in tokens.
 pub const MIN_CONTEXT: u64 = 64_000;
@@ -16,6 +18,9 @@ const TARGET_RATIO_RANGE: RangeInclusive<f64> = 0.10..=0.80;
 const SUMMARY_SHARE: f64 = 0.05;
 /// The most tokens that a summary may take.
 const MAX_SUMMARY_TOKENS: u64 = 12_000;
+/// Percent of the threshold that a new list aims at: what is saved then is worth a run, and the next message does not
+/// call for another one.
+pub(crate) const AIM: u64 = 90;
 
 /// How one session is to be compressed.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +47,10 @@ pub struct Settings {
     pub redact: bool,
     /// Percent of its ordinary size that a handoff may take; 1 to 1,000.
     pub handoff_percent: u64,
+    /// Tokens that a compressed list should have at most, where that is less than the threshold asks for.
+    pub target: Option<u64>,
+    /// What the host takes of a compressed list.
+    pub host: Host,
 }
 
 /// How much a handoff tells.
@@ -144,6 +153,8 @@ impl RawSettings {
             abort_on_summary_failure: self.abort_on_summary_failure.unwrap_or(false),
             redact: self.redact.unwrap_or(true),
             handoff_percent: 100,
+            target: None,
+            host: Host::default(),
         })
     }
 }
@@ -160,10 +171,25 @@ impl Settings {
         Self { handoff_percent: self.handoff_percent * detail.percent() / 100, ..self }
     }
 
+    /// The same settings for lists that should have so many tokens at most.
+    #[must_use]
+    pub fn aimed_at(self, target: Option<u64>) -> Self {
+        Self { target, ..self }
+    }
+
+    /// The same settings for this host.
+    #[must_use]
+    pub fn hosted_by(self, host: Host) -> Self {
+        Self { host, ..self }
+    }
+
     /// The budgets of these settings.
     pub fn budgets(&self) -> Budgets {
         let window = self.context_length;
-        let threshold_tokens = share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)));
+        let due = share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)));
+        // A new list aims at a share of the threshold, so a target is that share of a lower one.
+        let threshold_tokens =
+            self.target.map_or(due, |target| due.min(target.max(1).saturating_mul(100).div_ceil(AIM)));
         Budgets {
             threshold_tokens,
             tail_token_budget: share(threshold_tokens, self.target_ratio),

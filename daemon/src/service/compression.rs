@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 
-pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm};
+pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm, Target};
 pub(crate) use self::discards::Discarding;
 pub(crate) use self::episodes::{Done, EpisodeStep};
 pub(crate) use self::health::Health;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuxFailure;
 use crate::Json;
-use crate::value::TextOrOff;
+use crate::value::{TextOrOff, TokensOrConfigured};
 
 /// Params of `context.compress`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,30 @@ pub struct CompressParams {
     /// Where the caller would like to be asked for a summary; `alone` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// Tokens that the new list should have at most; `true` for the configured number. When absent it only has to end
+    /// below the threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TokensOrConfigured>,
+    /// What the host takes of the new list; every list when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+}
+
+/// What a host takes of a new list. A host that keeps messages by a handle puts its own form of them back, and a change
+/// of them is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Host {
+    /// The handoff may stand in front of the text of another message; true when absent. Otherwise it is a message of
+    /// its own with the role of the user, and two messages of one role may follow each other.
+    pub merged_handoff: Option<bool>,
+    /// Arguments of calls may become shorter; true when absent.
+    pub short_calls: Option<bool>,
+    /// Results of tools may become shorter; true when absent.
+    pub short_results: Option<bool>,
+    /// A list with as many messages as before does not count as compressed, and comes back as it was; false when
+    /// absent.
+    pub fewer_messages: Option<bool>,
 }
 
 /// Where the message that asks for a summary goes.

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::Json;
 use crate::context::{CompressResult, Compressed, NeedsSummary};
-use crate::value::{Content, Size, TextOrOff};
+use crate::value::{Content, Size, TextOrOff, TokensOrConfigured};
 
 impl JsonSchema for Json {
     fn inline_schema() -> bool {
@@ -44,6 +44,19 @@ impl JsonSchema for TextOrOff {
         json_schema!({
             "description": "A text, or `false` to switch off what happens when the param is absent.",
             "anyOf": [{"type": "string"}, {"const": false}],
+        })
+    }
+}
+
+impl JsonSchema for TokensOrConfigured {
+    fn schema_name() -> Cow<'static, str> {
+        "TokensOrConfigured".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number of tokens, or `true` for the configured one.",
+            "anyOf": [{"type": "integer", "minimum": 1}, {"const": true}],
         })
     }
 }

@@ -17,6 +17,7 @@ use crate::pairs::{self, Entry};
 use crate::request::Gain;
 use crate::run::{ArchiveNote, Compressed, Numbers, Removed, Scored, Summary};
 use crate::savings::savings_pct;
+use crate::settings::Host;
 use crate::slot::Slot;
 use crate::text::{head, longer_than};
 use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
@@ -101,9 +102,9 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
     // Pairs first: they may change who the handoff's neighbours are.
     let mut list = pairs::sanitise(joined(prepared, material));
     if prepared.needs_summary() {
-        place(&mut list, &text);
+        place(&mut list, &text, prepared.host);
     }
-    strip_images(&mut list);
+    strip_images(&mut list, prepared.host);
     let after = list.iter().map(|placed| &placed.message).collect();
     Assembled { list, body, text, appended, after }
 }
@@ -291,13 +292,14 @@ fn joined(prepared: &Prepared, material: &Material<'_>) -> Vec<Placed> {
 }
 
 /// Puts the handoff into the gap, or into the message behind it.
-fn place(list: &mut Vec<Placed>, text: &str) {
+fn place(list: &mut Vec<Placed>, text: &str, host: Host) {
     let Some(gap) = list.iter().position(|placed| placed.origin == Origin::Gap) else {
         return;
     };
     let role = |at: usize| list.get(at).map(|placed| placed.message.role());
     let prev = gap.checked_sub(1).and_then(role);
     let role = match handoff::placement(prev, role(gap + 1)) {
+        _ if !host.takes_merged_handoff => Role::User,
         Placement::User => Role::User,
         Placement::Assistant => Role::Assistant,
         Placement::Merge => {
@@ -336,11 +338,11 @@ fn with_note(first: &Message) -> Option<Message> {
     }
 }
 
-fn strip_images(list: &mut [Placed]) {
+fn strip_images(list: &mut [Placed], host: Host) {
     let Some(anchor) = images::anchor(list.iter().map(|placed| &placed.message)) else {
         return;
     };
-    for placed in list.iter_mut().take(anchor) {
+    for placed in list.iter_mut().take(anchor).filter(|placed| host.takes_short(&placed.message)) {
         if let Some(stripped) = images::stripped(&placed.message) {
             placed.message = stripped;
         }

@@ -76,6 +76,22 @@ pub(crate) struct Target {
 
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
+    let decided = decide_size(messages, options)?;
+    match options.settings.host.needs_fewer_messages && !has_fewer_messages(&decided, messages) {
+        true => Err(Declined::NotFewer),
+        false => Ok(decided),
+    }
+}
+
+/// Whether the new list has fewer messages in any case: its handoff may become a message of its own, and calls
+/// without a result get one.
+fn has_fewer_messages(decided: &Decided, messages: &[Message]) -> bool {
+    let stays = || decided.layout.stays().filter_map(|at| decided.layout.pruned.get(at));
+    let added = pairs::stubs(stays()).len() + usize::from(decided.brief.is_some());
+    stays().count() + added < messages.len()
+}
+
+fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let mut layout = Layout::of(messages, options.settings);
     let Wishes { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
@@ -171,7 +187,8 @@ impl Reduction<'_> {
             if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
                 return self.with_handoff(level, handoff);
             }
-            if pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
+            let may_stay_whole = !self.options.settings.host.needs_fewer_messages;
+            if may_stay_whole && pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
                 let whole = normal.without_handoff(self.messages);
                 if let Some(decided) = self.without_handoff(whole, level) {
                     return Ok(decided);
@@ -213,6 +230,7 @@ impl Reduction<'_> {
         if !self.options.weighs {
             return Weighed::default();
         }
+        let may_lend = self.options.settings.host.takes_short_results;
         let most = brief.handoff_chars() as u64;
         let verbatim = percent(self.goal.threshold, VERBATIM);
         // Where the dearest text would fit, two tokens for a char, it is not looked at.
@@ -233,6 +251,7 @@ impl Reduction<'_> {
             positions.into_iter().filter_map(of).collect()
         };
         match handoff < wanted {
+            true if !may_lend => Weighed::default(),
             true => {
                 let redaction = Redaction::from(self.options.settings);
                 let shortened = lend(layout, self.messages, wanted - handoff, &scores, redaction);

@@ -2,12 +2,9 @@
 
 use crate::message::Message;
 use crate::request::Prompt;
-use crate::settings::Settings;
+use crate::settings::{AIM, Settings};
 use crate::tokens::{Load, Measure};
 
-/// Percent of the threshold that a new list aims at: what is saved then is worth a run, and the
-/// next message does not call for another one.
-const AIM: u64 = 90;
 /// Percent of the threshold that still counts as below it: estimates of parts are rounded.
 const BELOW: u64 = 98;
 /// Percent of the window within which a list still can be sent, where the threshold is out of

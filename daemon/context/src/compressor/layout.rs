@@ -76,7 +76,7 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn of(messages: &[Message], settings: &Settings) -> Self {
         let budget = settings.budgets().tail_token_budget;
-        let pruned = prune::prune(messages, settings.protect_last_n, Some(budget));
+        let pruned = prune::prune(messages, settings.protect_last_n, Some(budget)).restored(messages, settings.host);
         let measured = |(old, new): (&Message, &Message)| {
             let measure = Measure::of(old);
             (measure, if old.same(new) { measure } else { Measure::of(new) })

@@ -29,7 +29,7 @@ use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Place, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
 use crate::work::Known;
-use crate::{Settings, pairs, serialize};
+use crate::{Host, Settings, pairs, serialize};
 
 /// The least that a handoff is given beside the user's words, in chars, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
@@ -50,6 +50,8 @@ pub struct Prepared {
     pub(super) brief: Brief,
     pub(super) state: EngineState,
     pub(super) redaction: Redaction,
+    /// What the host takes.
+    pub(super) host: Host,
     pub(super) current_tokens: Option<i64>,
     pub(super) summary_model: Option<String>,
     pub(super) today: Option<Today>,
@@ -129,6 +131,7 @@ pub fn prepare_and(
         brief,
         state,
         redaction,
+        host: settings.host,
         current_tokens: request.current_tokens,
         summary_model: own_model.filter(|model| !model.is_empty()).cloned(),
         today: request.today.clone(),

@@ -5,6 +5,7 @@ use super::exchange::Exchange;
 use crate::images::without_images;
 use crate::message::{Content, Message, Role};
 use crate::prune;
+use crate::settings::Host;
 use crate::text::{head, longer_than, thousands};
 use crate::tokens::tokens_of;
 
@@ -87,8 +88,8 @@ impl PreviewCost {
     }
 }
 
-/// Makes the messages of an exchange small enough for so many tokens, or as small as they get.
-pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Shortened {
+/// Makes the messages of an exchange small enough for so many tokens, or as small as the host takes them.
+pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget: u64) -> Shortened {
     let items = list.iter().enumerate().skip(exchange.from).map(|(at, message)| Item {
         at,
         tokens: tokens_of(message),
@@ -98,19 +99,20 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, budget: u64) -> Sho
         is_changed: false,
     });
     let mut work = Shortening { items: items.collect(), budget };
-    if !work.fits() {
+    let may_shorten_calls = host.takes_short_calls && !exchange.is_in_flight;
+    if !work.fits() && host.takes_short_results {
         work.cost_previews();
         work.preview_the_largest();
     }
-    if !work.fits() && !exchange.is_in_flight {
+    if !work.fits() && may_shorten_calls {
         work.shorten_arguments();
     }
-    if !work.fits() {
+    if !work.fits() && host.takes_short_results {
         work.drop_images();
         work.shorten_previews();
     }
     if !work.fits() {
-        work.summarise_in_one_line(exchange.is_in_flight);
+        work.summarise_in_one_line(may_shorten_calls, host.takes_short_results);
     }
     work.done()
 }
@@ -193,10 +195,10 @@ impl Shortening {
     }
 
     /// What pruning leaves of outputs and arguments; calls that are not answered yet stay.
-    fn summarise_in_one_line(&mut self, is_in_flight: bool) {
+    fn summarise_in_one_line(&mut self, calls: bool, results: bool) {
         let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
         for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
-            let may = item.message.is(Role::Tool) || !is_in_flight;
+            let may = if item.message.is(Role::Tool) { results } else { calls };
             if may && !shorter.same(&item.message) && tokens_of(&shorter) < item.tokens {
                 item.chars = None;
                 item.change(shorter);

@@ -13,7 +13,7 @@ use crate::images;
 use crate::message::{Message, Role};
 use crate::pairs;
 use crate::prune;
-use crate::settings::Budgets;
+use crate::settings::{Budgets, Host};
 use crate::tokens::{Measure, tokens_of};
 
 /// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
@@ -58,7 +58,7 @@ impl<'a> TightLayouts<'a> {
     pub(crate) fn of(messages: &'a [Message], normal: &'a Layout, options: &'a Options<'a>, goal: Goal) -> Self {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
-        let stripped = stripped(messages, &exchange, &normal.pinned);
+        let stripped = stripped(messages, &exchange, normal, options.settings.host);
         let head = stripped.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
         let user = exchange.user.map(|at| {
             let message = &normal.pruned[at];
@@ -117,7 +117,9 @@ impl<'a> TightLayouts<'a> {
     }
 
     fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
-        if self.ahead() + last.tokens > most.min(self.goal.before.saturating_sub(1)) {
+        if self.options.settings.host.needs_fewer_messages
+            || self.ahead() + last.tokens > most.min(self.goal.before.saturating_sub(1))
+        {
             return None;
         }
         let mut layout = self.normal.without_handoff(self.messages);
@@ -137,7 +139,7 @@ impl<'a> TightLayouts<'a> {
         match self.least.get().filter(|least| least.tokens >= budget) {
             Some(least) => least.clone(),
             None => {
-                let last = shorten(&self.normal.pruned, &self.exchange, budget);
+                let last = shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, budget);
                 match last.tokens > budget {
                     true => self.least().clone(),
                     false => last,
@@ -147,7 +149,7 @@ impl<'a> TightLayouts<'a> {
     }
 
     fn least(&self) -> &Shortened {
-        self.least.get_or_init(|| shorten(&self.normal.pruned, &self.exchange, 0))
+        self.least.get_or_init(|| shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, 0))
     }
 
     /// The first message of the tail where that has so many tokens before the last exchange, and
@@ -201,16 +203,16 @@ fn put(layout: &mut Layout, last: Shortened) {
     layout.spilled = last.spilled;
 }
 
-fn stripped(messages: &[Message], exchange: &Exchange, pinned: &[usize]) -> Stripped {
-    let pruned = prune::prune(messages, messages.len() - exchange.from, None);
+fn stripped(messages: &[Message], exchange: &Exchange, normal: &Layout, host: Host) -> Stripped {
+    let pruned = prune::prune(messages, messages.len() - exchange.from, None).restored(messages, host);
     let mut all = pruned.messages;
     let newest = images::anchor(messages).unwrap_or(0);
-    for message in all.iter_mut().take(newest) {
+    for message in all.iter_mut().take(newest).filter(|message| host.takes_short(message)) {
         if let Some(stripped) = images::stripped(message) {
             *message = stripped;
         }
     }
-    for &at in pinned {
+    for &at in &normal.pinned {
         if let (Some(place), Some(message)) = (all.get_mut(at), messages.get(at)) {
             place.clone_from(message);
         }

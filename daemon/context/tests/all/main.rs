@@ -1,6 +1,7 @@
 //! Compressions from end to end. One program, because each one is linked by itself.
 
 mod engine;
+mod hosts;
 mod no_dead_end;
 mod over_threshold;
 mod properties;

@@ -3,7 +3,7 @@
 
 use herma_context::compressor::{plan, prepare};
 use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Gain, PlanRequest, Removed, Slot, Summary};
-use herma_context::{Message, RawSettings, Settings, boundary, constraints, handoff, pairs, tokens};
+use herma_context::{Host, Message, RawSettings, Settings, boundary, constraints, handoff, pairs, tokens};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -86,6 +86,12 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn host()(merged in any::<bool>(), calls in any::<bool>(), results in any::<bool>(), fewer in any::<bool>()) -> Host {
+        Host { takes_merged_handoff: merged, takes_short_calls: calls, takes_short_results: results, needs_fewer_messages: fewer }
+    }
+}
+
 /// A list with which any provider is content as far as calls and results go.
 fn paired(list: &[Message]) -> bool {
     let pairing = pairs::pairing(list);
@@ -164,6 +170,33 @@ proptest! {
         let again = again.finish(Summary { body, ..Summary::default() }, note);
         prop_assert_eq!(again.messages(&list).map(Message::raw).collect::<Vec<_>>(), new.iter().map(Message::raw).collect::<Vec<_>>());
         prop_assert_eq!(again.state, done.state);
+    }
+
+    #[test]
+    fn a_host_gets_what_it_takes(list in list(), settings in settings(), host in host(), target in prop::option::of(1_u64..20_000)) {
+        let settings = settings.hosted_by(host).aimed_at(target);
+        let Ok(prepared) = prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()) else { return Ok(()) };
+        let (body, has_handoff) = (prepared.extractive_summary(None), prepared.needs_summary());
+        let done = prepared.finish(Summary { body, ..Summary::default() }, ArchiveNote { handle: "h".to_owned(), messages: 1 });
+        let new: Vec<Message> = done.messages(&list).cloned().collect();
+        prop_assert!(paired(&new), "calls and results pair up");
+        prop_assert!(!host.needs_fewer_messages || new.len() < list.len(), "{} of {} messages", new.len(), list.len());
+        for slot in &done.slots {
+            let Slot::Replaced { index, message } = slot else { continue };
+            let old = &list[*index];
+            prop_assert!(host.takes_merged_handoff || !message.is_summary() || old.is_summary(), "a merged handoff");
+            let takes = match old.role().as_str() {
+                "tool" => host.takes_short_results,
+                // Another handoff may have stood in front of it.
+                "assistant" => host.takes_short_calls || handoff::is_handoff(old) || message.is_summary(),
+                _ => true,
+            };
+            prop_assert!(takes, "{} became {}", old.raw(), message.raw());
+        }
+        if has_handoff && !host.takes_merged_handoff {
+            let alone = done.slots.iter().filter(|slot| matches!(slot, Slot::Inserted(message) if message.is_summary() && message.role().as_str() == "user"));
+            prop_assert_eq!(alone.count(), 1);
+        }
     }
 
     #[test]

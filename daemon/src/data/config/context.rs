@@ -17,6 +17,8 @@ section! {
         pub engine: Engine = Engine::Compressor, word(Engine::NAMED);
         /// The size at which a compression is due.
         pub threshold: f64 = 0.50, fraction((Excluded(0.0), Included(1.0)), "of the window");
+        /// What a compressed list has at most where its caller asks for the configured size, as hooks of agents do.
+        pub target: u64 = 12_000, whole(1_000.., "tokens");
         /// What the tail may fill.
         pub target_ratio: f64 = 0.20, fraction(0.10..=0.80, "of the threshold");
         /// Never compressed after the system message.

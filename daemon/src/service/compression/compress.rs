@@ -7,7 +7,7 @@ use std::time::Instant;
 use herma_context::cache::Prices;
 use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, Place, SummaryRequest, Today};
 use herma_context::outcome::CallFailure;
-use herma_context::{Detail, Message, tokens};
+use herma_context::{Detail, Host, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -54,6 +54,22 @@ pub(crate) struct Asked {
     pub form: ReplyForm,
     /// Where the agent is asked for a summary, if it is.
     pub place: Place,
+    /// What the new list should have at most.
+    pub target: Target,
+    /// What its host takes of it.
+    pub host: Host,
+}
+
+/// What a new list should have at most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// What is below the threshold.
+    #[default]
+    Threshold,
+    /// So many tokens, if that is less.
+    Tokens(u64),
+    /// The configured number of tokens, if that is less.
+    Configured,
 }
 
 /// How the new list is wanted.
@@ -105,7 +121,12 @@ impl CompressionService {
     pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: Asked) -> Outcome<Reply> {
         let started = Instant::now();
         let mut asked = asked;
-        let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail);
+        let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail).hosted_by(asked.host);
+        let settings = settings.aimed_at(match asked.target {
+            Target::Threshold => None,
+            Target::Tokens(tokens) => Some(tokens),
+            Target::Configured => Some(self.defaults.context.target),
+        });
         let running = alone(session)?;
         let opened = self.open_list(session, &mut asked.messages).await?;
         if let Some(open) = &opened {

@@ -32,6 +32,8 @@ fn compress_params() -> context::CompressParams {
         detail: None,
         range: None,
         place: None,
+        target: None,
+        host: None,
     }
 }
 

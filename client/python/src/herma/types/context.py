@@ -57,6 +57,9 @@ SummaryPlace = Literal["alone", "behind_list"]
 TextOrOff = Union[str, Literal[False]]
 """A text, or `false` to switch off what happens when the param is absent."""
 
+TokensOrConfigured = Union[int, Literal[True]]
+"""A number of tokens, or `true` for the configured one."""
+
 ToolState = Literal["kept", "opened", "stub"]
 """What becomes of a tool."""
 
@@ -565,6 +568,28 @@ class Headings(TypedDict):
     """What the user had asked."""
     remaining: str
     """What was left."""
+
+
+class Host(TypedDict):
+    """What a host takes of a new list.
+
+    A host that keeps messages by a handle puts its own form of them back, and a change of them is
+    lost.
+    """
+
+    merged_handoff: NotRequired[bool | None]
+    """The handoff may stand in front of the text of another message; true when absent. Otherwise it
+    is a message of its own with the role of the user, and two messages of one role may follow each
+    other.
+    """
+    short_calls: NotRequired[bool | None]
+    """Arguments of calls may become shorter; true when absent."""
+    short_results: NotRequired[bool | None]
+    """Results of tools may become shorter; true when absent."""
+    fewer_messages: NotRequired[bool | None]
+    """A list with as many messages as before does not count as compressed, and comes back as it
+    was; false when absent.
+    """
 
 
 class InsertedMessage(TypedDict):

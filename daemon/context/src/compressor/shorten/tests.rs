@@ -11,7 +11,7 @@ fn group(sizes: &[usize]) -> Vec<Message> {
 }
 
 fn shortened(list: &[Message], budget: u64) -> Shortened {
-    shorten(list, &Exchange::of(list, 0), budget)
+    shorten(list, &Exchange::of(list, 0), Host::default(), budget)
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! `context.compress` and `context.resume`: what was asked, and what is answered.
 
+use herma_context::Host as DomainHost;
 use herma_context::engine::Place as Asking;
 use herma_context::outcome::{CallFailure, FailureKind as Known};
 use herma_protocol::Json;
 use herma_protocol::context::{
-    CompressParams, CompressResult, Compressed, FailureKind, Mode, NeedsSummary, Place, ReplyForm, ResumeError,
+    CompressParams, CompressResult, Compressed, FailureKind, Host, Mode, NeedsSummary, Place, ReplyForm, ResumeError,
     ResumeParams, SummaryRequest,
 };
+use herma_protocol::value::TokensOrConfigured;
 use serde_json::json;
 
 use super::{answer, domain_detail, focus, range, report, texts, today};
@@ -14,7 +16,7 @@ use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
-use crate::service::compression::{Asked, Reply, ReplyForm as Form};
+use crate::service::compression::{Asked, Reply, ReplyForm as Form, Target};
 use crate::wire::services::Services;
 
 /// What a summary is for, in the request that an agent gets.
@@ -39,6 +41,8 @@ pub(in crate::wire::handler) async fn compress(
         range: params.range.map(range).transpose()?,
         form: params.reply.map_or(Form::Messages, domain_form),
         place: params.place.map_or(Asking::Alone, domain_place),
+        target: params.target.map_or(Target::Threshold, domain_target),
+        host: params.host.map(domain_host).unwrap_or_default(),
     };
     let session = services.sessions.ensure(caller, &params.session).await?;
     wire(services.compression.compress(&session, asked).await?).await
@@ -84,6 +88,23 @@ const fn domain_form(form: ReplyForm) -> Form {
     match form {
         ReplyForm::Messages => Form::Messages,
         ReplyForm::Edits => Form::Edits,
+    }
+}
+
+const fn domain_target(target: TokensOrConfigured) -> Target {
+    match target {
+        TokensOrConfigured::Tokens(tokens) => Target::Tokens(tokens),
+        TokensOrConfigured::Configured => Target::Configured,
+    }
+}
+
+fn domain_host(host: Host) -> DomainHost {
+    let every = DomainHost::default();
+    DomainHost {
+        takes_merged_handoff: host.merged_handoff.unwrap_or(every.takes_merged_handoff),
+        takes_short_calls: host.short_calls.unwrap_or(every.takes_short_calls),
+        takes_short_results: host.short_results.unwrap_or(every.takes_short_results),
+        needs_fewer_messages: host.fewer_messages.unwrap_or(every.needs_fewer_messages),
     }
 }
 

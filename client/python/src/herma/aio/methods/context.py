@@ -142,6 +142,8 @@ class Context:
         detail: t.Detail | None = None,
         range: List[int] | None = None,
         place: t.SummaryPlace | None = None,
+        target: t.TokensOrConfigured | None = None,
+        host: t.Host | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCompress:
         """Makes a list shorter; Busy while another compression of the session runs."""
@@ -160,6 +162,8 @@ class Context:
             "detail": detail,
             "range": range,
             "place": place,
+            "target": target,
+            "host": host,
         }
         result: t.ContextCompress = await self._call("context.compress", params, options)
         return result
