@@ -49,6 +49,7 @@ mod opened;
 mod outputs;
 mod pins;
 mod planted;
+mod plugin_rows;
 mod preview;
 mod profiles;
 mod provider_errors;

@@ -14,8 +14,14 @@ const VALUES: usize = 6;
 /// How to get back what left the window.
 const RECALL: &str = "What was said in this session, and in others before it, is kept word for word, also what is no more in this conversation. \
 Look for it with the tool `recall_search` of the MCP server `herma` before you guess or ask again, and read on around a hit with `recall_expand`. \
-A tool's output that was too large is read with `output_read`, by the handle in its preview. \
-The memory above is as it was when this session began; add, replace or remove entries with the tool `memory`, and later sessions have them.";
+A tool's output that was too large is read with `output_read`, by the handle in its preview.";
+
+/// What the memory is, where there is one.
+const MEMORY: &str = " The memory above is as it was when this window began; add, replace or remove entries with the tool `memory`, and later sessions have them.";
+
+/// The same where nothing is remembered yet.
+const NO_MEMORY: &str =
+    " Nothing is in the memory yet; add entries with the tool `memory`, and later sessions have them.";
 
 /// What there is to tell.
 #[derive(Debug, Default)]
@@ -30,7 +36,8 @@ pub(super) struct Known<'a> {
 
 /// For a window that begins: rules, memory, state and how to recall, what matters most first, within the limit.
 pub(super) fn for_window(known: &Known<'_>) -> String {
-    let mut text = Text::new(LIMIT - RECALL.chars().count() - 2);
+    let memory = if known.blocks.is_empty() { NO_MEMORY } else { MEMORY };
+    let mut text = Text::new(LIMIT - RECALL.chars().count() - memory.chars().count() - 2);
     text.list(
         "The user's standing rules, in the user's words. They hold still:",
         known.rules.iter().map(|rule| line(rule)),
@@ -46,7 +53,7 @@ pub(super) fn for_window(known: &Known<'_>) -> String {
     if !text.is_empty() {
         text.push_str("\n\n");
     }
-    text + RECALL
+    text + RECALL + memory
 }
 
 /// For whoever writes a summary: what has to be in it word for word. Empty where there is nothing.
@@ -145,7 +152,7 @@ mod tests {
         assert!(at("- never push to main") < at("MEMORY\nx"));
         assert!(at("MEMORY\nx") < at("- host db-3 (port: 8443)"));
         assert!(at("(port: 8443)") < at("recall_search"));
-        assert_eq!(for_window(&Known::default()), RECALL);
+        assert_eq!(for_window(&Known::default()), format!("{RECALL}{NO_MEMORY}"));
         assert_eq!(for_summary(&Known::default()), "");
         assert!(!for_summary(&known).contains("MEMORY"));
     }
@@ -159,7 +166,7 @@ mod tests {
             let chars = text.chars().count();
             assert!((9_000..=LIMIT).contains(&chars), "{chars}");
         }
-        assert!(for_window(&known).ends_with(RECALL));
+        assert!(for_window(&known).ends_with(MEMORY));
         assert!(for_window(&known).contains("MEMORY\nshort"));
     }
 }

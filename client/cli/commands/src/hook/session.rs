@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::constraint::{ListParams, Scope};
-use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams};
+use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::protocol::output::AdmitParams;
 use herma_client::protocol::recall::StateParams;
 use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
-use herma_client::protocol::value::{Content, Size, TextOrOff};
+use herma_client::protocol::value::{Content, Size, TextOrOff, TokensOrConfigured};
 use herma_client::{Client as Daemon, ClientError, Codec};
 use serde_json::{Value, json};
 
@@ -148,6 +148,7 @@ impl<'a> Session<'a> {
         if !self.notes.state.is_told {
             let snapshot = self.open(event, None)?;
             self.tell_memories(Name::UserPromptSubmit, &snapshot)?;
+            self.notes.state.note_told_beside(event.value.get("prompt").and_then(Value::as_str).unwrap_or_default());
         }
         self.follow(event, READING)
     }
@@ -223,11 +224,13 @@ impl<'a> Session<'a> {
     fn compact(&mut self, event: &Event) -> Result<(), String> {
         self.follow(event, LONG)?;
         let Some(list) = self.compress(event)? else { return Ok(()) };
-        let rows = compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null));
-        let rows = rows.ok_or("the client's rows are not those of its transcript; it compacts by itself")?;
-        self.notes.state.has_handoff = true;
+        let state = &mut self.notes.state;
+        let rows = compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.told_beside)
+            .map_err(|why| format!("the client compacts by itself: {why}"))?;
+        state.has_handoff = true;
+        state.told_beside = vec![rows.last];
         self.notes.save()?;
-        self.teller.answer(&json!({ "messages": rows }));
+        self.teller.answer(&json!({ "messages": rows.rows }));
         Ok(())
     }
 
@@ -236,13 +239,21 @@ impl<'a> Session<'a> {
         let session = self.id.clone();
         let window = std::env::var(CLAUDE_CODE_WINDOW).ok().and_then(|tokens| tokens.parse().ok());
         let context_length = Some(window.filter(|_| self.client == Client::ClaudeCode).unwrap_or(WINDOW));
-        let settings = ConfigureParams { session: session.clone(), context_length, ..ConfigureParams::default() };
+        // Behind a compaction clients give the system prompt and the tools again, and nothing of the beginning.
+        let settings = ConfigureParams {
+            session: session.clone(),
+            context_length,
+            protect_first_n: Some(0),
+            ..ConfigureParams::default()
+        };
         self.daemon.context_configure(settings).map_err(told)?;
         let params = CompressParams {
             session,
             focus: event.focus.clone().map(TextOrOff::Text),
             force: Some(true),
             summarizer: Some("extractive".into()),
+            target: Some(TokensOrConfigured::Configured),
+            host: Some(takes(self.client)),
             ..CompressParams::default()
         };
         let result = self.daemon.context_compress(params).map_err(told)?;
@@ -324,6 +335,16 @@ impl<'a> Session<'a> {
     fn entities(&mut self) -> Result<Vec<herma_client::protocol::recall::Entity>, String> {
         let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
         Ok(self.daemon.recall_state(params).map_err(told)?.entities)
+    }
+}
+
+/// What a client takes of a shorter list.
+fn takes(client: Client) -> Host {
+    Host {
+        merged_handoff: Some(false),
+        // Claude Code knows its rows by what stands in them: a call in another form would lose the thoughts before it.
+        short_calls: Some(client != Client::ClaudeCode),
+        ..Host::default()
     }
 }
 

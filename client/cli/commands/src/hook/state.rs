@@ -11,11 +11,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use herma_transcripts::Repeats;
 use serde::{Deserialize, Serialize};
 
+use super::compaction;
 use super::event::{Client, Name};
 use super::handover::Handover;
 
 /// Bytes of a note that is read.
 const LARGEST: u64 = 4 << 20;
+
+/// Rows that are noted because something was told beside them.
+const TOLD: usize = 20;
 
 /// Names of tools that are noted.
 const TOOLS: usize = 2_000;
@@ -50,6 +54,8 @@ pub(super) struct State {
     pub(super) is_behind_compaction: bool,
     /// It knows the rules and the state of the work too: herma's handoff stands in the window.
     pub(super) has_handoff: bool,
+    /// The keys of Claude Code's rows beside which something was told.
+    pub(super) told_beside: Vec<String>,
     /// What was left out of the transcript, by kind.
     pub(super) left_out: BTreeMap<String, u64>,
     /// Names of tools by the ids of their calls.
@@ -86,6 +92,13 @@ impl State {
             CLEAR | STARTUP => (self.is_told, self.is_behind_compaction) = (false, false),
             _ => {}
         }
+    }
+
+    /// Notes that something was told beside what the user said.
+    pub(super) fn note_told_beside(&mut self, prompt: &str) {
+        self.told_beside.push(compaction::key(prompt));
+        let over = self.told_beside.len().saturating_sub(TOLD);
+        drop(self.told_beside.drain(..over));
     }
 
     /// What a reader of Claude Code's transcripts goes on from.
