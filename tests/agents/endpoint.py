@@ -1,6 +1,7 @@
 """A model on loopback that two clients talk to: Anthropic's messages and OpenAI's responses, played by a script.
 
-What the user says holds the script of its turn (see :func:`script`). Every request is kept as it came.
+What the user says holds the script of its turn (see :func:`script`). Every request is kept as it came. One that a strict
+provider would refuse is refused, and ``refused`` says why.
 """
 
 from __future__ import annotations
@@ -12,18 +13,24 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Iterator
 
+from judge import Use, use, violations
+
 MARK = "PLAY "
 """What begins the script of a turn, on a line of what the user says."""
 
 COUNT = itertools.count(1)
 """Tells scripts apart."""
 
+SUMMARY_TOKENS = 2_000
+"""What a summary has where tokens are counted."""
+
 SUMMARY = "<analysis>none</analysis>\n<summary>\nThe files were read, one after the other. Summary {number}.\n</summary>"
 """What the model writes when a client asks it for a summary."""
 
 
-def script(say: str, *calls: dict[str, Any], tokens: int = 1_000, words: str = "") -> str:
-    """What a user says so that the model makes these calls, one round after the other, and then says ``say``.
+def script(say: str, *calls: dict[str, Any] | list[dict[str, Any]], tokens: int = 1_000, words: str = "") -> str:
+    """What a user says so that the model makes these calls, one round after the other, and then says ``say``. A list is
+    a round of several calls.
 
     ``tokens`` is what the endpoint tells once as the size of the prompt, ``words`` stand before the script.
     """
@@ -84,6 +91,13 @@ class Endpoint:
 
     requests: list[Request] = field(default_factory=list)
     asides: list[Request] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Why requests were refused."""
+    is_metered: bool = False
+    """Whether usage is what the requests really have, with a cache that reads up to the first change. Summaries are
+    as long as a model's then."""
+    uses: list[Use] = field(default_factory=list)
+    """Of each of ``requests``, where they are metered."""
     made: int = 0
     rounds: dict[int, int] = field(default_factory=dict)
     """Answers that were given to each script; a list that was compacted doesn't have them any more."""
@@ -95,9 +109,10 @@ class Endpoint:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+        assert kind or not self.refused, f"a strict provider refuses {len(self.refused)} requests: {self.refused[:5]}"
 
     @property
     def url(self) -> str:
@@ -114,60 +129,78 @@ class Endpoint:
         """The requests of turns."""
         return [request for request in self.requests if not request.is_summary]
 
-    def answer(self, request: Request) -> Iterator[dict[str, Any]]:
-        """The events of an answer."""
+    def answer(self, request: Request) -> Iterator[dict[str, Any]] | list[str]:
+        """The events of an answer, or why there is none."""
+        wrong = violations(request.path, request.body)
         with self._lock:
+            self.refused += wrong
+            if wrong:
+                return wrong
             self.made += 1
             number = self.made
             found = plan(_messages(request.body))
-            (self.requests if request.is_summary or found else self.asides).append(request)
+            is_part = request.is_summary or found is not None
+            metered = None
+            if self.is_metered and is_part:
+                before = self.requests[-1].body if self.requests else None
+                metered = use(before, request.body, SUMMARY_TOKENS if request.is_summary else 100)
+                self.uses.append(metered)
+            (self.requests if is_part else self.asides).append(request)
             summaries = len(self.summaries)
-        call, say, tokens = None, "aside", 1_000
+        calls: list[dict[str, Any]] = []
+        say, tokens = "aside", 1_000
         if request.is_summary:
             say = SUMMARY.format(number=summaries)
+            if self.is_metered:
+                say = say.replace("one after the other.", "one after the other. " * (SUMMARY_TOKENS // 6))
+                # A model repeats the task, so that the turn goes on.
+                say = say.replace("</summary>", f"{MARK}{json.dumps(found)}\n</summary>") if found else say
         elif found:
             done = self.rounds.get(found["number"], 0)
             self.rounds[found["number"]] = done + 1
             say, tokens = found["say"], found["tokens"] if done == 0 else tokens
             if done < len(found["calls"]):
-                call = found["calls"][done]
+                calls = found["calls"][done]
+                calls = calls if isinstance(calls, list) else [calls]
+        used = metered or Use(0, tokens, 20)
         if request.path.startswith("/v1/responses"):
-            return _responses(number, call, say, tokens)
-        return _anthropic(number, call, say, tokens, request.body.get("model", "model"))
+            return _responses(number, calls, say, used)
+        return _anthropic(number, calls, say, used, request.body.get("model", "model"))
 
 
-def _anthropic(
-    number: int, call: dict[str, Any] | None, say: str, tokens: int, model: str
-) -> Iterator[dict[str, Any]]:
-    usage = {"input_tokens": tokens, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+def _anthropic(number: int, calls: list[dict[str, Any]], say: str, used: Use, model: str) -> Iterator[dict[str, Any]]:
+    usage = {"input_tokens": used.write, "output_tokens": 1}
+    usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": used.read}
     message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": [], "model": model}
     yield {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}}
-    if call:
-        block = {"type": "tool_use", "id": f"toolu_{number:04}", "name": call["name"], "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(call["input"])}
-    else:
-        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": say}
-    yield {"type": "content_block_start", "index": 0, "content_block": block}
-    yield {"type": "content_block_delta", "index": 0, "delta": delta}
-    yield {"type": "content_block_stop", "index": 0}
-    reason = "tool_use" if call else "end_turn"
-    yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 20}}
+    blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": say})]
+    if calls:
+        use_of = lambda at, call: {"type": "tool_use", "id": f"toolu_{number:04}_{at}", "name": call["name"], "input": {}}  # noqa: E731
+        delta_of = lambda call: {"type": "input_json_delta", "partial_json": json.dumps(call["input"])}  # noqa: E731
+        blocks = [(use_of(at, call), delta_of(call)) for at, call in enumerate(calls)]
+    for at, (block, delta) in enumerate(blocks):
+        yield {"type": "content_block_start", "index": at, "content_block": block}
+        yield {"type": "content_block_delta", "index": at, "delta": delta}
+        yield {"type": "content_block_stop", "index": at}
+    reason = "tool_use" if calls else "end_turn"
+    yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": used.output}}
     yield {"type": "message_stop"}
 
 
-def _responses(number: int, call: dict[str, Any] | None, say: str, tokens: int) -> Iterator[dict[str, Any]]:
+def _responses(number: int, calls: list[dict[str, Any]], say: str, used: Use) -> Iterator[dict[str, Any]]:
     response = {"id": f"resp_{number}", "object": "response", "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": response}
-    if call:
-        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number:04}", **_named(call)}
-    else:
-        content = [{"type": "output_text", "text": say, "annotations": []}]
-        item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
-    yield {"type": "response.output_item.added", "output_index": 0, "item": item}
-    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    usage = {"input_tokens": tokens, "output_tokens": 20, "total_tokens": tokens + 20, **details}
-    yield {"type": "response.completed", "response": {**response, "status": "completed", "output": [item], "usage": usage}}
+    content = [{"type": "output_text", "text": say, "annotations": []}]
+    output = [{"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}]
+    if calls:
+        named = lambda at: {"type": "function_call", "id": f"fc_{number}_{at}", "call_id": f"call_{number:04}_{at}"}  # noqa: E731
+        output = [{**named(at), **_named(call)} for at, call in enumerate(calls)]
+    for at, item in enumerate(output):
+        yield {"type": "response.output_item.added", "output_index": at, "item": item}
+        yield {"type": "response.output_item.done", "output_index": at, "item": item}
+    details = {"input_tokens_details": {"cached_tokens": used.read}, "output_tokens_details": {"reasoning_tokens": 0}}
+    usage = {"input_tokens": used.input, "output_tokens": used.output, "total_tokens": used.input + used.output, **details}
+    yield {"type": "response.completed", "response": {**response, "status": "completed", "output": output, "usage": usage}}
 
 
 def _named(call: dict[str, Any]) -> dict[str, Any]:
@@ -185,14 +218,17 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                 return self._send("application/json", b'{"input_tokens": 1000}')
             headers = {name.lower(): value for name, value in self.headers.items()}
             events = endpoint.answer(Request(self.path, headers, json.loads(body)))
+            if isinstance(events, list):
+                error = {"type": "invalid_request_error", "message": "; ".join(events)}
+                return self._send("application/json", json.dumps({"type": "error", "error": error}).encode(), 400)
             lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
             self._send("text/event-stream", lines.encode())
 
         def do_GET(self) -> None:
             self._send("application/json", b'{"data": [], "models": []}')
 
-        def _send(self, kind: str, body: bytes) -> None:
-            self.send_response(200)
+        def _send(self, kind: str, body: bytes, status: int = 200) -> None:
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(body)))
             self.end_headers()

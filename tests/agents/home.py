@@ -57,6 +57,12 @@ class Home:
         assert ran.returncode == 0, f"{words}: {ran.stdout} {ran.stderr}"
         return json.loads(ran.stdout)
 
+    def configure(self, text: str) -> None:
+        """Puts down what herma's configuration says, before a daemon runs."""
+        file = self.herma / "herma" / "config.toml"
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.write_text(text)
+
     def install(self, client: str, *options: str) -> None:
         """Has a client call herma."""
         ran = self.run("hooks", "install", client, "--yes", *options)
