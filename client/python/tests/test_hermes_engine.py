@@ -281,6 +281,35 @@ def test_a_session_that_goes_on_under_another_id_keeps_its_state(engine):
     assert engine.compression_count == 1
 
 
+def one_turn(calls, chars):
+    """One turn with so many calls, whose outputs have so many chars together."""
+    messages = [{"role": "system", "content": "be good"}, {"role": "user", "content": "do all the steps"}]
+    for at in range(calls):
+        call = {"id": f"c{at}", "type": "function", "function": {"name": "terminal", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        output = f"step {at}\n" + "lorem ipsum dolor\n" * (chars // calls // 18)
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": output})
+    return messages
+
+
+def test_a_list_gets_shorter_by_messages_or_comes_back_as_aborted(engine):
+    """Hosts begin a new session for a compressed list, and write nothing there that has as many messages."""
+    shorter = aborted = 0
+    for calls in (1, 2, 3, 4, 5, 8, 13, 21, 34, 55):
+        messages = one_turn(calls, 260_000)
+        engine.on_session_start(f"s{calls}")
+        answer = engine.compress(messages, current_tokens=70_000)
+        if answer is messages:
+            aborted += 1
+            assert engine._last_compress_aborted and engine._last_summary_error, calls
+        else:
+            # A host may append what is still to do.
+            shorter += 1
+            assert len(answer) + 1 < len(messages), calls
+            assert not engine._last_compress_aborted and engine._last_summary_error is None
+    assert shorter and aborted
+
+
 def test_a_restart_changes_nothing(home, engine):
     engine.update_from_response({"prompt_tokens": 60_000})
     home.kill()

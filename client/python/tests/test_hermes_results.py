@@ -88,6 +88,18 @@ def test_read_file_is_pinned_and_overrides_count(home):
         assert (maybe_persist_tool_result(TEXT, tool, tool, config=config) == TEXT) is stays
 
 
+def test_a_host_s_own_budget_counts_like_ours(home):
+    """0.19 gives its own object; some have only a part of the fields."""
+    whole = SimpleNamespace(default_result_size=100, turn_budget=1000, preview_size=40, tool_overrides={})
+    for config in (SMALL, whole, SimpleNamespace(default_result_size=100), SimpleNamespace(tool_overrides={"shell": 100})):
+        assert maybe_persist_tool_result(TEXT, "shell", "call_1", config=config) != TEXT
+    stays = SimpleNamespace(default_result_size=math.inf, tool_overrides=None)
+    assert maybe_persist_tool_result(TEXT, "shell", "call_1", config=stays) == TEXT
+    turn = [{"role": "tool", "tool_call_id": f"c{at}", "content": TEXT} for at in range(9)]
+    enforce_turn_budget(turn, config=SimpleNamespace(turn_budget=2000, preview_size=40))
+    assert sum(len(message["content"]) for message in turn) < 9 * len(TEXT)
+
+
 @pytest.mark.parametrize("shape", [dict, SimpleNamespace])
 def test_the_file_goes_where_the_agents_tools_can_read_it(home, shape):
     env = Sandbox(home.path / "it's a box", shape)

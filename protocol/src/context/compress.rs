@@ -66,9 +66,9 @@ pub struct Host {
     pub short_calls: Option<bool>,
     /// Results of tools may become shorter; true when absent.
     pub short_results: Option<bool>,
-    /// A list with as many messages as before does not count as compressed, and comes back as it was; false when
-    /// absent.
-    pub fewer_messages: Option<bool>,
+    /// A list counts as compressed only if it has so many messages fewer at the least; otherwise it comes back as it
+    /// was. 0 when absent.
+    pub fewer_messages: Option<u64>,
 }
 
 /// Where the message that asks for a summary goes.

@@ -77,18 +77,21 @@ pub(crate) struct Target {
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let decided = decide_size(messages, options)?;
-    match options.settings.host.needs_fewer_messages && !has_fewer_messages(&decided, messages) {
-        true => Err(Declined::NotFewer),
-        false => Ok(decided),
+    match has_fewer_messages(&decided, messages, options.settings.host.fewer_messages) {
+        true => Ok(decided),
+        false => Err(Declined::NotFewer),
     }
 }
 
-/// Whether the new list has fewer messages in any case: its handoff may become a message of its own, and calls
+/// Whether the new list has so many messages fewer in any case: its handoff may become a message of its own, and calls
 /// without a result get one.
-fn has_fewer_messages(decided: &Decided, messages: &[Message]) -> bool {
+fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> bool {
+    if fewer == 0 {
+        return true;
+    }
     let stays = || decided.layout.stays().filter_map(|at| decided.layout.pruned.get(at));
     let added = pairs::stubs(stays()).len() + usize::from(decided.brief.is_some());
-    stays().count() + added < messages.len()
+    (stays().count() + added).saturating_add(fewer) <= messages.len()
 }
 
 fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
@@ -187,7 +190,7 @@ impl Reduction<'_> {
             if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
                 return self.with_handoff(level, handoff);
             }
-            let may_stay_whole = !self.options.settings.host.needs_fewer_messages;
+            let may_stay_whole = self.options.settings.host.fewer_messages == 0;
             if may_stay_whole && pruned.is_some_and(|tokens| tokens <= level && tokens < self.goal.before) {
                 let whole = normal.without_handoff(self.messages);
                 if let Some(decided) = self.without_handoff(whole, level) {

@@ -117,7 +117,7 @@ impl<'a> TightLayouts<'a> {
     }
 
     fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
-        if self.options.settings.host.needs_fewer_messages
+        if self.options.settings.host.fewer_messages > 0
             || self.ahead() + last.tokens > most.min(self.goal.before.saturating_sub(1))
         {
             return None;

@@ -15,18 +15,13 @@ pub struct Host {
     pub takes_short_calls: bool,
     /// Results of tools may become shorter.
     pub takes_short_results: bool,
-    /// A list counts as compressed only if it has fewer messages.
-    pub needs_fewer_messages: bool,
+    /// A list counts as compressed only if it has so many messages fewer at the least.
+    pub fewer_messages: usize,
 }
 
 impl Default for Host {
     fn default() -> Self {
-        Self {
-            takes_merged_handoff: true,
-            takes_short_calls: true,
-            takes_short_results: true,
-            needs_fewer_messages: false,
-        }
+        Self { takes_merged_handoff: true, takes_short_calls: true, takes_short_results: true, fewer_messages: 0 }
     }
 }
 

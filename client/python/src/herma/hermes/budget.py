@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..types import OutputConfig, Size
@@ -26,6 +26,19 @@ class BudgetConfig:
     """What stays of a result that went to disk."""
     tool_overrides: Mapping[str, float] = field(default_factory=dict)
     """By tool, in place of ``default_result_size``."""
+
+    @classmethod
+    def of(cls, config: Any) -> BudgetConfig | None:
+        """Any object with the four fields of a budget, as this one; ``None`` for none."""
+        if config is None or isinstance(config, BudgetConfig):
+            return config
+        usual = cls()
+        return cls(
+            default_result_size=getattr(config, "default_result_size", usual.default_result_size),
+            turn_budget=getattr(config, "turn_budget", usual.turn_budget),
+            preview_size=getattr(config, "preview_size", usual.preview_size),
+            tool_overrides=getattr(config, "tool_overrides", None) or {},
+        )
 
     def on_the_wire(self) -> OutputConfig:
         """The same as the daemon takes it."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadAnswer, Busy, HermaError
+from ..errors import BadAnswer, HermaError
 from . import counting, edits, host
 from .conversation import Conversation
 from .link import Link, Offline
@@ -23,6 +23,10 @@ MEMORY_CONTEXT = 100_000
 
 ERROR = 220
 """Chars of an error's words that the host shows."""
+
+FEWER = 2
+"""Messages by which a list must get shorter. Hosts begin another session for a compressed list and write none of it there
+if it is not shorter than before; and some append what is still to do to it first."""
 
 USUAL_THRESHOLD = 0.50
 """Share of the window from which on the daemon compresses when it is told no other."""
@@ -71,6 +75,7 @@ class Compressing:
     api_key: Any
     _tried_offline: bool
     _told_reason: str | None
+    _last_summary_error: str | None
 
     def __init__(self) -> None:
         self.last_report: Any = None
@@ -91,8 +96,9 @@ class Compressing:
     ) -> Messages:
         """A shorter list; the given one stays as it is.
 
-        What did not get shorter comes back as the very list that was given; so it does
-        when the session is being compressed already, or the daemon can't do it.
+        A list that is not shorter by messages comes back as the very list that was given, and
+        the fields of an aborted compression say why; so it does when the session is being
+        compressed already, or the daemon can't do it.
         """
         self._begin_run()
         try:
@@ -111,8 +117,6 @@ class Compressing:
             }
             with conversation.keeper.alone():
                 return self._run(conversation, messages, params)
-        except Busy:
-            logger.warning("the session is being compressed already")
         except Exception as error:  # Hosts lose turns when an engine raises.
             self._abort(error)
         return messages
@@ -136,6 +140,7 @@ class Compressing:
             summarizer="client" if self._writer() is not None else None,
             reply="edits",
             mode="in_place",
+            host={"fewer_messages": FEWER},
         )
         answer = conversation.link.call_patiently("context.compress", **params)
         while "needs_summary" in answer:
@@ -146,6 +151,9 @@ class Compressing:
             raise BadAnswer("the daemon gave an empty list")
         self._take_report(report)
         if shorter is messages:
+            # Some hosts go on in a new session, with nothing in it, unless they are told that nothing came of it.
+            self._last_compress_aborted = True
+            self._last_summary_error = self._last_summary_error or report["reason"]
             return messages
         conversation.keeper.drop()
         conversation.remember_head(shorter)
@@ -192,7 +200,7 @@ class Compressing:
     def _begin_run(self) -> None:
         """Clears what belongs to one compression."""
         self._last_compress_aborted = False
-        self._last_summary_error: str | None = None
+        self._last_summary_error = None
         self._last_summary_fallback_used = False
         self._last_summary_dropped_count = 0
         self._last_compression_made_progress = False

@@ -7,7 +7,6 @@ from typing import Any, Callable
 
 from ..errors import HermaError
 from . import host
-from .budget import BudgetConfig
 from .host_store import daemon_session
 from .link import Link, shared_link
 from .plain import plain
@@ -49,7 +48,7 @@ def result_functions(module: Any, settings: PluginSettings) -> dict[str, Callabl
                 tool_use_id,
                 session=_session(),
                 env=env,
-                config=budget(config),
+                config=config,
                 threshold=limit,
             )
         except HermaError as error:
@@ -68,7 +67,7 @@ def result_functions(module: Any, settings: PluginSettings) -> dict[str, Callabl
                 tool_messages,
                 session=_session(),
                 env=env,
-                config=budget(config),
+                config=config,
             )
         except (HermaError, AttributeError, TypeError) as error:
             logger.warning("a turn's budget is kept by the host itself: %s", type(error).__name__)
@@ -81,19 +80,6 @@ def result_functions(module: Any, settings: PluginSettings) -> dict[str, Callabl
         "maybe_persist_tool_result": maybe_persist_tool_result,
         "enforce_turn_budget": enforce_turn_budget,
     }
-
-
-def budget(config: Any) -> BudgetConfig | None:
-    """Any object with the four fields of a budget, as herma's own."""
-    if config is None or isinstance(config, BudgetConfig):
-        return config
-    usual = BudgetConfig()
-    return BudgetConfig(
-        default_result_size=getattr(config, "default_result_size", usual.default_result_size),
-        turn_budget=getattr(config, "turn_budget", usual.turn_budget),
-        preview_size=getattr(config, "preview_size", usual.preview_size),
-        tool_overrides=getattr(config, "tool_overrides", None) or {},
-    )
 
 
 def _threshold(config: Any, tool: str) -> float | None:

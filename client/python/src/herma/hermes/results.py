@@ -34,7 +34,7 @@ def maybe_persist_tool_result(
     tool_name: str,
     tool_use_id: str,
     env: Environment | None = None,
-    config: BudgetConfig | None = None,
+    config: Any = None,
     threshold: float | None = None,
     *,
     session: str = SESSION,
@@ -43,7 +43,7 @@ def maybe_persist_tool_result(
     """What goes into the conversation: the result, or its place and a preview.
 
     ``threshold`` is in chars and beats ``config``, which beats the daemon's
-    configuration. The daemon keeps the full text, so that recall finds it; with
+    configuration. ``config`` may be a host's own object with the same fields. The daemon keeps the full text, so that recall finds it; with
     an ``env`` the place that is named is a file in it.
     """
     daemon = client if client is not None else shared_client()
@@ -62,7 +62,7 @@ def maybe_persist_tool_result(
 def enforce_turn_budget(
     tool_messages: list[dict[str, Any]],
     env: Environment | None = None,
-    config: BudgetConfig | None = None,
+    config: Any = None,
     *,
     session: str = SESSION,
     client: Client | None = None,
@@ -80,10 +80,11 @@ def persist(
     *,
     session: str,
     env: Environment | None,
-    config: BudgetConfig | None,
+    config: Any,
     threshold: float | None,
 ) -> Any:
     """The same by any way to the daemon."""
+    config = BudgetConfig.of(config)
     kept = call(
         "output.admit",
         session=session,
@@ -104,9 +105,10 @@ def enforce(
     *,
     session: str,
     env: Environment | None,
-    config: BudgetConfig | None,
+    config: Any,
 ) -> list[dict[str, Any]]:
     """The same by any way to the daemon."""
+    config = BudgetConfig.of(config)
     settled = call(
         "output.settle_turn",
         session=session,

@@ -586,9 +586,9 @@ class Host(TypedDict):
     """Arguments of calls may become shorter; true when absent."""
     short_results: NotRequired[bool | None]
     """Results of tools may become shorter; true when absent."""
-    fewer_messages: NotRequired[bool | None]
-    """A list with as many messages as before does not count as compressed, and comes back as it
-    was; false when absent.
+    fewer_messages: NotRequired[int | None]
+    """A list counts as compressed only if it has so many messages fewer at the least; otherwise it
+    comes back as it was. 0 when absent.
     """
 
 

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::{answer, domain_detail, focus, range, report, texts, today};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
+use crate::data::numbers::narrow;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::compression::{Asked, Reply, ReplyForm as Form, Target};
@@ -104,7 +105,7 @@ fn domain_host(host: Host) -> DomainHost {
         takes_merged_handoff: host.merged_handoff.unwrap_or(every.takes_merged_handoff),
         takes_short_calls: host.short_calls.unwrap_or(every.takes_short_calls),
         takes_short_results: host.short_results.unwrap_or(every.takes_short_results),
-        needs_fewer_messages: host.fewer_messages.unwrap_or(every.needs_fewer_messages),
+        fewer_messages: host.fewer_messages.map_or(every.fewer_messages, narrow),
     }
 }
 
