@@ -33,6 +33,7 @@ mod message;
 mod node;
 mod parallel;
 mod pattern;
+mod persisted;
 mod redaction;
 mod replaced;
 mod request;

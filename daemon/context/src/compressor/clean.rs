@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::layout::{Brief, Layout};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
+use crate::persisted::without_frame;
 use crate::redaction::Redaction;
 use crate::replaced::Replaced;
 use crate::{pairs, prune};
@@ -44,7 +45,8 @@ impl CleanTurns {
             (pruned.same(turn) && !original.same(turn)).then_some(original)
         };
         let turns: Vec<(usize, &Message)> = brief.indexes.iter().copied().zip(&brief.turns).collect();
-        let clean = |&(at, turn): &(usize, &Message)| redaction.message(original(at, turn).unwrap_or(turn));
+        let clean =
+            |&(at, turn): &(usize, &Message)| redaction.message(&without_frame(original(at, turn).unwrap_or(turn)));
         let originals: Vec<Message> = turns.par_iter().with_min_len(FEW_MESSAGES).map(clean).collect();
         let known: HashMap<usize, &Message> = brief.indexes.iter().copied().zip(&originals).collect();
         let callers = match turns.iter().any(|(at, turn)| original(*at, turn).is_some()) {

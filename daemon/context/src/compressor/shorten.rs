@@ -4,6 +4,7 @@
 use super::exchange::Exchange;
 use crate::images::without_images;
 use crate::message::{Content, Message, Role};
+use crate::persisted::OPENING_TAG;
 use crate::prune;
 use crate::settings::Host;
 use crate::text::{head, longer_than, thousands};
@@ -15,8 +16,6 @@ pub(crate) const PREVIEW_CHARS: usize = 2_000;
 const LEAST_PREVIEW_CHARS: usize = 200;
 /// Tokens of a preview besides what it shows: its words, and the place of the whole text.
 const BLOCK_TOKENS: u64 = 160;
-/// How a text begins that was spilled before.
-const SPILLED: &str = "<persisted-output>";
 /// Arguments of up to this many chars stay.
 const SHORT_ARGUMENTS_CHARS: usize = 500;
 
@@ -69,7 +68,7 @@ impl PreviewCost {
         }
         let text = message.text();
         let chars = text.chars().count() as u64;
-        if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(SPILLED) {
+        if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(OPENING_TAG) {
             return None;
         }
         let bare = tokens_of(&message.with_text(""));

@@ -64,7 +64,7 @@ fn words_of_a_person_and_pictures_of_theirs_stay() {
 
 #[test]
 fn what_was_spilled_before_is_not_spilled_again() {
-    let block = format!("{SPILLED}\n{}", "x".repeat(3_000));
+    let block = format!("{OPENING_TAG}\n{}", "x".repeat(3_000));
     let list = [call(&["c"]), result("c", &block)];
     assert!(shortened(&list, 100).spilled.is_empty());
 }
