@@ -33,6 +33,7 @@ mod golden;
 mod growth;
 mod history;
 mod hooks;
+mod hooks_install;
 mod importance;
 mod imports;
 mod interrupted;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::edit::{Edit, Kind};
-use super::json;
+use super::json::{self, READS_OUTPUTS};
 use super::wanted::{Wanted, Whose, folder, user_home};
 use crate::cli::exit::Failure;
 use crate::hook::{Client, Name};
@@ -55,6 +55,10 @@ impl Places {
 pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(whose)?;
     let hooks = wanted.map(|wanted| wanted.hooks(Client::ClaudeCode)).unwrap_or_default();
+    // A new user's Claude Code may read neither the files of outputs nor by the tool.
+    let allowed =
+        wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
+    let allowed = allowed.unwrap_or_default();
     let server = wanted.map(|wanted| json!({ "command": wanted.program, "args": wanted.server() }));
     let plugin = |text: &dyn Fn(&Wanted) -> String| wanted.filter(|wanted| wanted.has_plugin).map(text);
     let manifest = |_: &Wanted| {
@@ -69,8 +73,8 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
         MODULE.replace(COMMAND, &words)
     };
     Ok(vec![
-        Edit::of(&places.settings, Kind::Json, |text| json::with_hooks(text, Client::ClaudeCode, &hooks))?,
-        Edit::of(&places.servers, Kind::Json, |text| json::with_server(text, SERVER, server.as_ref()))?,
+        Edit::of(&places.settings, Kind::Json, settings_again, |text| settings(text, &hooks, &allowed))?,
+        Edit::of(&places.servers, Kind::Json, server_again, |text| json::with_server(text, SERVER, server.as_ref()))?,
         Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest), DESCRIPTION)?,
         Edit::own(
             &places.plugin.join("hooks/hooks.json"),
@@ -79,4 +83,18 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
         )?,
         Edit::own(&places.module(), plugin(&module), "herma hooks install")?,
     ])
+}
+
+fn settings(text: &str, hooks: &[(&str, Value)], allowed: &[String]) -> Result<String, String> {
+    json::with_permissions(&json::with_hooks(text, Client::ClaudeCode, hooks)?, allowed)
+}
+
+fn settings_again(now: &str, text: &str) -> Result<String, String> {
+    let hooks = json::hooks(now, Client::ClaudeCode)?;
+    let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
+    settings(text, &hooks, &json::permissions(now)?)
+}
+
+fn server_again(now: &str, text: &str) -> Result<String, String> {
+    json::with_server(text, SERVER, json::server(now, SERVER)?.as_ref())
 }

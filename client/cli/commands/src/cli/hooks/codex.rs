@@ -59,13 +59,14 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
     let known = std::fs::read_to_string(&places.hooks).unwrap_or_default();
     let gone: Vec<String> = json::places(&known, Client::Codex).iter().map(|place| format!("{file}:{place}")).collect();
     let untrusted = |text: &str| toml::with_trust(text, &gone, &[]);
-    let mut edits = vec![Edit::of(&places.hooks, Kind::Json, |text| json::with_hooks(text, Client::Codex, &hooks))?];
+    let mut edits =
+        vec![Edit::of(&places.hooks, Kind::Json, hooks_again, |text| json::with_hooks(text, Client::Codex, &hooks))?];
     // What is no more is not trusted any more either.
     let is_gone = wanted.is_none();
     if is_gone && places.own != places.config {
-        edits.push(Edit::of(&places.own, Kind::Toml, untrusted)?);
+        edits.push(Edit::of(&places.own, Kind::Toml, toml::again, untrusted)?);
     }
-    edits.push(Edit::of(&places.config, Kind::Toml, |text| {
+    edits.push(Edit::of(&places.config, Kind::Toml, toml::again, |text| {
         let text = named(text)?;
         if is_gone && places.own == places.config { untrusted(&text) } else { Ok(text) }
     })?);
@@ -151,7 +152,13 @@ pub(super) fn trust(whose: &Whose) -> Result<Edit, Failure> {
     let listed = listed().map_err(Failure::File)?;
     let of_file = listed.into_iter().filter(|hook| hook.key.starts_with(&format!("{file}:")));
     let trusted: Vec<(String, String)> = of_file.map(|hook| (hook.key, hook.hash)).collect();
-    Edit::of(&places.own, Kind::Toml, |text| toml::with_trust(text, &[], &trusted))
+    Edit::of(&places.own, Kind::Toml, toml::again, |text| toml::with_trust(text, &[], &trusted))
+}
+
+fn hooks_again(now: &str, text: &str) -> Result<String, String> {
+    let hooks = json::hooks(now, Client::Codex)?;
+    let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
+    json::with_hooks(text, Client::Codex, &hooks)
 }
 
 fn canonical(path: &Path) -> PathBuf {

@@ -25,7 +25,15 @@ pub(super) struct Edit {
     kind: Kind,
     /// What it is to say; `None` to remove it.
     after: Option<String>,
+    /// Puts into another text what the first one has of herma.
+    again: Again,
 }
+
+/// Puts into the second text what the first one has of herma.
+pub(super) type Again = fn(&str, &str) -> Result<String, String>;
+
+/// What some editors write before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What became of a file.
 #[derive(Debug, Serialize)]
@@ -40,17 +48,18 @@ pub(super) struct Done {
 }
 
 impl Edit {
-    /// Of settings: what they say with a change.
+    /// Of settings: what they say with a change. `again` puts into another text what the first one has of herma.
     pub(super) fn of(
         path: &Path,
         kind: Kind,
+        again: Again,
         change: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Self, Failure> {
         let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
         let file = SettingsFile::read(path).map_err(failed)?;
-        let after = change(&file.text)
+        let after = behind_mark(&file.text, change)
             .map_err(|words| failed(format!("{words}; nothing was written. Mend it, and give the command again")))?;
-        Ok(Self { file, kind, after: Some(after) })
+        Ok(Self { file, kind, after: Some(after), again })
     }
 
     /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
@@ -61,22 +70,29 @@ impl Edit {
         let is_foreign = file.is_found() && !file.text.contains(mark);
         match text {
             Some(_) if is_foreign => Err(failed("it is not herma's; move it away, or give --no-plugin".into())),
-            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own }),
-            text => Ok(Self { file, kind: Kind::Own, after: text }),
+            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own, again: whole }),
+            text => Ok(Self { file, kind: Kind::Own, after: text, again: whole }),
         }
     }
 
-    /// Where a copy of before differs in nothing but blanks, it is the very file of then again; a file that herma made
-    /// goes.
+    /// Where the file is what installing made of a copy, nobody changed it since, and it is that copy again, byte for
+    /// byte. So it is where the copy differs in nothing but blanks from what is left. A file that herma made goes.
     pub(super) fn taken_back(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
-        let is_changed = after != self.file.text;
-        let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(&after);
+        if after == self.file.text {
+            self.after = Some(after);
+            return self;
+        }
+        let now = self.file.text.as_str();
+        let gives_now = |copy: &str| behind_mark(copy, |copy| (self.again)(unmarked(now), copy)).as_deref() == Ok(now);
+        let is_like_after = |copy: &str| without_blanks(copy).eq(without_blanks(&after));
         let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
-        let mut texts = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok());
-        let before = texts.find(|copy| is_changed && without_blanks(copy).eq(without_blanks(&after)));
-        let was_made = is_changed && is_empty && copies.is_empty();
-        self.after = before.or(Some(after)).filter(|_| !was_made);
+        let texts: Vec<String> = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let before =
+            texts.iter().find(|copy| gives_now(copy)).or_else(|| texts.iter().find(|copy| is_like_after(copy)));
+        let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(unmarked(&after));
+        let was_made = before.is_none() && is_empty && (copies.is_empty() || gives_now(""));
+        self.after = before.cloned().or(Some(after)).filter(|_| !was_made);
         self
     }
 
@@ -91,6 +107,11 @@ impl Edit {
 
     pub(super) fn path(&self) -> &Path {
         &self.file.path
+    }
+
+    /// Whether it is there, or is to be there.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.after.is_some() || self.file.is_found()
     }
 
     /// Whether there is nothing to do.
@@ -123,6 +144,21 @@ impl Edit {
             None => self.file.remove().map(|()| shown),
         }
     }
+}
+
+/// What is not settings has nothing else in it.
+fn whole(now: &str, _: &str) -> Result<String, String> {
+    Ok(now.to_owned())
+}
+
+/// A change of what stands behind a byte order mark, which stays.
+fn behind_mark(text: &str, change: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
+    let changed = change(unmarked(text))?;
+    Ok(if text.starts_with(BYTE_ORDER_MARK) { format!("{BYTE_ORDER_MARK}{changed}") } else { changed })
+}
+
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 fn without_blanks(text: &str) -> impl Iterator<Item = char> {

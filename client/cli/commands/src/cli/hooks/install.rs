@@ -41,19 +41,33 @@ pub(super) struct Care {
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = Wanted::of(session, !arguments.no_plugin)?;
     let edits = edits(&arguments.whose, Some(&wanted))?;
-    let mut done = carry_out(session, &edits, arguments.care)?;
     let is_codex = arguments.whose.client == Client::Codex;
-    if is_codex && arguments.trust && !arguments.care.dry_run {
-        let trust = codex::trust(&arguments.whose)?;
-        if !trust.is_done() {
-            done.push(trust.write()?);
-        }
+    let has_trust = is_codex && arguments.trust && !arguments.care.dry_run;
+    if has_trust {
+        // Only Codex knows what is to be trusted: without it nothing is written.
+        codex::listed().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
+    }
+    let mut done = carry_out(session, &edits, arguments.care)?;
+    if has_trust {
+        done.extend(trusted(&arguments.whose, &done)?);
     }
     tell(session, &done, arguments.care.dry_run)?;
     if is_codex && !arguments.trust && !session.common.json {
         out::line(codex::UNTRUSTED)?;
     }
     Ok(())
+}
+
+/// Has Codex trust what was written.
+fn trusted(whose: &Whose, done: &[Done]) -> Result<Option<Done>, Failure> {
+    let written = |failure: Failure| {
+        let Failure::File(words) = failure else { return failure };
+        let paths: Vec<String> = done.iter().map(|done| done.path.display().to_string()).collect();
+        let paths = if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
+        Failure::File(format!("{words}; written was {paths}, and Codex trusts none of it yet. {}", codex::UNTRUSTED))
+    };
+    let trust = codex::trust(whose).map_err(written)?;
+    (!trust.is_done()).then(|| trust.write().map_err(written)).transpose()
 }
 
 /// Shows what is to be done, asks, and does it.

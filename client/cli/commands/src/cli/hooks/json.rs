@@ -13,6 +13,13 @@ const HOOKS: &str = "hooks";
 /// Where MCP servers stand in Claude Code's files.
 const SERVERS: &str = "mcpServers";
 
+/// Where Claude Code's settings have what is allowed without a question.
+const PERMISSIONS: &str = "permissions";
+const ALLOW: &str = "allow";
+
+/// What allows the tool that reads outputs.
+pub(super) const READS_OUTPUTS: &str = "mcp__herma__output_read";
+
 /// Has a client's settings call these hooks and none else of herma's; with none it takes them out.
 ///
 /// # Errors
@@ -115,6 +122,69 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
         (None, None) => {}
     }
     Ok(root.to_string())
+}
+
+/// Has settings of Claude Code allow this, and nothing else of herma's; with none it takes that out.
+///
+/// # Errors
+/// The text is no JSON object, or something of another kind stands where permissions belong.
+pub(super) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, String> {
+    if permissions(text)? == wanted {
+        return Ok(text.to_owned());
+    }
+    let (root, object) = parse(text)?;
+    if let Some(allowed) = object.object_value(PERMISSIONS).and_then(|all| all.array_value(ALLOW)) {
+        let own = allowed.elements().into_iter().filter(|one| is_own_permission(one.to_serde_value().as_ref()));
+        own.for_each(CstNode::remove);
+    }
+    if wanted.is_empty() {
+        if let Some(all) = object.object_value(PERMISSIONS)
+            && let Some(allowed) = all.get(ALLOW)
+            && allowed.array_value().is_some_and(|allowed| allowed.elements().is_empty())
+        {
+            allowed.remove();
+        }
+        remove_if_empty(&object, PERMISSIONS);
+        return Ok(root.to_string());
+    }
+    let all = object.object_value_or_create(PERMISSIONS).ok_or("`permissions` is no object")?;
+    let allowed = all.array_value_or_create(ALLOW).ok_or("`permissions.allow` is no list")?;
+    for one in wanted {
+        allowed.append(CstInputValue::String(one.clone()));
+    }
+    Ok(root.to_string())
+}
+
+/// What settings of Claude Code allow of herma's.
+///
+/// # Errors
+/// The text is no JSON object.
+pub(super) fn permissions(text: &str) -> Result<Vec<String>, String> {
+    let (_, object) = parse(text)?;
+    let all = object.object_value(PERMISSIONS).and_then(|all| all.array_value(ALLOW));
+    let all = all.into_iter().flat_map(|allowed| allowed.elements()).filter_map(|one| one.to_serde_value());
+    let own = all.filter(|one| is_own_permission(Some(one)));
+    Ok(own.filter_map(|one| one.as_str().map(str::to_owned)).collect())
+}
+
+/// What allows Claude Code to read files of this folder, which begins with a slash.
+pub(super) fn reads(folder: &str) -> String {
+    format!("Read(/{folder}/**)")
+}
+
+fn is_own_permission(permission: Option<&Value>) -> bool {
+    let Some(permission) = permission.and_then(Value::as_str) else { return false };
+    permission == READS_OUTPUTS || permission.starts_with("Read(//") && permission.ends_with("/herma/outputs/**)")
+}
+
+/// The MCP server of herma in settings of Claude Code.
+///
+/// # Errors
+/// The text is no JSON object.
+pub(super) fn server(text: &str, name: &str) -> Result<Option<Value>, String> {
+    let (_, object) = parse(text)?;
+    let server = object.object_value(SERVERS).and_then(|servers| servers.get(name)).and_then(|server| server.value());
+    Ok(server.and_then(|server| server.to_serde_value()).filter(is_own_server))
 }
 
 /// Whether a text says nothing.

@@ -25,8 +25,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     let whose = &arguments.whose;
     let has_plugin = whose.client == Client::ClaudeCode && claude_code::Places::find(whose)?.module().exists();
     let wanted = Wanted::of(session, has_plugin)?;
+    let edits = edits(whose, Some(&wanted))?;
     let files: Vec<_> =
-        edits(whose, Some(&wanted))?.into_iter().map(|edit| (edit.path().to_owned(), edit.is_done())).collect();
+        edits.iter().filter(|edit| edit.is_wanted()).map(|edit| (edit.path().to_owned(), edit.is_done())).collect();
     let (check, is_well) = match whose.client {
         Client::ClaudeCode => validated(whose, has_plugin)?,
         Client::Codex => trusted(),

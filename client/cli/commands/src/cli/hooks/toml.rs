@@ -2,16 +2,26 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
+use super::claude_code::SERVER;
+
 /// Has it name an MCP server, or none.
 ///
 /// # Errors
 /// The text is no TOML, or something of another kind stands where servers belong.
 pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String])>) -> Result<String, String> {
     let mut document = parse(text)?;
+    let known = document.get("mcp_servers").and_then(|servers| servers.get(name));
+    let is_foreign = known.is_some_and(|known| !is_own_server(known));
     let Some((program, arguments)) = server else {
+        if is_foreign {
+            return Ok(text.to_owned());
+        }
         remove(&mut document, "mcp_servers", name);
         return Ok(document.to_string());
     };
+    if is_foreign {
+        return Err(format!("the MCP server `{name}` is another program than herma; give it another name"));
+    }
     let servers = table(document.as_table_mut(), "mcp_servers")?;
     let server = table(servers, name)?;
     set(server, "command", program.into());
@@ -66,6 +76,41 @@ fn table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, String> 
         Item::Table(table)
     });
     item.as_table_mut().ok_or_else(|| format!("`{name}` is no table of its own"))
+}
+
+/// Puts into the second text what the first one has of herma: its server, and the trust that the second one has not.
+///
+/// # Errors
+/// One of them is no TOML, or something of another kind stands where these belong.
+pub(super) fn again(now: &str, text: &str) -> Result<String, String> {
+    let known = parse(now)?;
+    let server =
+        known.get("mcp_servers").and_then(|servers| servers.get(SERVER)).filter(|server| is_own_server(server));
+    let words = |server: &Item| {
+        let program = server.get("command").and_then(Item::as_str).unwrap_or_default().to_owned();
+        let arguments = server.get("args").and_then(Item::as_array).into_iter().flatten();
+        (program, arguments.filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>())
+    };
+    let server = server.map(words);
+    let server = server.as_ref().map(|(program, arguments)| (program.as_str(), arguments.as_slice()));
+    let states = |document: &DocumentMut| {
+        let states = document.get("hooks").and_then(|hooks| hooks.get("state")).and_then(Item::as_table);
+        let hash = |(key, state): (&str, &Item)| {
+            Some((key.to_owned(), state.get("trusted_hash").and_then(Item::as_str)?.to_owned()))
+        };
+        states.into_iter().flat_map(Table::iter).filter_map(hash).collect::<Vec<_>>()
+    };
+    let before = states(&parse(text)?);
+    let trusted: Vec<_> = states(&known).into_iter().filter(|state| !before.contains(state)).collect();
+    let text = with_server(text, SERVER, server)?;
+    if trusted.is_empty() { Ok(text) } else { with_trust(&text, &[], &trusted) }
+}
+
+/// Whether an MCP server is herma's.
+fn is_own_server(server: &Item) -> bool {
+    let program = server.get("command").and_then(Item::as_str).and_then(|program| program.rsplit('/').next());
+    let first = server.get("args").and_then(Item::as_array).and_then(|arguments| arguments.get(0));
+    program == Some("herma") && first.and_then(toml_edit::Value::as_str) == Some("mcp")
 }
 
 /// Sets a value, if it is another one.

@@ -6,6 +6,7 @@ use super::plan::edits;
 use super::wanted::Whose;
 use crate::cli::Session;
 use crate::cli::exit::Failure;
+use crate::hook;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -23,6 +24,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     let done = carry_out(session, &edits, arguments.care)?;
     if !arguments.care.dry_run {
         edits.iter().for_each(Edit::clear_folders);
+        hook::forget_runs(&session.place.home, arguments.whose.client);
     }
     tell(session, &done, arguments.care.dry_run)
 }

@@ -29,12 +29,14 @@ pub(super) struct Wanted {
     options: Vec<String>,
     /// Claude Code's plugin answers compactions.
     pub(super) has_plugin: bool,
+    /// Where large outputs are kept.
+    pub(super) outputs: PathBuf,
 }
 
 impl Wanted {
     /// This very program, for the home, the socket and the profile that the command or its environment names.
     pub(super) fn of(session: &Session<'_>, has_plugin: bool) -> Result<Self, Failure> {
-        let program = std::env::current_exe().map_err(|error| Failure::File(format!("this program: {error}")))?;
+        let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
         let program =
             program.to_str().ok_or_else(|| Failure::File("this program's path is no text".into()))?.to_owned();
         let mut options = Vec::new();
@@ -48,7 +50,8 @@ impl Wanted {
         option("--home", path(&place.home, is_said(common.home.is_some(), &["HERMA_HOME", "HERMES_HOME"])));
         option("--socket", path(&place.socket, is_said(common.socket.is_some(), &["HERMA_SOCKET"])));
         option("--profile", session.common.profile.clone());
-        Ok(Self { program, options, has_plugin })
+        let outputs = absolute(&place.home).join("herma/outputs");
+        Ok(Self { program, options, has_plugin, outputs })
     }
 
     /// The words of a hook's command.
@@ -78,6 +81,29 @@ impl Wanted {
     pub(super) fn server(&self) -> Vec<String> {
         std::iter::once("mcp".to_owned()).chain(self.options.iter().cloned()).collect()
     }
+}
+
+/// This very program, by the path that it was called by: one behind links is another after an upgrade.
+fn called_by() -> std::io::Result<PathBuf> {
+    let itself = std::env::current_exe()?;
+    let Some(name) = std::env::args_os().next().map(PathBuf::from) else { return Ok(itself) };
+    let named = match name.components().count() {
+        0 => None,
+        1 => found(&name, &std::env::var_os("PATH").unwrap_or_default()),
+        _ => Some(absolute(&name)),
+    };
+    // A caller may give any name.
+    let is_same = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|path| path == itself);
+    Ok(named.filter(is_same).unwrap_or(itself))
+}
+
+/// The program that a shell starts by a name.
+fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
 }
 
 /// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
@@ -126,6 +152,7 @@ mod tests {
             program: "/opt/my tools/herma".into(),
             options: vec!["--home".into(), "/it's".into()],
             has_plugin: true,
+            outputs: "/h/herma/outputs".into(),
         };
         let command = wanted.command(Client::ClaudeCode, Name::Stop);
         assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");

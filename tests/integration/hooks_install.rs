@@ -1,0 +1,217 @@
+//! `herma hooks install`, `status` and `uninstall`: what they write into the files of clients, and that these files
+//! are byte for byte what they were once it is taken out.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use herma_tests::{Cli, Home};
+
+#[test]
+fn hooks_are_shown_written_once_and_taken_back() {
+    let home = Home::new();
+    let user = home.path().join("user");
+    fs::create_dir(&user).unwrap();
+    let cli = Cli::new(&home).with("HOME", user.to_str().unwrap()).with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "");
+    for (client, file) in [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")] {
+        let path = user.join(file);
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{\n  // mine\n  \"x\": [1,2]\n}").unwrap();
+        let dry = cli.run(&["hooks", "install", client, "--dry-run"]).done();
+        assert!(dry.contains("+") && dry.contains(" hook "), "{dry}");
+
+        let refused = cli.run(&["hooks", "install", client]);
+        assert!(refused.code == 1 && refused.err.contains("--yes"), "{refused:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
+        drop(cli.run(&["hooks", "install", client, "--yes"]).done());
+        let written = fs::read_to_string(&path).unwrap();
+        assert!(
+            written.contains("// mine") && written.contains("[1,2]") && written.contains("session-start"),
+            "{written}"
+        );
+        let again = cli.run(&["hooks", "install", client, "--yes"]).done();
+        assert!(again.contains("nothing to do"), "{again}");
+        drop(cli.run(&["hooks", "uninstall", client, "--yes"]).done());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
+        fs::write(&path, "{\"hooks\": 7}").unwrap();
+        let odd = cli.run(&["hooks", "install", client, "--yes"]);
+        assert!(odd.code == 1 && odd.err.contains(file) && odd.err.contains("`hooks` is no object"), "{odd:?}");
+    }
+    assert!(!user.join(".claude/skills/herma").exists());
+}
+
+/// Codex hands a variable on to its hooks and not to its MCP servers.
+#[test]
+fn what_the_environment_says_is_written_down() {
+    let home = Home::new();
+    let ran = std::process::Command::new(herma_tests::cli::program())
+        .args(["hooks", "install", "codex", "--dry-run"])
+        .env("HERMA_HOME", home.path())
+        .env("HOME", home.path())
+        .env_remove("CODEX_HOME")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert!(told.contains(&format!("session-start --home {}", home.path().display())), "{told}");
+    assert!(told.contains(&format!("args = [\"mcp\", \"--home\", \"{}\"]", home.path().display())), "{told}");
+}
+
+/// A user who has nothing yet but a home, and the command line for it.
+struct User {
+    home: Home,
+    folder: PathBuf,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = Home::new();
+        let folder = home.path().join("user");
+        fs::create_dir(&folder).unwrap();
+        Self { home, folder }
+    }
+
+    fn cli(&self) -> Cli<'_> {
+        let cli = Cli::new(&self.home).with("HOME", self.folder.to_str().unwrap());
+        cli.with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder.join(name)).ok()
+    }
+}
+
+#[test]
+fn files_of_odd_forms_are_what_they_were_after_an_uninstall() {
+    let settings = ".claude/settings.json";
+    for (client, name, text) in [
+        ("claude-code", settings, ""),
+        ("claude-code", settings, " \n"),
+        ("claude-code", settings, "{}"),
+        ("claude-code", settings, "{ \"hooks\": {} }\n"),
+        ("claude-code", settings, "{\"hooks\": {\"Stop\": []}, \"n\": 1}"),
+        ("claude-code", settings, "{\n\t\"hooks\": { // none yet\n\t\t\"Stop\": [ /* none */ ]\n\t}\n}"),
+        ("claude-code", settings, "\u{feff}{\"hooks\": {}}"),
+        ("claude-code", settings, "{\"permissions\": {\"allow\": [], \"deny\": [\"Bash\"]}}"),
+        ("claude-code", settings, "{\"permissions\": {\"allow\": [\"mcp__herma__output_read\", \"Bash(ls)\"]}}"),
+        ("claude-code", settings, "{\r\n  \"model\": \"x\"\r\n}\r\n"),
+        ("claude-code", ".claude.json", "{\"mcpServers\": {}, \"n\": 1}"),
+        ("claude-code", ".claude.json", "{\"mcpServers\": {/* none */}}"),
+        ("codex", ".codex/hooks.json", "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}"),
+        ("codex", ".codex/config.toml", "[mcp_servers]\n# none\n\n[hooks]\n"),
+        ("codex", ".codex/config.toml", "\u{feff}model = 'x'\n"),
+        ("codex", ".codex/config.toml", ""),
+        ("codex", ".codex/config.toml", "[mcp_servers.other]\ncommand = 'y'\n[hooks.state.\"a\"]\ntrusted_hash = 'b'"),
+    ] {
+        let user = User::new();
+        user.write(name, text);
+        drop(user.cli().run(&["hooks", "install", client, "--yes"]).done());
+        assert_ne!(user.read(name).as_deref(), Some(text), "{text:?}: nothing was written");
+        let again = user.cli().run(&["hooks", "install", client, "--yes"]).done();
+        assert!(again.contains("nothing to do"), "{text:?}: {again}");
+        drop(user.cli().run(&["hooks", "uninstall", client, "--yes"]).done());
+        assert_eq!(user.read(name).as_deref(), Some(text));
+    }
+}
+
+#[test]
+fn what_a_user_changed_since_stays_and_only_ours_goes() {
+    let user = User::new();
+    let name = ".claude/settings.json";
+    user.write(name, "{\"hooks\": {}}");
+    drop(user.cli().run(&["hooks", "install", "claude-code", "--yes"]).done());
+    let written = user.read(name).unwrap();
+    assert!(written.contains("Read(//") && written.contains("/herma/outputs/**)"), "{written}");
+    user.write(name, &written.replacen('{', "{ // mine\n", 1).replace("\"allow\": [", "\"allow\": [\"Bash(ls)\","));
+    drop(user.cli().run(&["hooks", "uninstall", "claude-code", "--yes"]).done());
+    let left = user.read(name).unwrap();
+    assert!(left.contains("// mine") && left.contains("Bash(ls)"), "{left}");
+    assert!(!left.contains("herma"), "{left}");
+    // Files that were not there are not there again.
+    assert!(user.read(".claude.json").is_none() && !user.folder.join(".claude/skills").join("herma").exists());
+}
+
+#[test]
+fn a_server_of_that_name_that_is_another_program_stays() {
+    for (client, name, text) in [
+        (
+            "claude-code",
+            ".claude.json",
+            "{\"mcpServers\": {\"herma\": {\"command\": \"/opt/other\", \"args\": [\"mcp\"]}}}",
+        ),
+        ("codex", ".codex/config.toml", "[mcp_servers.herma]\ncommand = \"/opt/other\"\nargs = [\"mcp\"]\n"),
+        ("codex", ".codex/config.toml", "[mcp_servers.herma]\nurl = \"https://x.example\"\n"),
+    ] {
+        let user = User::new();
+        user.write(name, text);
+        let refused = user.cli().run(&["hooks", "install", client, "--yes"]);
+        assert!(refused.code == 1 && refused.err.contains("another program"), "{refused:?}");
+        drop(user.cli().run(&["hooks", "uninstall", client, "--yes"]));
+        assert_eq!(user.read(name).as_deref(), Some(text));
+    }
+}
+
+#[test]
+fn trust_that_can_t_be_had_leaves_nothing_written() {
+    let user = User::new();
+    let failed = user.cli().with("PATH", "/nonexistent").run(&["hooks", "install", "codex", "--yes", "--trust"]);
+    assert!(failed.code == 1 && failed.err.contains("nothing was written"), "{failed:?}");
+    assert!(user.read(".codex/hooks.json").is_none() && user.read(".codex/config.toml").is_none());
+}
+
+#[test]
+fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
+    let user = User::new();
+    for client in ["claude-code", "codex"] {
+        let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", client]);
+        assert!(said.code == 1 && !said.out.lines().any(|line| line.starts_with("installed")), "{said:?}");
+        assert!(said.out.contains("never ran"), "{said:?}");
+    }
+    drop(user.cli().run(&["hooks", "install", "claude-code", "--yes", "--no-plugin"]).done());
+    let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", "claude-code"]);
+    assert!(said.out.contains("installed") && !said.out.contains("skills"), "{said:?}");
+}
+
+/// Calls the program by a path, or by a name on the search path.
+fn installed_by(user: &User, program: &Path, path: &Path) -> String {
+    let folder = user.folder.join("bin");
+    let ran = std::process::Command::new(program)
+        .args(["hooks", "install", "claude-code", "--yes"])
+        .env("HOME", &user.folder)
+        .env("HERMA_HOME", user.home.path())
+        .env("PATH", format!("{}:/usr/bin:/bin", path.display()))
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    user.read(".claude/settings.json").unwrap()
+}
+
+#[test]
+fn hooks_name_the_program_by_the_path_that_it_was_called_by() {
+    for (called, named) in [("LINK", "LINK"), ("herma", "LINK"), ("./herma", "LINK"), ("REAL", "REAL")] {
+        let user = User::new();
+        let (version, bin) = (user.folder.join("opt/1"), user.folder.join("bin"));
+        fs::create_dir_all(&version).unwrap();
+        fs::create_dir_all(&bin).unwrap();
+        let (real, link) = (version.join("herma"), bin.join("herma"));
+        // Another process copies it: a program that this one has open for writing can't be started by another thread.
+        let copied = std::process::Command::new("cp").arg(herma_tests::cli::program()).arg(&real).status().unwrap();
+        assert!(copied.success());
+        symlink(&real, &link).unwrap();
+        let path = |name: &str| match name {
+            "LINK" => link.clone(),
+            "REAL" => real.clone(),
+            other => PathBuf::from(other),
+        };
+        let written = installed_by(&user, &path(called), &bin);
+        let command = format!("exec {} hook", path(named).display());
+        assert!(written.contains(&command), "called as {called}: {written}");
+    }
+}
