@@ -10,12 +10,13 @@ mod changes;
 mod inline;
 mod restart;
 
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 9] = [
     "memory",
     "recall_search",
     "recall_expand",
     "recall_describe",
     "recall_state",
+    "memory_read",
     "output_read",
     "output_search",
     "admit_output",
@@ -33,7 +34,7 @@ fn it_says_who_it_is_and_what_it_can() {
     let capabilities = &told["capabilities"];
     assert!(capabilities["tools"].is_object() && capabilities["prompts"].is_object(), "{told}");
     assert_eq!(capabilities["resources"]["subscribe"], json!(true));
-    assert!(told["instructions"].as_str().unwrap().ends_with("The id of this session is mine."), "{told}");
+    assert!(told["instructions"].as_str().unwrap().contains("memory"), "{told}");
     assert_eq!(mcp.result("ping", &json!({})), json!({}));
     let (code, words) = mcp.end();
     assert_eq!((code, words.as_str()), (Some(0), ""));
@@ -125,6 +126,46 @@ fn outputs_are_put_aside_and_read_back() {
 }
 
 #[test]
+fn a_client_with_tools_only_sees_the_memory() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let add = |target: &str, content: &str| {
+        drop(daemon.raw().result("memory.add", &json!({ "target": target, "content": content })));
+    };
+    let instructions = |client: &str| {
+        let mut mcp = Mcp::start(&home, &[]);
+        mcp.initialize(client)["instructions"].as_str().unwrap().to_owned()
+    };
+    assert!(instructions("some").contains("empty"), "{}", instructions("some"));
+    add("user", "likes tea");
+    let short = instructions("some");
+    assert!(
+        short.contains("- likes tea") && short == instructions("some"),
+        "it differs from session to session: {short}"
+    );
+    let mut mcp = Mcp::ready(&home, &[]);
+    let read = mcp.done("memory_read", &json!({}));
+    assert_eq!((&read["user"]["entries"], &read["memory"]["entries"]), (&json!(["likes tea"]), &json!([])));
+    assert_eq!(mcp.done("memory_read", &json!({ "target": "memory" }))["user"], Value::Null);
+    for wrong in [json!({ "raw": true }), json!({ "target": "x" }), json!({ "target": 7 }), json!({ "profile": "x" })] {
+        let (failed, words) = mcp.tool("memory_read", &wrong);
+        assert!(failed && words.to_string().contains("target"), "{wrong}: {words}");
+    }
+    let tools = mcp.result("tools/list", &json!({}));
+    let tool = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "memory_read").unwrap();
+    assert_eq!(tool["annotations"]["readOnlyHint"], json!(true));
+    // Long entries are read by the tool.
+    (0..3).for_each(|at| add("memory", &format!("{at} {}", "note ".repeat(100))));
+    let long = instructions("some");
+    assert!(long.contains("memory_read") && !long.contains("likes tea"), "{long}");
+    // Hooks tell the model themselves.
+    let told = json!({ "session_id": "a", "source": "startup" }).to_string();
+    drop(herma_tests::Cli::new(&home).run_with(&["hook", "claude-code", "session-start"], &told));
+    let hooked = instructions("claude-code");
+    assert!(!hooked.contains("memory_read") && !hooked.contains("likes tea"), "{hooked}");
+}
+
+#[test]
 fn the_session_is_its_own_and_ends_with_it() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
@@ -132,9 +173,9 @@ fn the_session_is_its_own_and_ends_with_it() {
     let sessions = |raw: &mut herma_tests::Raw| raw.result("session.list", &json!({}))["sessions"].take();
     let mut mcp = [Mcp::start(&home, &[]), Mcp::start(&home, &[])];
     let ids = mcp.each_mut().map(|mcp| {
-        let words = mcp.initialize("Some Client")["instructions"].take();
-        drop(mcp.read("herma://session/snapshot"));
-        words.as_str().unwrap().rsplit_once(' ').unwrap().1.trim_end_matches('.').to_owned()
+        drop(mcp.initialize("Some Client"));
+        let read = mcp.result("resources/read", &json!({ "uri": "herma://session/snapshot" }));
+        read["contents"][0]["_meta"]["herma/session"].as_str().unwrap().to_owned()
     });
     assert!(ids[0] != ids[1] && ids.iter().all(|id| id.starts_with("mcp-Some-Client-")), "{ids:?}");
     let open = sessions(&mut raw);

@@ -26,7 +26,7 @@ fn every_request_stands_for_itself() {
     let mut mcp = Mcp::start(&home, &[]);
     let found = mcp.result("server/discover", &params(&json!({})));
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
-    assert!(found["instructions"].as_str().unwrap().contains("mcp-inline-"), "{found}");
+    assert!(found["instructions"].as_str().unwrap().contains("memory"), "{found}");
     let tools = mcp.result("tools/list", &params(&json!({})));
     assert_eq!(tools["tools"].as_array().unwrap().len(), super::TOOLS.len());
     let arguments = json!({ "action": "add", "target": "user", "content": "likes tea" });

@@ -32,7 +32,7 @@ use herma_client::protocol::limits;
 
 pub(crate) use event::{Client, Name};
 pub(crate) use session::{of_id, of_process};
-pub(crate) use state::{last_run, unix_now};
+pub(crate) use state::{forget_runs, is_in_use, last_run, unix_now};
 
 use crate::cli;
 use crate::mcp::Settings;
@@ -89,6 +89,12 @@ impl Teller {
 
 /// Answers an event.
 pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
+    let home = settings.place.home.as_path();
+    // What a window begins with and a compaction are worth a try; what was said is read at a later event.
+    let is_worth_a_try = arguments.event == Name::SessionStart || arguments.event.is_compaction();
+    if !is_worth_a_try && state::is_frozen(home) {
+        return;
+    }
     let (sender, receiver) = channel();
     let (work, client, name) = (settings.clone(), arguments.client, arguments.event);
     let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
@@ -99,7 +105,7 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     });
     let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
     match started {
-        Ok(_) => listen(&receiver, name.is_compaction(), log),
+        Ok(_) => listen(&receiver, name.is_compaction(), |answers| state::note_answer(home, answers), log),
         Err(error) => log(&format!("no thread can be started: {error}")),
     }
 }
@@ -111,17 +117,23 @@ fn short() -> Duration {
 }
 
 /// Passes on what the work tells, while there is time.
-fn listen(receiver: &Receiver<Told>, is_compaction: bool, log: impl Fn(&str)) {
+fn listen(receiver: &Receiver<Told>, is_compaction: bool, note_answer: impl Fn(bool), log: impl Fn(&str)) {
     let (began, short) = (Instant::now(), short());
     let limit = if is_compaction { LONG.max(short) } else { short };
-    let mut until = began + short;
+    let (mut until, mut answers) = (began + short, false);
     loop {
         match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Told::Alive) => until = began + limit,
+            Ok(Told::Alive) => {
+                (until, answers) = (began + limit, true);
+                note_answer(true);
+            }
             Ok(Told::Answer(answer)) => cli::say(&answer),
             Ok(Told::Complaint(words)) => log(&words),
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
+                if !answers {
+                    note_answer(false);
+                }
                 return log(&format!("it was given up after {} ms", began.elapsed().as_millis()));
             }
         }

@@ -1,5 +1,8 @@
 //! Large outputs of tools: which text it is, and where a shorter one goes. Pure but for reading the file in which a
 //! client put the whole of it.
+//!
+//! Only forms that are known to be plain text are taken. What is on the disk anyway (a file that was read), pictures, and
+//! what other tools say in fields of their own stay as they are.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,6 +10,8 @@ use std::path::Path;
 
 use herma_client::protocol::limits;
 use serde_json::Value;
+
+use super::event::Client;
 
 /// Chars of an output from which it is kept by herma. Claude Code itself shows 2 KB of what is longer; Codex cuts at
 /// 40,000.
@@ -17,6 +22,15 @@ const OWN: &str = "mcp__herma";
 
 /// The tool whose outputs Claude Code keeps in files.
 const SHELL: &str = "Bash";
+
+/// The tool that prints lines of files which hold something.
+const SEARCH: &str = "Grep";
+
+/// What the names of tools of MCP servers begin with.
+const OF_SERVER: &str = "mcp__";
+
+/// The line of a preview that says how to read on, in words for hosts whose tool is called so.
+const READ_ON: &str = "Use the read_file tool with offset and limit to access specific sections of this output.";
 
 /// A tool's output that is too large.
 #[derive(Debug, PartialEq)]
@@ -38,8 +52,6 @@ enum Place {
     Whole,
     /// In a field.
     Field(&'static str),
-    /// In the text of a file that was read.
-    File,
     /// In blocks of content, which one text takes the place of.
     Blocks,
 }
@@ -51,7 +63,7 @@ pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     if tool.starts_with(OWN) {
         return None;
     }
-    let (at, shown) = find(response)?;
+    let (at, shown) = find(tool, response)?;
     // What a tool of somebody else says is no path of the client.
     let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
     let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
@@ -69,30 +81,47 @@ impl Large {
                 fields.insert(name.to_owned(), text.into());
                 fields.retain(|name, _| !name.starts_with("persistedOutput"));
             }
-            (Place::File, Value::Object(fields)) => {
-                if let Some(content) = fields.get_mut("file").and_then(|file| file.get_mut("content")) {
-                    *content = text.into();
-                }
-            }
             _ => response = text.into(),
         }
         response
     }
 }
 
-/// The text of what a tool said.
-fn find(response: &Value) -> Option<(Place, String)> {
+/// What stands for an output, with the way to the rest of it by the tools that the client has.
+pub(super) fn preview(client: Client, text: &str, handle: Option<&str>) -> String {
+    let name = handle.map_or_else(|| "that path".to_owned(), |handle| format!("the handle {handle}"));
+    let own = format!("the tool `output_read` of the MCP server `herma`, by {name} and a range of lines");
+    let words = match client {
+        Client::ClaudeCode => {
+            format!("Read sections of it with the tool `Read`, by that path with offset and limit, or with {own}.")
+        }
+        Client::Codex => format!("Read sections of it with {own}, or by that path in the shell."),
+    };
+    text.replacen(READ_ON, &words, 1)
+}
+
+/// The same for the previews in a list of messages.
+pub(super) fn previews(client: Client, list: &mut [Value]) {
+    for message in list.iter_mut().filter(|message| message.get("role").and_then(Value::as_str) == Some("tool")) {
+        if let Some(Value::String(text)) = message.get_mut("content")
+            && text.contains(READ_ON)
+        {
+            *text = preview(client, text, None);
+        }
+    }
+}
+
+/// The text of what a tool said, if it is in a form that is text and nothing else.
+fn find(tool: &str, response: &Value) -> Option<(Place, String)> {
+    let field = |name: &'static str| Some((Place::Field(name), response.get(name)?.as_str()?.to_owned()));
+    let is_picture = response.get("isImage").and_then(Value::as_bool) == Some(true);
     match response {
         Value::String(text) => Some((Place::Whole, text.clone())),
-        Value::Array(_) => Some((Place::Blocks, blocks(response)?)),
-        Value::Object(fields) => {
-            let field = |name: &'static str| {
-                let text = fields.get(name)?.as_str()?;
-                Some((Place::Field(name), text.to_owned()))
-            };
-            let file = || Some((Place::File, fields.get("file")?.get("content")?.as_str()?.to_owned()));
-            let inner = || Some((Place::Blocks, blocks(fields.get("content")?)?));
-            field("stdout").or_else(file).or_else(|| field("content")).or_else(inner)
+        _ if tool == SHELL && !is_picture => field("stdout"),
+        _ if tool == SEARCH => field("content"),
+        Value::Array(_) if tool.starts_with(OF_SERVER) => Some((Place::Blocks, blocks(response)?)),
+        Value::Object(fields) if tool.starts_with(OF_SERVER) && fields.get("structuredContent").is_none() => {
+            Some((Place::Blocks, blocks(fields.get("content")?)?))
         }
         _ => None,
     }
@@ -100,7 +129,8 @@ fn find(response: &Value) -> Option<(Place, String)> {
 
 /// The text of blocks, if they are all texts.
 fn blocks(content: &Value) -> Option<String> {
-    let text = |block: &Value| block.get("text").and_then(Value::as_str).map(str::to_owned);
+    let is_text = |block: &Value| block.get("type").and_then(Value::as_str) == Some("text");
+    let text = |block: &Value| block.get("text").filter(|_| is_text(block)).and_then(Value::as_str).map(str::to_owned);
     Some(content.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?.join("\n"))
 }
 
@@ -127,39 +157,71 @@ mod tests {
     #[test]
     fn a_shorter_text_comes_back_in_the_form_that_the_tool_has() {
         let long = "x".repeat(THRESHOLD + 1);
-        for (response, shorter) in [
-            (json!(long), json!("short")),
+        let text = json!({ "type": "text", "text": long });
+        for (tool, response, shorter) in [
+            ("Bash", json!(long), json!("short")),
             (
-                json!({ "stdout": long, "stderr": "e", "interrupted": false, "persistedOutputSize": 9 }),
-                json!({ "stdout": "short", "stderr": "e", "interrupted": false }),
+                "Bash",
+                json!({ "stdout": long, "stderr": "e", "interrupted": false, "isImage": false, "persistedOutputSize": 9 }),
+                json!({ "stdout": "short", "stderr": "e", "interrupted": false, "isImage": false }),
             ),
-            (
-                json!({ "type": "text", "file": { "filePath": "/f", "content": long, "numLines": 1 } }),
-                json!({ "type": "text", "file": { "filePath": "/f", "content": "short", "numLines": 1 } }),
-            ),
-            (json!({ "mode": "content", "content": long }), json!({ "mode": "content", "content": "short" })),
-            (json!([{ "type": "text", "text": long }]), json!("short")),
-            (json!({ "content": [{ "type": "text", "text": long }] }), json!("short")),
+            ("Grep", json!({ "mode": "content", "content": long }), json!({ "mode": "content", "content": "short" })),
+            ("mcp__other__x", json!(long), json!("short")),
+            ("mcp__other__x", json!([text]), json!("short")),
+            ("mcp__other__x", json!({ "content": [text] }), json!("short")),
         ] {
-            let event = json!({ "tool_name": "T", "tool_use_id": "1", "tool_response": response });
+            let event = json!({ "tool_name": tool, "tool_use_id": "1", "tool_response": response });
             let large = large(&event, None).unwrap();
-            assert_eq!((large.tool.as_str(), large.id.as_str(), large.text.len()), ("T", "1", THRESHOLD + 1));
-            assert_eq!(large.with("short"), shorter);
+            assert_eq!((large.tool.as_str(), large.id.as_str(), large.text.len()), (tool, "1", THRESHOLD + 1));
+            assert_eq!(large.with("short"), shorter, "{tool}");
         }
     }
 
     #[test]
-    fn what_is_small_or_no_text_or_our_own_is_left_alone() {
+    fn what_is_small_or_no_plain_text_or_our_own_is_left_alone() {
         let long = "x".repeat(THRESHOLD + 1);
+        let text = json!({ "type": "text", "text": long });
+        let picture = json!({ "type": "image", "source": { "type": "base64", "data": long } });
         for (tool, response) in [
             ("Bash", json!({ "stdout": "x".repeat(THRESHOLD) })),
+            ("Bash", json!({ "stdout": format!("data:image/png;base64,{long}"), "isImage": true })),
             ("Bash", json!(7)),
-            ("Read", json!([{ "type": "image", "source": {} }, { "type": "text", "text": long }])),
+            ("Read", json!({ "type": "text", "file": { "filePath": "/f", "content": long, "numLines": 1 } })),
+            ("Read", json!({ "type": "image", "file": { "base64": long, "type": "image/png" } })),
+            ("Read", json!([picture, text])),
+            ("Task", json!({ "status": "completed", "prompt": "look", "content": [text], "totalTokens": 9 })),
+            ("Agent", json!({ "agentId": "a1", "content": [text], "usage": {} })),
+            ("Write", json!({ "type": "create", "filePath": "/f", "content": long, "structuredPatch": [] })),
+            ("WebFetch", json!({ "result": long, "code": 200 })),
+            ("mcp__other__x", json!([text, picture])),
+            ("mcp__other__x", json!([{ "type": "resource", "text": long }])),
+            ("mcp__other__x", json!({ "content": [text], "structuredContent": { "a": 1 } })),
             ("mcp__herma__output_read", json!(long)),
         ] {
-            assert_eq!(large(&json!({ "tool_name": tool, "tool_response": response }), None), None);
+            assert_eq!(
+                large(&json!({ "tool_name": tool, "tool_response": response }), None),
+                None,
+                "{tool} {response:.80}"
+            );
         }
         assert_eq!(large(&json!({}), None), None);
+    }
+
+    #[test]
+    fn a_preview_names_the_tools_that_the_client_has() {
+        let block = format!(
+            "<persisted-output>\nFull output saved to: /o/out_1.txt\n{READ_ON}\n\nPreview (first 3 chars):\nrow"
+        );
+        for (client, has_read) in [(Client::ClaudeCode, true), (Client::Codex, false)] {
+            let shown = preview(client, &block, Some("out_1"));
+            assert!(shown.contains("`output_read`") && shown.contains("handle out_1"), "{shown}");
+            assert_eq!(shown.contains("`Read`"), has_read, "{shown}");
+            assert!(!shown.contains("read_file") && shown.ends_with("\nrow"), "{shown}");
+            let mut list = [json!({ "role": "tool", "content": block }), json!({ "role": "user", "content": block })];
+            previews(client, &mut list);
+            assert_eq!(list[0]["content"], preview(client, &block, None));
+            assert_eq!(list[1]["content"], block, "the user may quote one");
+        }
     }
 
     #[test]

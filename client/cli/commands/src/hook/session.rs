@@ -1,6 +1,6 @@
 //! A client's session as one of herma's, and what each event does to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::constraint::{ListParams, Scope};
@@ -41,6 +41,9 @@ const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 /// Names that are asked for.
 const ENTITIES: u64 = 60;
 
+/// Where Claude Code has a folder of transcripts for each folder that it worked in.
+const PROJECTS: &str = "projects";
+
 /// How they say that one begins as a copy of another one.
 const FORK: &str = "fork";
 
@@ -52,6 +55,8 @@ pub(super) struct Session<'a> {
     id: String,
     daemon: Daemon,
     notes: Notes,
+    /// The event that is answered.
+    name: Name,
     /// What the client's process had before this event.
     before: Option<Current>,
     teller: &'a Teller,
@@ -84,7 +89,7 @@ impl<'a> Session<'a> {
         let daemon = connect().map_err(|error| error.to_string())?;
         teller.tell(Told::Alive);
         let id = session(client, &event.id, notes.state.rewritten);
-        Ok(Self { home, client, id, daemon, notes, before, teller })
+        Ok(Self { home, client, id, daemon, notes, name, before, teller })
     }
 
     /// Answers the event.
@@ -190,6 +195,7 @@ impl<'a> Session<'a> {
         };
         let result = self.daemon.output_admit(params).map_err(told)?;
         if let (true, Content::Text(text)) = (result.spilled, result.content) {
+            let text = outputs::preview(self.client, &text, result.handle.as_deref());
             self.teller.answer(&answer::output(self.client, large.with(&text), text));
         }
         Ok(())
@@ -262,7 +268,9 @@ impl<'a> Session<'a> {
         let state = &mut self.notes.state;
         (state.generation, state.position) = (result.report.generation, result.report.messages_after);
         self.notes.save()?;
-        Ok(Some(list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect()))
+        let mut list: Vec<Value> = list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect();
+        outputs::previews(self.client, &mut list);
+        Ok(Some(list))
     }
 
     fn subagent(&mut self, event: &Event) -> Result<(), String> {
@@ -312,7 +320,8 @@ impl<'a> Session<'a> {
 
     /// Has what was said since the last time kept.
     fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
-        let Some(path) = &event.transcript else { return Ok(()) };
+        let Some(path) = self.located(event) else { return Ok(()) };
+        let path = &path;
         if !self.notes.state.is_open {
             // What it came out of stands in it with the first thing that is said.
             if !has_begun(self.client, path) {
@@ -326,6 +335,33 @@ impl<'a> Session<'a> {
         kept
     }
 
+    /// The transcript. Clients that work in another folder than they were started in may say a path where it is not, and
+    /// then it is in the folder of another project.
+    fn located(&mut self, event: &Event) -> Option<PathBuf> {
+        let said = event.transcript.as_ref()?;
+        if said.exists() {
+            return Some(said.clone());
+        }
+        let found = elsewhere(said);
+        // A client makes it with the first thing that is said.
+        let is_due = matches!(self.name, Name::Stop | Name::SessionEnd | Name::PreCompact | Name::Compact);
+        let complaint = match &found {
+            Some(found) => Some(format!("the transcript is not {}; it is read at {}", said.display(), found.display())),
+            None if is_due => {
+                Some(format!("there is no transcript {}, so nothing of the session is kept", said.display()))
+            }
+            None => None,
+        };
+        // Once for each session.
+        if let Some(complaint) = complaint.filter(|_| !self.notes.state.is_missed) {
+            self.notes.state.is_missed = true;
+            // Otherwise it is told again.
+            drop(self.notes.save());
+            self.teller.complain(complaint);
+        }
+        found
+    }
+
     fn rules(&mut self) -> Result<Vec<String>, String> {
         let params = ListParams { session: self.id.clone() };
         let rules = self.daemon.constraint_list(params).map_err(told)?.constraints;
@@ -336,6 +372,14 @@ impl<'a> Session<'a> {
         let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
         Ok(self.daemon.recall_state(params).map_err(told)?.entities)
     }
+}
+
+/// A transcript of that name in another folder of Claude Code's projects.
+fn elsewhere(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
+    let folders = std::fs::read_dir(projects).ok()?;
+    folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
 }
 
 /// What a client takes of a shorter list.

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_transcripts::Repeats;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ const TOLD: usize = 20;
 
 /// Names of tools that are noted.
 const TOOLS: usize = 2_000;
+
+/// How long a daemon that did not answer is not asked again, so that it costs one wait and not one for each hook.
+const FROZEN: Duration = Duration::from_secs(5);
 
 /// Sessions that are looked at for what was not read.
 const SWEPT: usize = 50;
@@ -70,6 +73,8 @@ pub(super) struct State {
     pub(super) rewritten: u32,
     /// The id of the last compaction's record.
     pub(super) boundary: Option<String>,
+    /// The transcript was not where the client said, and the log says so.
+    pub(super) is_missed: bool,
     /// There was more to read than there was time for.
     pub(super) has_more: bool,
     /// The session ended before all of it was read.
@@ -229,6 +234,40 @@ pub(super) fn ran(home: &Path, client: Client, name: Name) {
 /// When a hook ran last.
 pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<SystemTime> {
     std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
+}
+
+/// Whether hooks of a client run here: they tell its model what is remembered. They are taken out with
+/// [`forget_runs`].
+pub(crate) fn is_in_use(home: &Path, client: Client) -> bool {
+    last_run(home, client, Name::SessionStart).is_some()
+}
+
+/// Forgets that hooks of a client ever ran.
+pub(crate) fn forget_runs(home: &Path, client: Client) {
+    for name in Name::of(client).iter().chain([&Name::Compact]) {
+        remove(&folder(home, client).join("ran").join(name.name()));
+    }
+}
+
+/// Notes that the daemon answers, or that it did not in time.
+pub(super) fn note_answer(home: &Path, answers: bool) {
+    let path = frozen(home);
+    match answers {
+        true if path.exists() => remove(&path),
+        true => {}
+        // Without it the next hook waits as long as this one.
+        false => drop(path.parent().map_or(Ok(()), make).and_then(|()| replace(&path, b""))),
+    }
+}
+
+/// Whether the daemon didn't answer a moment ago.
+pub(super) fn is_frozen(home: &Path) -> bool {
+    let noted = std::fs::metadata(frozen(home)).and_then(|metadata| metadata.modified());
+    noted.ok().and_then(|time| time.elapsed().ok()).is_some_and(|age| age < FROZEN)
+}
+
+fn frozen(home: &Path) -> PathBuf {
+    home.join("herma").join("clients").join("frozen")
 }
 
 /// The session that a process of a client has; the hooks are its children.

@@ -3,6 +3,7 @@
 use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use herma_client::ClientError;
 use herma_client::protocol::{ErrorKind, RpcError};
@@ -24,6 +25,7 @@ use super::connection::Connection;
 use super::identity::Identity;
 use super::lines::End;
 use super::link::Link;
+use super::prompts::Known;
 use super::{Settings, prompts, resources, tools};
 use crate::hook;
 
@@ -36,6 +38,9 @@ const KNOWN: [&str; 6] = [
     "prompts/get",
     "subscriptions/listen",
 ];
+
+/// How long the daemon may take until a client gets instructions without the entries of the memory.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What Codex's calls have among their metadata: the id of the thread, of which one process may have several (seen in
 /// 0.171).
@@ -84,6 +89,19 @@ impl Server {
         }
     }
 
+    /// What the client may tell its model. A daemon that doesn't answer soon is not waited for.
+    async fn instructions(&self, client: &str) -> String {
+        let is_hooked = self.host(client).is_some_and(|host| hook::is_in_use(&self.home, host));
+        let known = match is_hooked {
+            true => Known::InContext,
+            false => match tokio::time::timeout(PATIENCE, self.link.ask(prompts::known)).await {
+                Ok(Ok(Ok(known))) => known,
+                _ => Known::Unknown,
+            },
+        };
+        prompts::instructions(&known)
+    }
+
     /// Who asks, and in which session: that which the call names, or which the client's hooks have told of its process
     /// last, which changes with it.
     fn identified(&self, context: &RequestContext<RoleServer>) -> Identity {
@@ -121,8 +139,7 @@ impl ServerHandler for Server {
         let own = Implementation::new("herma", env!("CARGO_PKG_VERSION"))
             .with_title("herma")
             .with_description("Memory that agents share, tool outputs that are read back, and recall.");
-        let session = self.identity.get().map(|identity| identity.session.as_str());
-        ServerConfig::new(capabilities).with_server_info(own).with_instructions(prompts::instructions(session))
+        ServerConfig::new(capabilities).with_server_info(own)
     }
 
     async fn initialize(
@@ -132,12 +149,15 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         self.met(&request.client_info.name);
         context.peer.set_peer_info(request.clone());
-        self.negotiate_initialize(&request)
+        let instructions = self.instructions(&request.client_info.name).await;
+        Ok(self.negotiate_initialize(&request)?.with_instructions(instructions))
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.met(&named(&context));
-        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), self.get_info()))
+        let client = named(&context);
+        self.met(&client);
+        let info = self.get_info().with_instructions(self.instructions(&client).await);
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
     }
 
     async fn list_tools(

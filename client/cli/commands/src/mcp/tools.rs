@@ -3,7 +3,7 @@
 mod schema;
 
 use herma_client::ClientError;
-use herma_client::protocol::memory::{SchemaParams, ToolParams};
+use herma_client::protocol::memory::{ListParams, SchemaParams, Target, ToolParams};
 use herma_client::protocol::{ErrorKind, Header, Json, Method, Request, RpcError, recall};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
@@ -18,11 +18,16 @@ const TOOL: &str = "mcp_tool";
 /// What `admit_output` takes.
 const ADMIT: [&str; 3] = ["content", "tool", "id"];
 
+/// What `memory_read` takes.
+const STORE: &str = "target";
+
 /// A tool of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     /// Changes the stores.
     Memory,
+    /// Gives their entries, for clients that have tools and nothing else.
+    MemoryRead,
     /// Asks a method that only looks, with the arguments as its params.
     Read(Method),
     /// Puts a long text on the disk.
@@ -30,13 +35,14 @@ pub(super) enum Tool {
 }
 
 /// Every tool, by its name.
-const TOOLS: [(&str, Tool); 9] = [
+const TOOLS: [(&str, Tool); 10] = [
     ("memory", Tool::Memory),
     ("recall_search", Tool::Read(Method::RecallSearch)),
     ("recall_expand", Tool::Read(Method::RecallExpand)),
     ("recall_describe", Tool::Read(Method::RecallDescribe)),
     ("recall_state", Tool::Read(Method::RecallState)),
     ("recall_ask", Tool::Read(Method::RecallAsk)),
+    ("memory_read", Tool::MemoryRead),
     ("output_read", Tool::Read(Method::OutputRead)),
     ("output_search", Tool::Read(Method::OutputSearch)),
     ("admit_output", Tool::AdmitOutput),
@@ -101,7 +107,7 @@ fn annotations(tool: Tool) -> ToolAnnotations {
     let all = ToolAnnotations::new().open_world(false);
     match tool {
         Tool::Memory => all.read_only(false).destructive(true).idempotent(false),
-        Tool::Read(_) => all.read_only(true),
+        Tool::MemoryRead | Tool::Read(_) => all.read_only(true),
         Tool::AdmitOutput => all.read_only(false).destructive(false),
     }
 }
@@ -131,6 +137,7 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
             let arguments = Json::from_value(&arguments).map_err(|error| wrong(error.to_string()))?;
             Ok(Request::MemoryTool(ToolParams { arguments, session: Some(session), agent: Some(agent) }))
         }
+        Tool::MemoryRead => store(&arguments).map(|target| Request::MemoryList(ListParams { target, raw: None })),
         Tool::Read(method) => {
             if is_of_session(method) && !arguments.contains_key("session") && !arguments.contains_key("node") {
                 arguments.insert("session".into(), session.into());
@@ -146,6 +153,19 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
             arguments.entry("id").or_insert_with(|| format!("mcp_{}", unique()).into());
             params(Method::OutputAdmit, &arguments)
         }
+    }
+}
+
+/// The store that `memory_read` is asked for; both where none is named.
+fn store(arguments: &JsonObject) -> Result<Option<Target>, ClientError> {
+    if let Some(name) = arguments.keys().find(|name| *name != STORE) {
+        return Err(wrong(format!("unknown argument {name:?}; there is {STORE}")));
+    }
+    match arguments.get(STORE).map(|target| target.as_str()) {
+        None => Ok(None),
+        Some(Some("memory")) => Ok(Some(Target::Memory)),
+        Some(Some("user")) => Ok(Some(Target::User)),
+        Some(_) => Err(wrong(format!("{STORE} is \"memory\" or \"user\""))),
     }
 }
 

@@ -2,9 +2,23 @@
 
 use serde_json::{Value, json};
 
-/// The schemas of `output_read`, `output_search` and `admit_output`.
-pub(super) fn own() -> [Value; 3] {
-    [read(), search(), admit()]
+/// The schemas of `memory_read`, `output_read`, `output_search` and `admit_output`.
+pub(super) fn own() -> [Value; 4] {
+    [memory(), read(), search(), admit()]
+}
+
+fn memory() -> Value {
+    json!({
+        "name": "memory_read",
+        "description": "Read what is remembered beyond this conversation: the entries about the user (user) and the \
+            notes about the work (memory). Read it when you begin, unless it stands in your context already.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "target": { "type": "string", "enum": ["memory", "user"], "description": "One of the two; both when left out." }
+            }
+        }
+    })
 }
 
 fn read() -> Value {
