@@ -110,6 +110,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let socket = absolute(&socket)?;
     let path = arguments.config.clone().unwrap_or_else(|| Config::file(&home));
     if arguments.init_config {
+        instance::check_owner(&home)?;
         return look::init(&path);
     }
     let (config, text) = Config::load_from(home, socket, &path)?;

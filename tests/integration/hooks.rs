@@ -444,3 +444,47 @@ fn a_large_output_is_kept_and_its_preview_goes_to_the_model() {
     let small = json!({ "tool_name": "Bash", "tool_use_id": "t2", "tool_response": { "stdout": "small" } });
     assert_eq!(client.hook("post-tool-use", &small).done(), "");
 }
+
+#[test]
+fn half_a_character_in_an_event_takes_nothing_of_it() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home).with("HERMA_HOOK_TIMEOUT_MS", "30000");
+    let prompt = r#"{"session_id":"e1","prompt":"cut \ud83d"}"#;
+    assert!(cli.run_with(&["hook", "claude-code", "user-prompt-submit"], prompt).done().contains("recall_search"));
+    let output = format!(
+        r#"{{"session_id":"e2","tool_name":"Bash","tool_use_id":"1","tool_response":{{"stdout":"{}\ud83d"}}}}"#,
+        "y".repeat(40_000)
+    );
+    assert!(cli.run_with(&["hook", "claude-code", "post-tool-use"], &output).done().contains("persisted-output"));
+}
+
+/// Pipes stand where a hook reads and writes.
+#[test]
+fn a_hook_waits_for_no_pipe() {
+    let pipe = |path: &std::path::Path| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success());
+    };
+    for name in [
+        "herma/hermad.log",
+        "herma/clients/claude-code/a.json",
+        "herma/clients/claude-code/a.lock",
+        "herma/clients/frozen",
+        "projects/w/a.jsonl",
+    ] {
+        let home = Home::new();
+        let daemon = (!name.ends_with("log")).then(|| Daemon::start(&home));
+        pipe(&home.path().join(name));
+        let transcript = home.path().join("projects/w/a.jsonl");
+        let event = json!({ "session_id": "a", "transcript_path": transcript }).to_string();
+        let began = Instant::now();
+        let cli = Cli::new(&home).with("HERMAD", "/no/such/program").with("HERMA_HOOK_TIMEOUT_MS", "20000");
+        for hook in ["session-start", "stop"] {
+            drop(cli.run_with(&["hook", "claude-code", hook], &event).done());
+        }
+        assert!(began.elapsed() < Duration::from_secs(15), "{name}: {:?}", began.elapsed());
+        drop(daemon);
+    }
+}

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::path::Path;
 use std::process::Command;
 
 use herma_tests::cli::Cli;
@@ -45,6 +46,56 @@ fn root_makes_nothing_in_another_users_home() {
     assert_eq!((below.status.code(), names(&home)), (Some(1), Vec::new()), "{below:?}");
     let ran = Cli::new(&home).run(&["doctor", "--json"]);
     assert!(ran.code == 1 && ran.out.contains("belongs to user 54321"), "{ran:?}");
+}
+
+/// What of the command line makes files in a home by itself, and a hook's event.
+const MAKING: [(&[&str], &str); 7] = [
+    (&["hook", "claude-code", "session-start"], r#"{"session_id":"a","source":"startup"}"#),
+    (&["hook", "codex", "stop"], r#"{"session_id":"a"}"#),
+    (&["proxy", "codex", "--upstream", "http://127.0.0.1:1/v1", "--listen", "127.0.0.1:0"], ""),
+    (&["config", "init"], ""),
+    (&["hooks", "install", "claude-code", "--yes"], ""),
+    (&["hooks", "uninstall", "claude-code", "--yes"], ""),
+    (&["memory", "add", "user", "said by root"], ""),
+];
+
+#[test]
+fn no_command_of_root_makes_anything_in_another_users_home_or_folder() {
+    if !Need::Root.is_met() {
+        return;
+    }
+    let all = |path: &Path| {
+        let found = Command::new("find").arg(path).args(["-mindepth", "1"]).output().unwrap();
+        String::from_utf8(found.stdout).unwrap()
+    };
+    for (arguments, input) in MAKING {
+        let home = Home::new();
+        chown(home.path(), Some(OTHER), Some(OTHER)).unwrap();
+        let user = Home::new();
+        let run = |home: &Home| {
+            let cli = Cli::new(home).with("HOME", user.path().to_str().unwrap()).with("CLAUDE_CONFIG_DIR", "");
+            cli.run_with(arguments, input)
+        };
+        let ran = run(&home);
+        assert_eq!((all(home.path()).as_str(), ran.out.as_str()), ("", ""), "{arguments:?}: {ran:?}");
+        // A folder that somebody put into a home where all may write, and a link behind it.
+        let home = Home::new();
+        mode(home.path(), 0o1777);
+        let (folder, behind) = (home.path().join("herma"), Home::new());
+        fs::create_dir_all(folder.join("clients")).unwrap();
+        for client in ["claude-code", "codex"] {
+            symlink(behind.path(), folder.join("clients").join(client)).unwrap();
+        }
+        chown(&folder, Some(OTHER), Some(OTHER)).unwrap();
+        let before = all(home.path());
+        let ran = run(&home);
+        assert_eq!((all(behind.path()).as_str(), all(home.path())), ("", before), "{arguments:?}: {ran:?}");
+    }
+    let home = Home::new();
+    chown(home.path(), Some(OTHER), Some(OTHER)).unwrap();
+    let mut hermad = Command::new(herma_tests::daemon::program());
+    let ran = hermad.arg("--home").arg(home.path()).arg("--init-config").output().unwrap();
+    assert_eq!((ran.status.code(), names(&home)), (Some(1), Vec::new()), "{ran:?}");
 }
 
 #[test]

@@ -104,6 +104,17 @@ fn by(holder: &str) -> String {
     if holder.is_empty() { String::new() } else { format!(" by {holder}") }
 }
 
+/// Refuses a home of another user, unless the environment allows it.
+///
+/// # Errors
+/// It is one.
+pub fn check_owner(home: &Path) -> Result<(), HomeLockError> {
+    if std::env::var_os(FOREIGN).is_none_or(|allowed| allowed != "1") {
+        owner::check_home(home)?;
+    }
+    Ok(())
+}
+
 /// Takes the lock of the home, then listens. A socket that a dead daemon left
 /// is removed only under the lock and only when nobody answers on it. One that the
 /// service manager listens on is used, and stays when the daemon ends.
@@ -111,9 +122,7 @@ fn by(holder: &str) -> String {
 /// # Errors
 /// Another daemon, or a file system that says no.
 pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(HomeLock, Listener), HomeLockError> {
-    if std::env::var_os(FOREIGN).is_none_or(|allowed| allowed != "1") {
-        owner::check_home(&config.home)?;
-    }
+    check_owner(&config.home)?;
     let private = config.home.join("herma");
     folder::create_private(&private)?;
     let path = private.join("hermad.lock");

@@ -308,10 +308,15 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
         Command::Hook(arguments) => {
+            // What is not to be served is not to be written into either: nobody's log tells.
+            owner::check(&session.place.home)?;
             hook::run(&session.lasting(), arguments);
             Ok(())
         }
-        Command::Proxy(arguments) => proxy::run(&session.lasting(), arguments).map_err(Failure::File),
+        Command::Proxy(arguments) => {
+            owner::check(&session.place.home)?;
+            proxy::run(&session.lasting(), arguments).map_err(Failure::File)
+        }
         Command::Mcp(arguments) => mcp::run(&session.lasting(), arguments).map_err(Failure::File),
         Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }

@@ -8,13 +8,14 @@
 //!   [`state`] says that it was read to; [`origin`] finds what it came out of.
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
-//! * [`outputs`] takes large outputs of tools.
+//! * [`outputs`] takes large outputs of tools; [`file`] opens files without waiting for any.
 //! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
 
 mod answer;
 mod compaction;
 mod context;
 mod event;
+mod file;
 mod follow;
 mod handover;
 mod origin;

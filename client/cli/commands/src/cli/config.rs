@@ -11,7 +11,7 @@ use herma_client::{ClientError, find_daemon};
 use serde_json::json;
 
 use super::exit::Failure;
-use super::{Session, out};
+use super::{Session, out, owner};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -44,6 +44,7 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
             out::show(session.common, &json!({ "ok": true }), |_| "the configuration is in order".into())
         }
         Command::Init => {
+            owner::check(&session.place.home)?;
             let path = ask(session, None, &["--init-config"])?;
             out::show(session.common, &json!({ "path": path.trim() }), |_| format!("written: {}", path.trim()))
         }

@@ -8,18 +8,22 @@ use super::exit::Failure;
 /// The variable by which a home of another user is allowed, as the daemon has it.
 const FOREIGN: &str = "HERMA_FOREIGN_HOME";
 
-/// Refuses to make files in a home of another user.
+/// Refuses to make files in a home of another user, or in a folder of herma's in it that another user put there, be it
+/// by a link.
 ///
 /// # Errors
 /// It is one.
-pub(super) fn check(home: &Path) -> Result<(), Failure> {
+pub(crate) fn check(home: &Path) -> Result<(), Failure> {
     let own = rustix::process::geteuid().as_raw();
-    let nearest = home.ancestors().find_map(|folder| std::fs::metadata(folder).ok());
-    let owner = nearest.map_or(own, |found| found.uid());
-    let is_allowed = owner == own || owner == 0 || std::env::var_os(FOREIGN).is_some_and(|allowed| allowed == "1");
-    if is_allowed {
+    if std::env::var_os(FOREIGN).is_some_and(|allowed| allowed == "1") {
         return Ok(());
     }
-    let words = format!("{} belongs to user {owner}; run herma as that user (sudo -u '#{owner}' …)", home.display());
+    let nearest = home.ancestors().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?.uid())));
+    let inner = home.join("herma");
+    let link = std::fs::symlink_metadata(&inner).ok().map(|found| (inner.as_path(), found.uid()));
+    let target = std::fs::metadata(&inner).ok().map(|found| (inner.as_path(), found.uid()));
+    let foreign = [nearest, link, target].into_iter().flatten().find(|(_, owner)| *owner != own && *owner != 0);
+    let Some((folder, owner)) = foreign else { return Ok(()) };
+    let words = format!("{} belongs to user {owner}; run herma as that user (sudo -u '#{owner}' …)", folder.display());
     Err(Failure::File(words))
 }

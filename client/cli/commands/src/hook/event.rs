@@ -136,9 +136,7 @@ pub(super) struct Event {
 /// # Errors
 /// It is no JSON object, or is of no session.
 pub(super) fn read(client: Client, text: &[u8], current: Option<(&str, Option<&Path>)>) -> Result<Event, String> {
-    let value: Value = serde_json::from_slice(text)
-        .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(text)))
-        .map_err(|error| format!("the event is no JSON: {error}"))?;
+    let value = json(text).map_err(|error| format!("the event is no JSON: {error}"))?;
     let string = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let id = string("session_id").or(current.map(|(id, _)| id)).filter(|id| is_id(id));
     let id = id.ok_or("the event names no session")?.to_owned();
@@ -156,6 +154,15 @@ pub(super) fn read(client: Client, text: &[u8], current: Option<(&str, Option<&P
         model: string("model").map(str::to_owned),
         focus: string("custom_instructions").or_else(|| string("instructions")).map(str::to_owned),
         value,
+    })
+}
+
+/// JSON; bytes that are no UTF-8, and half a character that programs in JavaScript cut off, count as one that is not known.
+fn json(text: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(text).or_else(|error| {
+        let text = String::from_utf8_lossy(text);
+        let whole = herma_json::replace_lone_surrogates(&text).map_or_else(|| text.clone(), |(text, _)| text.into());
+        serde_json::from_str(&whole).map_err(|_| error)
     })
 }
 

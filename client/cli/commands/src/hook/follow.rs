@@ -12,6 +12,7 @@ use herma_transcripts::{Said, Tally, claude_code, codex};
 use serde_json::Value;
 
 use super::event::Client;
+use super::file;
 use super::state::State;
 use crate::kept::{hash, message};
 
@@ -56,16 +57,13 @@ pub(super) fn follow(
     time: Duration,
 ) -> Result<Reached, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
-    let mut file = match File::open(followed.path) {
+    let mut file = match file::open(followed.path) {
         Ok(file) => file,
         // A client makes it with the first thing that is said.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Reached::End),
         Err(error) => return Err(failed(error)),
     };
     let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(format!("{}: it is no file", followed.path.display()));
-    }
     state.transcript = Some(followed.path.to_owned());
     if state.offset > 0
         && (metadata.len() < state.offset || before(&mut file, state.offset).map_err(failed)? != state.before)
@@ -84,7 +82,7 @@ pub(super) fn follow(
             return Ok(Reached::Anew);
         }
         part.note(state);
-        state.before = before(&mut File::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
+        state.before = before(&mut file::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
         if began.elapsed() >= time {
             return Ok(Reached::More);
         }

@@ -1,7 +1,6 @@
 //! Which session a session came out of. Codex says it in the transcript; a fork of Claude Code begins with the records of
 //! the session before, their ids included, and only that tells.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use herma_transcripts::codex;
 use serde_json::Value;
 
 use super::event::Client;
+use super::file;
 
 /// Bytes of a transcript that are looked at: where it begins.
 const BEGINNING: u64 = 256 << 10;
@@ -63,7 +63,7 @@ fn others(transcript: &Path) -> Vec<PathBuf> {
 
 fn beginning(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(BEGINNING).read_to_end(&mut bytes).ok()?;
+    file::open(path).ok()?.take(BEGINNING).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -4,7 +4,6 @@
 //! Only forms that are known to be plain text are taken. What is on the disk anyway (a file that was read), pictures, and
 //! what other tools say in fields of their own stay as they are.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use herma_client::protocol::limits;
 use serde_json::Value;
 
 use super::event::Client;
+use super::file;
 
 /// Chars of an output from which it is kept by herma. Claude Code itself shows 2 KB of what is longer; Codex cuts at
 /// 40,000.
@@ -142,7 +142,7 @@ fn whole(path: &Path, folder: &Path) -> Option<String> {
     if !path.starts_with(std::fs::canonicalize(folder).ok()?) || !metadata.is_file() || metadata.len() > limit {
         return None;
     }
-    let file = File::open(path).ok()?;
+    let file = file::open(&path).ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::event::{Client, is_id};
+use super::file;
 use super::handover::Handover;
 use super::state::{self, Notes};
 
@@ -23,6 +24,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The name of the file with a proxy's key.
 const KEY: &str = "proxy-key";
 
+/// Bytes of a file with one that is read.
+const KEY_FILE: u64 = 1 << 10;
+
 /// Random bytes of a key.
 const BYTES: usize = 16;
 
@@ -38,10 +42,10 @@ pub(super) fn is_used(home: &Path, client: Client) -> bool {
 pub(crate) fn key(home: &Path, client: Client) -> Result<String, String> {
     let path = state::folder(home, client).join(KEY);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    match std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
+    match file::read(&path, KEY_FILE).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
         Ok(key) if is_key(&key) => {
             // Written again, it is for this user alone, whatever it was before.
-            state::put(&path, key.as_bytes()).map_err(failed)?;
+            file::put(&path, key.as_bytes()).map_err(failed)?;
             return Ok(key);
         }
         Ok(_) => {}
@@ -53,7 +57,7 @@ pub(crate) fn key(home: &Path, client: Client) -> Result<String, String> {
         .and_then(|mut source| source.read_exact(&mut bytes))
         .map_err(|error| error.to_string())?;
     let key = base16ct::lower::encode_string(&bytes);
-    state::put(&path, key.as_bytes()).map_err(failed)?;
+    file::put(&path, key.as_bytes()).map_err(failed)?;
     Ok(key)
 }
 
@@ -144,7 +148,7 @@ mod tests {
         let one = key(home.path(), Client::Codex).unwrap();
         assert!(is_key(&one) && is_used(home.path(), Client::Codex));
         assert_eq!(key(home.path(), Client::Codex).unwrap(), one);
-        state::put(&state::folder(home.path(), Client::Codex).join(KEY), b"short").unwrap();
+        file::put(&state::folder(home.path(), Client::Codex).join(KEY), b"short").unwrap();
         assert_ne!(key(home.path(), Client::Codex).unwrap(), one);
     }
 }

@@ -2,9 +2,8 @@
 //! lost of it is read again; the daemon knows what it has.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compaction;
 use super::event::{Client, Name};
+use super::file::{self, make, own, remove, replace};
 use super::handover::Handover;
 
 /// Bytes of a note that is read.
@@ -170,10 +170,7 @@ impl Notes {
         if !lock_it(&lock).map_err(failed)? {
             return Ok(None);
         }
-        let text = match std::fs::metadata(&path) {
-            Ok(metadata) if metadata.len() <= LARGEST => std::fs::read(&path).unwrap_or_default(),
-            _ => Vec::new(),
-        };
+        let text = file::read(&path, LARGEST).unwrap_or_default();
         Ok(Some(Self { _lock: lock, state: serde_json::from_slice(&text).unwrap_or_default(), path }))
     }
 
@@ -196,7 +193,7 @@ pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
         notes.map(|entry| (entry.metadata().and_then(|data| data.modified()).ok(), entry.path())).collect();
     dated.sort_by(|one, other| other.cmp(one));
     let has_more = |path: &PathBuf| {
-        let state: State = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let state: State = serde_json::from_slice(&file::read(path, LARGEST).ok()?).ok()?;
         (std::fs::metadata(state.transcript?).ok()?.len() > state.offset).then_some(())?;
         Some(path.file_stem()?.to_str()?.to_owned())
     };
@@ -220,7 +217,7 @@ pub(super) fn forget_old(home: &Path, client: Client) {
 
 /// How often the transcript of a session was written anew.
 pub(super) fn rewritten(home: &Path, client: Client, id: &str) -> u32 {
-    let text = std::fs::read(folder(home, client).join(format!("{id}.json"))).unwrap_or_default();
+    let text = file::read(&folder(home, client).join(format!("{id}.json")), LARGEST).unwrap_or_default();
     serde_json::from_slice(&text).map_or(0, |state: State| state.rewritten)
 }
 
@@ -290,7 +287,7 @@ impl Current {
 
     /// That of a process, as it was noted last.
     pub(super) fn of(home: &Path, client: Client, process: u32) -> Option<Self> {
-        let text = std::fs::read(Self::path(home, client, process)).ok()?;
+        let text = file::read(&Self::path(home, client, process), LARGEST).ok()?;
         let noted: Self = serde_json::from_slice(&text).ok()?;
         let is_same = noted.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
         is_same.then_some(noted)
@@ -330,54 +327,12 @@ pub(super) fn log(home: &Path, words: &str) {
     let line = format!("{now:.6}  WARN herma::hook: {words}\n");
     // Where that can't be written either nobody can be told.
     drop(make(&folder));
-    drop(own().append(true).create(true).open(path).and_then(|mut file| file.write_all(line.as_bytes())));
+    let opened = own().append(true).create(true).open(path);
+    drop(opened.and_then(|mut file| if file.metadata()?.is_file() { file.write_all(line.as_bytes()) } else { Ok(()) }));
 }
 
 pub(super) fn folder(home: &Path, client: Client) -> PathBuf {
     home.join("herma").join("clients").join(client.name())
-}
-
-/// Files for the user alone, that are no links.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
-fn own() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default());
-    options
-}
-
-fn make(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-/// A file for the user alone, in a folder that is made where it is missing.
-pub(super) fn put(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    make(path.parent().unwrap_or_else(|| Path::new(".")))?;
-    replace(path, text)
-}
-
-/// A file that is there whole or not at all. It is not synced: what a power cut takes of it is read again.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
-fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o600)).tempfile_in(folder)?;
-    file.write_all(text)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
-fn remove(path: &Path) {
-    drop(std::fs::remove_file(path));
 }
 
 #[cfg(test)]
