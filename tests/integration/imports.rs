@@ -153,6 +153,26 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
     fs::write(&database, "no database, but long enough to be looked at").unwrap();
     let ran = import(&home, "hermes", &database, &[]);
     assert!(ran.code == 1 && ran.err.contains("not a database"), "{ran:?}");
+    // A view may compute for ever, or a value of any size; a column of a table as well.
+    let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+        SELECT x AS id, 's' AS session_id, 1.0 AS timestamp, 'user' AS role, 'm' AS content FROM c";
+    let columns = "id INTEGER PRIMARY KEY, session_id TEXT, timestamp REAL, role TEXT";
+    let large = "content TEXT AS (hex(zeroblob(300000000)))";
+    for (name, messages, words) in [
+        ("view.db", format!("CREATE VIEW messages AS {endless}"), "`messages` is a view"),
+        (
+            "large.db",
+            format!("CREATE TABLE messages({columns}, {large}); INSERT INTO messages VALUES (1, 's', 1.0, 'user')"),
+            "too big",
+        ),
+    ] {
+        let database = home.path().join(name);
+        let script = format!("CREATE TABLE sessions(id TEXT); INSERT INTO sessions VALUES ('s'); {messages}");
+        let made = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+        assert!(python::start(made, &[database.to_str().unwrap(), &script]).wait().unwrap().success());
+        let ran = import(&home, "hermes", &database, &[]);
+        assert!(ran.code == 1 && (ran.err.contains(words) || ran.out.contains(words)), "{name}: {ran:?}");
+    }
     daemon.assert_serves();
 }
 

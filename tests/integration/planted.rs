@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
-use std::path::Path;
 use std::process::Command;
 
 use herma_tests::cli::Cli;

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use herma_transcripts::{Said, Tally, Transcript, hermes};
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::sink::{Sink, Taken};
 use crate::cli::exit::Failure;
@@ -17,6 +18,9 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// Seconds between two rows that are written by one compaction: the agent adds a millionth to each.
 const AT_ONCE: f64 = 0.001;
+
+/// Bytes of the longest value that is read.
+const VALUE: i32 = 256 << 20;
 
 /// How often a session is read anew because what was imported of it is no more the same.
 const TRIES: usize = 4;
@@ -89,6 +93,16 @@ impl Database {
     fn open(path: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(BUSY)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
+        // A view can compute without an end, and call what it likes.
+        connection.pragma_update(None, "trusted_schema", false)?;
+        for name in ["sessions", "messages"] {
+            let kind = "SELECT type FROM sqlite_schema WHERE name = ?1";
+            let kind: Option<String> = connection.query_row(kind, [name], |row| row.get(0)).optional()?;
+            if let Some(kind) = kind.filter(|kind| kind != "table") {
+                return Err(rusqlite::Error::InvalidParameterName(format!("`{name}` is a {kind} and no table")));
+            }
+        }
         let columns = |table: &str| -> rusqlite::Result<HashSet<String>> {
             let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
             query.query_map([table], |row| row.get(0))?.collect()
