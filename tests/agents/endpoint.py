@@ -6,6 +6,7 @@ provider would refuse is refused, and ``refused`` says why.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import threading
@@ -76,13 +77,15 @@ def _messages(body: dict[str, Any]) -> list[Any]:
 
 
 def plan(messages: list[Any]) -> dict[str, Any] | None:
-    """The newest script in a list."""
-    for message in reversed(messages):
-        lines = text(message).splitlines() if message.get("role") == "user" else []
-        for line in reversed(lines):
-            if line.startswith(MARK):
-                return json.loads(line[len(MARK):])
-    return None
+    """The newest script in a list, whether the user says it there or a summary quotes it."""
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        for line in text(message).splitlines() if message.get("role") == "user" else []:
+            # One that is quoted may be cut.
+            with contextlib.suppress(json.JSONDecodeError):
+                if line.startswith(MARK):
+                    found.append(json.loads(line[len(MARK):]))
+    return max(found, key=lambda script: script["number"], default=None)
 
 
 @dataclass

@@ -177,6 +177,32 @@ fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     assert!(said.out.contains("installed") && !said.out.contains("skills"), "{said:?}");
 }
 
+#[test]
+fn doctor_says_of_each_client_when_an_event_came_and_whether_its_program_is_there() {
+    let user = User::new();
+    let _daemon = herma_tests::Daemon::start(&user.home);
+    let findings = || {
+        let report = user.cli().run(&["doctor", "--json"]).json();
+        let of_clients =
+            |finding: &&serde_json::Value| matches!(finding["check"].as_str(), Some("claude-code" | "codex"));
+        let found = report["findings"].as_array().unwrap().iter().filter(of_clients).cloned().collect::<Vec<_>>();
+        found.iter().map(|one| format!("{} {}: {}", one["check"], one["state"], one["words"])).collect::<Vec<_>>()
+    };
+    assert_eq!(findings(), [""; 0], "nobody asked for hooks");
+    drop(user.cli().run(&["hooks", "install", "codex", "--yes"]).done());
+    assert!(
+        findings()[0].contains("\"codex\" \"ok\"") && findings()[0].contains("no event came yet"),
+        "{:?}",
+        findings()
+    );
+    drop(user.cli().run_with(&["hook", "codex", "session-start"], r#"{"session_id":"a","source":"startup"}"#).done());
+    assert!(findings()[0].contains("the last event came 20"), "{:?}", findings());
+    let hooks = user.read(".codex/hooks.json").unwrap().replace("/herma hook", "/gone/herma hook");
+    user.write(".codex/hooks.json", &hooks);
+    let dead = findings();
+    assert!(dead[0].contains("\"error\"") && dead[0].contains("/gone/herma"), "{dead:?}");
+}
+
 /// Calls the program by a path, or by a name on the search path.
 fn installed_by(user: &User, program: &Path, path: &Path) -> String {
     let folder = user.folder.join("bin");

@@ -355,6 +355,34 @@ fn what_is_written_while_somebody_watches_is_taken_in() {
 }
 
 #[test]
+fn a_session_that_was_imported_and_goes_on_under_hooks_is_no_failure() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let folder = folder(&home);
+    let file = folder.join("s1.jsonl");
+    write(&file, 0..2);
+    assert_eq!(import(&home, "claude-code", &folder, &[]).json()["messages"], json!(2));
+    write(&file, 2..4);
+    let cli = Cli::new(&home).with("HERMA_HOOK_TIMEOUT_MS", "30000");
+    for event in ["session-start", "stop"] {
+        let told = json!({ "session_id": "s1", "transcript_path": file, "source": "resume" }).to_string();
+        drop(cli.run_with(&["hook", "claude-code", event], &told).done());
+    }
+    assert_eq!(messages(&daemon, "claude-code:s1"), Some(4));
+    write(&file, 4..5);
+    for live in [1, 0] {
+        // A file that is as it was is not looked at again.
+        let ran = import(&home, "claude-code", &folder, &[]);
+        let report = ran.json();
+        assert_eq!(
+            (ran.code, &report["messages"], &report["sessions"]["live"]),
+            (0, &json!(0), &json!(live)),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
 fn an_agents_own_session_is_left_alone_and_an_imported_one_can_be_opened() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -33,7 +33,7 @@ use herma_client::protocol::limits;
 
 pub(crate) use event::{Client, Name};
 pub(crate) use session::{of_id, of_process};
-pub(crate) use state::{forget_runs, is_in_use, last_run, unix_now};
+pub(crate) use state::{forget_runs, is_in_use, last_event, last_run, unix_now};
 
 use crate::cli;
 use crate::mcp::Settings;
@@ -91,8 +91,10 @@ impl Teller {
 /// Answers an event.
 pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     let home = settings.place.home.as_path();
-    // What a window begins with and a compaction are worth a try; what was said is read at a later event.
-    let is_worth_a_try = arguments.event == Name::SessionStart || arguments.event.is_compaction();
+    // What a window begins with, a compaction and the end are worth a try; otherwise what was said is read at a later
+    // event.
+    let is_once = matches!(arguments.event, Name::SessionStart | Name::SessionEnd);
+    let is_worth_a_try = is_once || arguments.event.is_compaction();
     if !is_worth_a_try && state::is_frozen(home) {
         return;
     }

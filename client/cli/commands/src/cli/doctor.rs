@@ -1,5 +1,6 @@
 //! `herma doctor`: what could keep herma from doing its work, and what to do about it.
 
+mod clients;
 mod config;
 mod daemon;
 mod disk;
@@ -69,6 +70,7 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
         config::summarizers(configured, &mut findings);
         config::is_newer(home, running.as_ref(), &mut findings);
     }
+    clients::look(home, &mut findings);
     disk::space(home, running.as_ref().and_then(daemon::Running::room_needed), &mut findings);
     let state = findings.iter().map(|finding| finding.state).max().unwrap_or(Health::Ok);
     let report = Report { state, findings };

@@ -19,6 +19,8 @@ use clap::Subcommand;
 
 use super::exit::Failure;
 use super::{Session, owner};
+use crate::hook::Client;
+use wanted::Whose;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -29,6 +31,19 @@ pub(super) enum Command {
     Uninstall(uninstall::Arguments),
     /// Say what is there, whether the client trusts it, and when it ran last
     Status(status::Arguments),
+}
+
+/// The programs that a user's settings of a client have it start for herma; none where they can't be read.
+pub(super) fn installed(client: Client) -> Vec<String> {
+    let whose = Whose::user(client);
+    let found = match client {
+        Client::ClaudeCode => claude_code::programs(&whose),
+        Client::Codex => codex::programs(&whose),
+    };
+    let mut programs = found.unwrap_or_default();
+    programs.sort_unstable();
+    programs.dedup();
+    programs
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {

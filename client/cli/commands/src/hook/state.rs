@@ -233,6 +233,11 @@ pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<System
     std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
 }
 
+/// When an event of a client came last.
+pub(crate) fn last_event(home: &Path, client: Client) -> Option<SystemTime> {
+    Name::of(client).iter().chain([&Name::Compact]).filter_map(|name| last_run(home, client, *name)).max()
+}
+
 /// Whether hooks of a client run here: they tell its model what is remembered. They are taken out with
 /// [`forget_runs`].
 pub(crate) fn is_in_use(home: &Path, client: Client) -> bool {

@@ -51,6 +51,17 @@ impl Places {
     }
 }
 
+/// The programs that a user's settings start for herma: the hooks and the MCP server.
+pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
+    let places = Places::find(whose).ok()?;
+    let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
+    let mut found =
+        text(&places.settings).and_then(|text| json::programs(&text, Client::ClaudeCode).ok()).unwrap_or_default();
+    let server = text(&places.servers).and_then(|text| json::server(&text, SERVER).ok().flatten());
+    found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
+    Some(found)
+}
+
 /// The edits that put herma into its settings, or take it out.
 pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(whose)?;

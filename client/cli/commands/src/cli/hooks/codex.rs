@@ -46,6 +46,15 @@ impl Places {
     }
 }
 
+/// The programs that a user's settings start for herma: the hooks and the MCP server.
+pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
+    let places = Places::find(whose).ok()?;
+    let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
+    let mut found = text(&places.hooks).and_then(|text| json::programs(&text, Client::Codex).ok()).unwrap_or_default();
+    found.extend(text(&places.config).and_then(|text| toml::program(&text)));
+    Some(found)
+}
+
 /// The edits that put herma into its settings, or take it out.
 pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(whose)?;

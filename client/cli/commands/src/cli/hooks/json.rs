@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::wanted::is_own;
+use super::wanted::{is_own, program_of};
 use crate::hook::Client;
 
 /// Where hooks stand.
@@ -50,6 +50,20 @@ pub(super) fn with_hooks(text: &str, client: Client, wanted: &[(&str, Value)]) -
 pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, String> {
     let own = |(_, group): &(String, Value)| own_hooks(group, client).next().is_some();
     Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
+}
+
+/// The programs that hooks of herma start in a client's settings.
+///
+/// # Errors
+/// The text is no JSON object.
+pub(super) fn programs(text: &str, client: Client) -> Result<Vec<String>, String> {
+    let of_group = |(_, group): &(String, Value)| {
+        let hooks = group.get(HOOKS).and_then(Value::as_array).cloned().unwrap_or_default();
+        let command = |hook: Value| hook.get("command").and_then(Value::as_str).map(str::to_owned);
+        let own = hooks.into_iter().filter_map(command).filter(|command| is_own(command, client));
+        own.filter_map(|command| program_of(&command, client)).collect::<Vec<_>>()
+    };
+    Ok(hooks(text, client)?.iter().flat_map(of_group).collect())
 }
 
 /// Where hooks of herma stand, as Codex names them: the event in small letters, the group's place and the hook's.

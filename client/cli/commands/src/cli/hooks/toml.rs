@@ -106,6 +106,13 @@ pub(super) fn again(now: &str, text: &str) -> Result<String, String> {
     if trusted.is_empty() { Ok(text) } else { with_trust(&text, &[], &trusted) }
 }
 
+/// The program of herma's MCP server.
+pub(super) fn program(text: &str) -> Option<String> {
+    let document = parse(text).ok()?;
+    let server = document.get("mcp_servers")?.get(SERVER).filter(|server| is_own_server(server))?;
+    Some(server.get("command")?.as_str()?.to_owned())
+}
+
 /// Whether an MCP server is herma's.
 fn is_own_server(server: &Item) -> bool {
     let program = server.get("command").and_then(Item::as_str).and_then(|program| program.rsplit('/').next());

@@ -21,6 +21,13 @@ pub(super) struct Whose {
     user: bool,
 }
 
+impl Whose {
+    /// A user's own settings of a client.
+    pub(super) const fn user(client: Client) -> Self {
+        Self { client, project: false, user: true }
+    }
+}
+
 /// What is written into settings.
 #[derive(Debug)]
 pub(super) struct Wanted {
@@ -114,6 +121,13 @@ pub(super) fn is_own(command: &str, client: Client) -> bool {
     let Some((program, _)) = command.split_once(&end) else { return false };
     let program = program.trim_matches('\'');
     program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
+}
+
+/// The program that a command of herma starts.
+pub(super) fn program_of(command: &str, client: Client) -> Option<String> {
+    let command = command.strip_prefix("exec ").unwrap_or(command);
+    let (program, _) = command.split_once(&format!(" hook {} ", client.name()))?;
+    Some(program.trim_matches('\'').replace(r"'\''", "'"))
 }
 
 /// A word as a shell reads it back.

@@ -130,7 +130,7 @@ impl Report {
             (if self.dry_run { "would be added" } else { "added" }, count(self.messages, "message")),
         ];
         if live > 0 {
-            rows.push(("kept live", format!("{}, which the agent keeps in herma itself", count(live, "session"))));
+            rows.push(("kept live", format!("{}, which hooks or the agent itself keep", count(live, "session"))));
         }
         if removed > 0 {
             let words = format!("{} since an earlier import; --again brings them back", count(removed, "session"));

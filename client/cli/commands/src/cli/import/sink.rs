@@ -266,6 +266,12 @@ impl<'a> Sink<'a> {
                 Ok(Taken::ReadAgain)
             }
             (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
+            // It was imported before, and its agent goes on with it in herma itself now.
+            _ if self.ask(id, &name(id, known.rewritten))?.live => {
+                known.live = true;
+                self.report.live(id);
+                Ok(Taken::Well)
+            }
             _ => Err(Failure::File(format!("{}: session {id}: {}", path.display(), error.message))),
         }
     }
