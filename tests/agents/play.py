@@ -147,6 +147,47 @@ def claude_code_compacts_sessions_of_every_kind(folder: Path) -> None:
             assert share <= 1 / 3, f"{kind}: a window begins at {share:.2f} of the one before"
 
 
+def claude_code_reads_what_is_kept_with_default_permissions(folder: Path) -> None:
+    """A large output can be read on by the file and by the tool, where nobody allowed anything but the shell."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("claude-code")
+        more = {"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon()}
+        with Claude("claude", home.client, home.work, endpoint.url, "--allowedTools", "Bash", **more) as client:
+            client.say(script("large", shell("seq 1 40000 | sed 's/^/line /'")))
+            shown = endpoint.turns[-1].text
+            (path,) = set(re.findall(r"Full output saved to: (\S+)", shown))
+            (handle,) = set(re.findall(r"by the handle (out_\w+)", shown))
+            assert "read_file" not in shown
+            read = {"name": "Read", "input": {"file_path": path, "offset": 31_111, "limit": 2}}
+            by_handle = {"name": "mcp__herma__output_read", "input": {"handle": handle, "line": 32_222, "lines": 2}}
+            client.say(script("read", read, by_handle))
+        seen = endpoint.turns[-1].text
+        assert "line 31112" in seen and "line 32223" in seen, seen[-2_000:]
+        assert home.complaints() == []
+
+
+def claude_code_keeps_the_task_of_a_slash_command(folder: Path) -> None:
+    """What was asked by a command of the user's own is in the window after a compaction, in recall and in the rules."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("claude-code")
+        commands = home.work / ".claude" / "commands"
+        commands.mkdir(parents=True)
+        (commands / "fix.md").write_text("Fix what the user describes. Never touch the file billing.py.\n\n$ARGUMENTS\n")
+        with claude(home, endpoint) as client:
+            client.say(script("yes"))
+            calls = [shell(f"seq -f 'row %g of {number}' 1 400") for number in range(30)]
+            client.say("/fix the login loses its ZEPPELIN token\n" + script("done", *calls).strip())
+            client.say("/compact")
+            client.say(script("on"))
+            session = f"claude-code:{client.session}"
+        begun = windows(endpoint)
+        assert begun and not endpoint.summaries
+        assert HANDOFF in begun[-1].text and "ZEPPELIN" in begun[-1].text, begun[-1].text[-3_000:]
+        assert any("ZEPPELIN" in hit["snippet"] for hit in home.ask("recall", "login token ZEPPELIN", "--session", session)["hits"])
+        rules = home.ask("constraint", "list", session)["constraints"]
+        assert any("billing.py" in rule["text"] for rule in rules), rules
+
+
 def claude_code_sessions_and_their_parents(folder: Path) -> None:
     """A session that goes on in another process, one that is forked from it, and what a subagent did."""
     with Home(folder) as home, Endpoint() as endpoint:
@@ -484,6 +525,8 @@ SCENES = [
     uninstalled_as_if_never_there,
     claude_code_works,
     claude_code_compacts_sessions_of_every_kind,
+    claude_code_reads_what_is_kept_with_default_permissions,
+    claude_code_keeps_the_task_of_a_slash_command,
     claude_code_sessions_and_their_parents,
     claude_code_compacts_by_itself,
     claude_code_without_a_daemon,
