@@ -42,13 +42,13 @@ class Claude:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def say(self, words: str) -> dict[str, Any]:
-        """Says something, and waits for the end of the turn."""
+    def say(self, words: str, patience: float = WAIT_S) -> dict[str, Any]:
+        """Says something, and waits so many seconds for the end of the turn."""
         line = {"type": "user", "message": {"role": "user", "content": words}}
         assert self._process.stdin
         self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
-        result = self._ended.get(timeout=WAIT_S)
+        result = self._ended.get(timeout=patience)
         assert result is not None, "Claude Code ended in the middle of a turn"
         return result
 

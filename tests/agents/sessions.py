@@ -15,6 +15,9 @@ from judge import CHARS_PER_TOKEN, Use, parts
 
 Shell = Callable[[str], dict[str, Any]]
 
+PATIENCE_S = 400
+"""How long a turn may take; one of 220 calls takes half a minute on an idle machine."""
+
 RULE = "Always answer in English, and never push to main."
 HANDOFF = "[CONTEXT COMPACTION"
 MEMORY = "the user likes tea"
@@ -107,7 +110,7 @@ def in_claude_code(
         lost = 0
         with Claude("claude", home.client, home.work, endpoint.url, "--allowedTools", "Bash", "mcp__herma", **more) as client:
             for words in KINDS[kind](shell):
-                lost += bool(client.say(words).get("is_error"))
+                lost += bool(client.say(words, PATIENCE_S).get("is_error"))
             compactions = len(client.compactions())
         assert options is None or home.complaints() == [], home.complaints()
         return played(compactions, lost, endpoint)
