@@ -183,10 +183,20 @@ impl Settings {
         Self { host, ..self }
     }
 
+    /// Prompt tokens from which compression is due, whatever the target.
+    fn due_tokens(&self) -> u64 {
+        let window = self.context_length;
+        share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)))
+    }
+
+    /// Whether the target asks for a smaller list than the threshold does.
+    pub(crate) fn has_lower_target(&self) -> bool {
+        self.budgets().threshold_tokens < self.due_tokens()
+    }
+
     /// The budgets of these settings.
     pub fn budgets(&self) -> Budgets {
-        let window = self.context_length;
-        let due = share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)));
+        let (window, due) = (self.context_length, self.due_tokens());
         // A new list aims at a share of the threshold, so a target is that share of a lower one.
         let threshold_tokens =
             self.target.map_or(due, |target| due.min(target.max(1).saturating_mul(100).div_ceil(AIM)));

@@ -30,8 +30,9 @@ const HANDOFF_PARTS: u64 = 8;
 pub(crate) struct Goal {
     /// Tokens from which compression is due.
     pub(crate) threshold: u64,
-    /// Tokens of the window.
-    window: u64,
+    /// Tokens of a list that is still acceptable where the threshold is out of reach: the window. With a target nothing
+    /// above the threshold is, and the list becomes as small as it can.
+    acceptable: u64,
     /// Tokens of the input, by the larger estimate.
     pub(crate) before: u64,
     /// Tokens that the caller counts beyond the list: a system prompt of its own, tools.
@@ -57,7 +58,7 @@ impl Goal {
         let threshold = if prompt.is_refused { threshold.min(refused) } else { threshold };
         Self {
             threshold,
-            window: settings.context_length,
+            acceptable: if settings.has_lower_target() { threshold } else { settings.context_length },
             before,
             said_beside: current.saturating_sub(before),
             is_refused: prompt.is_refused,
@@ -89,7 +90,7 @@ impl Goal {
     /// Tokens that a list may have, from what it should have to what it may have at the worst.
     pub(crate) fn levels(&self) -> [u64; 3] {
         let list = |tokens: u64| tokens.saturating_sub(self.beside());
-        let sendable = percent(self.window, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
+        let sendable = percent(self.acceptable, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
         [list(percent(self.threshold, AIM)), list(percent(self.threshold, BELOW)), list(sendable)]
     }
 

@@ -92,6 +92,29 @@ fn a_target_is_reached_and_only_lowers_the_threshold() {
 }
 
 #[test]
+fn a_list_that_can_t_reach_its_target_becomes_as_small_as_it_can() {
+    // What the user said last and its answer take more than the target; nothing else needs to stay.
+    let long = |of: &str, chars: usize| format!("{of} {}", "word after word ".repeat(chars / 16));
+    let mut list = turn(40, 10, 4_000);
+    for (role, chars) in [
+        ("user", 12_000),
+        ("assistant", 80),
+        ("user", 12_000),
+        ("assistant", 60),
+        ("user", 30_000),
+        ("assistant", 40_000),
+    ] {
+        list.push(Message::parse(say(role, &long(role, chars)).to_string()).unwrap());
+    }
+    let settings = settings(100_000, 0).hosted_by(ROWS).aimed_at(Some(12_000));
+    let done = compressed(&list, &settings).unwrap();
+    let new: Vec<&Message> = done.messages(&list).collect();
+    let kept: Vec<&str> = new[1..].iter().map(|message| message.raw()).collect();
+    assert_eq!(kept, list[list.len() - 2..].iter().map(Message::raw).collect::<Vec<_>>());
+    assert!(done.over.is_some() && tokens::estimate_messages(new[..1].iter().copied()) < 3_000);
+}
+
+#[test]
 fn a_host_that_counts_messages_gets_fewer_or_none() {
     let counting = Host { fewer_messages: 2, ..Host::default() };
     let (mut kept_whole, mut declined) = (0, 0);
