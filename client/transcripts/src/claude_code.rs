@@ -1,6 +1,6 @@
 //! Transcripts of Claude Code: a file of JSON lines for each session, to which records are added.
 
-mod typed;
+mod user_text;
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::parts::{self, string};
 use crate::repeats::Repeats;
 use crate::tally::NO_JSON;
 use crate::{Said, Tally, Transcript, time};
-use typed::Typed;
+use user_text::UserText;
 
 /// What the user said while the model worked.
 const QUEUED: &str = "queued_command";
 
-/// Chars of the longest prompt of a command that counts as the user's words; longer ones are manuals.
+/// Chars of the longest command prompt that counts as the user's words. A longer one is a manual, such as a skill's.
 const PROMPT: usize = 4_000;
 
 /// Of the name of a model that stands for none.
@@ -33,9 +33,31 @@ pub struct Reader {
     repeats: Repeats,
     /// The id of the last compaction's record.
     boundary: Option<String>,
-    /// The last slash command: the id of its record, and its name if nothing else was typed.
-    command: Option<(String, Option<String>)>,
+    /// The last slash command, whose prompt may follow.
+    command: Option<SlashCommand>,
     tally: Tally,
+}
+
+/// A slash command whose prompt Claude Code may record after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlashCommand {
+    /// The id of its record, which is the parent of its prompt.
+    pub id: String,
+    /// Its name if it has no arguments: then the command itself is no message yet.
+    pub name: Option<String>,
+}
+
+/// What a reader needs in order to continue where another reader of the same file ended.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// Names of tools by the ids of their calls.
+    pub tools: HashMap<String, String>,
+    /// The messages that a compaction may repeat.
+    pub repeats: Repeats,
+    /// The id of the last compaction's record.
+    pub boundary: Option<String>,
+    /// The last slash command, whose prompt may follow.
+    pub command: Option<SlashCommand>,
 }
 
 impl Reader {
@@ -53,16 +75,16 @@ impl Reader {
         }
     }
 
-    /// Goes on behind what another reader read of the file, as if that had been read by this one.
-    pub fn go_on(&mut self, tools: HashMap<String, String>, repeats: Repeats, boundary: Option<String>) {
-        (self.tools, self.repeats, self.boundary) = (tools, repeats, boundary);
+    /// Continues where another reader of the same file ended.
+    pub fn go_on(&mut self, progress: Progress) {
+        let Progress { tools, repeats, boundary, command } = progress;
+        (self.tools, self.repeats, self.boundary, self.command) = (tools, repeats, boundary, command);
     }
 
-    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls, what was read, and
-    /// the id of the last compaction's record.
+    /// Returns what the next reader of the file needs.
     #[must_use]
-    pub fn so_far(self) -> (HashMap<String, String>, Repeats, Option<String>) {
-        (self.tools, self.repeats, self.boundary)
+    pub fn so_far(self) -> Progress {
+        Progress { tools: self.tools, repeats: self.repeats, boundary: self.boundary, command: self.command }
     }
 
     /// Reads a line.
@@ -112,7 +134,7 @@ impl Reader {
                 messages.push(parts::result(id, self.tools.get(id).map(String::as_str), &answer));
             } else {
                 let part = parts::text(part, &mut self.tally);
-                match self.typed(&part, record) {
+                match self.said(&part, record) {
                     Some(words) => parts::push(&mut text, &words),
                     None => self.tally.add("command"),
                 }
@@ -124,37 +146,44 @@ impl Reader {
         self.push(record, messages);
     }
 
-    /// What was typed of a text; none where all of it is the program's.
-    fn typed(&mut self, text: &str, record: &Value) -> Option<String> {
-        let is_command = text.trim_start().starts_with("<command-");
-        let (words, alone) = match Typed::read(text) {
-            Typed::Words(words) => (Some(words), None),
-            Typed::Command(name) => (None, Some(name)),
-            Typed::Nothing => (None, None),
-        };
-        if is_command && let Some(id) = string(record, "uuid") {
-            self.command = Some((id.to_owned(), alone));
+    /// Returns what the user said in a text; `None` if Claude Code generated all of it, or if the prompt of a command
+    /// without arguments is still to come.
+    fn said(&mut self, text: &str, record: &Value) -> Option<String> {
+        match UserText::parse(text) {
+            UserText::Words(words) => Some(words),
+            UserText::Generated => None,
+            UserText::Command { name, arguments } => {
+                let said = arguments.map(|arguments| format!("{name} {arguments}"));
+                if let Some(id) = string(record, "uuid") {
+                    let name = said.is_none().then_some(name);
+                    self.command = Some(SlashCommand { id: id.to_owned(), name });
+                }
+                said
+            }
         }
-        words
     }
 
-    /// What the program writes for itself. Right behind a slash command that is its prompt, and so what the user asks for.
+    /// A record that Claude Code generated. The one right after a slash command is its prompt, and so a request of the
+    /// user.
     fn prompt(&mut self, record: &Value) {
-        let command = self.command.take_if(|(id, _)| string(record, "parentUuid") == Some(id));
-        let Some((_, name)) = command else { return self.tally.add("meta") };
+        let command = self.command.take_if(|command| string(record, "parentUuid") == Some(&command.id));
+        let Some(command) = command else { return self.tally.add("meta") };
         let content = record.get("message").and_then(|message| message.get("content")).unwrap_or(&Value::Null);
         let text = parts::text(content, &mut self.tally);
         if text.is_empty() || text.chars().count() > PROMPT {
             return self.tally.add("meta");
         }
-        let text = name.map_or_else(|| text.clone(), |name| format!("{name}\n{text}"));
+        let text = match command.name {
+            Some(name) => format!("{name}\n{text}"),
+            None => text,
+        };
         self.push(record, vec![parts::message("user", &text)]);
     }
 
     fn queued(&mut self, record: &Value) {
         let text = parts::text(record.pointer("/attachment/prompt").unwrap_or(&Value::Null), &mut self.tally);
-        let message = (!text.is_empty()).then(|| parts::message("user", &text));
-        self.push(record, message.into_iter().collect());
+        let said = self.said(&text, record).filter(|said| !said.is_empty());
+        self.push(record, said.map(|said| parts::message("user", &said)).into_iter().collect());
     }
 
     fn assistant(&mut self, record: &Value) {
@@ -180,7 +209,7 @@ impl Reader {
         }
     }
 
-    /// What a plugin put in the place of the conversation, a summary or a shorter result, is no message of it.
+    /// Whether a plugin wrote the record in a compaction: a summary, or a shorter result. It is no new message.
     fn is_of_plugin(&self, record: &Value) -> bool {
         self.boundary.is_some() && string(record, "rowSource") == Some("hook")
     }

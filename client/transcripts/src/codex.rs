@@ -9,11 +9,11 @@ use crate::parts::{self, string};
 use crate::tally::NO_JSON;
 use crate::{Said, Tally, Transcript, time};
 
-/// What the program puts before and behind the words of its user.
+/// Elements that Codex adds before and after the user's words.
 const CONTEXT: [&str; 5] =
     ["environment_context", "user_instructions", "permissions instructions", "turn_aborted", "subagent_notification"];
 
-/// How a text begins that holds the instructions of a project, and the element that they stand in.
+/// The heading before the instructions of a project, and the element that contains them.
 const HEADING: &str = "# AGENTS.md instructions";
 const INSTRUCTIONS: &str = "INSTRUCTIONS";
 
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// What the user said of content, part by part.
+    /// Returns what the user said in the parts of a content.
     fn said(&mut self, content: &Value) -> String {
         let mut said = String::new();
         for part in parts::each(content) {
@@ -177,12 +177,12 @@ impl Reader {
     }
 }
 
-/// What the user said of a text, and how many parts of it are the program's.
+/// Returns what the user said in a text, and how many parts Codex added.
 fn words(text: &str) -> (&str, usize) {
     let (words, added) = elements::without(text, &CONTEXT);
     // The instructions of a project have a heading of one line before their element.
-    let behind = words.trim_start().strip_prefix(HEADING).and_then(|text| Some(text.split_once('\n')?.1));
-    match behind.and_then(|behind| elements::first(behind, &[INSTRUCTIONS])) {
+    let after = words.trim_start().strip_prefix(HEADING).and_then(|text| Some(text.split_once('\n')?.1));
+    match after.and_then(|after| elements::first(after, &[INSTRUCTIONS])) {
         Some(instructions) => {
             let (words, more) = self::words(instructions.rest);
             (words.trim(), added + more + 1)

@@ -1,7 +1,7 @@
-//! What programs put around the words of their users: elements like `<name>…</name>`. They are known by their whole
-//! form, never by how a text begins, because a user may quote the beginning of one.
+//! Elements like `<name>…</name>` that a program adds to the words of its user. Only a whole element counts, never how a
+//! text begins, because a user may quote the beginning of one.
 
-/// An element in front of a text: its name, what stands in it, and the text behind it.
+/// An element at the beginning of a text: its name, its content, and the text after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element<'a> {
     pub(crate) name: &'a str,
@@ -9,19 +9,19 @@ pub(crate) struct Element<'a> {
     pub(crate) rest: &'a str,
 }
 
-/// The element that a text begins with, white space aside, if it is one of these.
+/// Returns the element of one of these names that a text begins with, after white space.
 pub(crate) fn first<'a>(text: &'a str, names: &[&str]) -> Option<Element<'a>> {
     let open = text.trim_start().strip_prefix('<')?;
-    let (name, behind) = open.split_once('>')?;
+    let (name, after) = open.split_once('>')?;
     if !names.contains(&name) {
         return None;
     }
-    let (inner, rest) = behind.split_once(&format!("</{name}>"))?;
-    // One that begins again was quoted before.
+    let (inner, rest) = after.split_once(&format!("</{name}>"))?;
+    // If the same element begins again, the first one is a quotation.
     (!inner.contains(&format!("<{name}>"))).then_some(Element { name, inner: inner.trim(), rest })
 }
 
-/// A text without the elements of these names before and behind it, and how many they were.
+/// Removes the elements of these names from both ends of a text. Returns the rest and how many were removed.
 pub(crate) fn without<'a>(text: &'a str, names: &[&str]) -> (&'a str, usize) {
     let (mut text, mut count) = (text, 0);
     while let Some(element) = first(text, names) {
@@ -33,7 +33,7 @@ pub(crate) fn without<'a>(text: &'a str, names: &[&str]) -> (&'a str, usize) {
     (if count == 0 { text } else { text.trim() }, count)
 }
 
-/// What stands before the element that a text ends with, if it is one of these and begins a line.
+/// Returns the text before the element of one of these names that a text ends with and that begins a line.
 fn before_last<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
     let closed = text.trim_end().strip_suffix('>')?;
     let (before, name) = closed.rsplit_once("</")?;
@@ -59,7 +59,7 @@ mod tests {
             (" <note>a</note>\n<of two>b</of two>\n what now? ", "what now?", 2),
             ("what now?\n<note>a\nb</note>\n", "what now?", 1),
             ("<note>a</note>x<note>b</note>", "x<note>b</note>", 1),
-            ("<note> stands in my log", "<note> stands in my log", 0),
+            ("<note> is in my log", "<note> is in my log", 0),
             ("why is <note>a</note> there?", "why is <note>a</note> there?", 0),
             ("it ends with <note>a</note>", "it ends with <note>a</note>", 0),
             ("<other>a</other>", "<other>a</other>", 0),

@@ -74,22 +74,28 @@ fn what_nobody_said_is_left_out() {
     }
 }
 
+fn command(arguments: &str) -> Value {
+    let text = format!(
+        "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>{arguments}</command-args>"
+    );
+    let mut record = record("user", &json!(text));
+    record["uuid"] = "u1".into();
+    record
+}
+
+fn prompt(parent: &str, text: &str) -> Value {
+    let mut record = record("user", &json!([{ "type": "text", "text": text }]));
+    record["isMeta"] = true.into();
+    record["parentUuid"] = parent.into();
+    record
+}
+
+fn texts(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["content"].as_str().unwrap()).collect()
+}
+
 #[test]
-fn a_slash_command_is_what_the_user_said_with_the_prompt_behind_it() {
-    let command = |arguments: &str| {
-        let text = format!(
-            "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>{arguments}</command-args>"
-        );
-        let mut record = record("user", &json!(text));
-        record["uuid"] = "u1".into();
-        record
-    };
-    let prompt = |parent: &str, text: &str| {
-        let mut record = record("user", &json!([{ "type": "text", "text": text }]));
-        record["isMeta"] = true.into();
-        record["parentUuid"] = parent.into();
-        record
-    };
+fn a_slash_command_and_its_prompt_are_messages_of_the_user() {
     let manual = "manual ".repeat(1_000);
     for (records, said) in [
         (vec![command("the login"), prompt("u1", "Fix the login.")], vec!["/fix the login", "Fix the login."]),
@@ -101,13 +107,34 @@ fn a_slash_command_is_what_the_user_said_with_the_prompt_behind_it() {
     ] {
         let (sessions, _) = read("s", &records);
         let messages = sessions.first().map(|(_, messages)| messages.clone()).unwrap_or_default();
-        let texts: Vec<&str> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
-        assert_eq!(texts, said, "{records:?}");
+        assert_eq!(texts(&messages), said, "{records:?}");
     }
 }
 
 #[test]
-fn rows_of_a_plugin_behind_a_compaction_are_no_messages() {
+fn a_prompt_that_another_reader_finds_belongs_to_its_command() {
+    for (arguments, said) in [("", "/fix\nFix it."), ("the login", "Fix it.")] {
+        let (_, first) = read("s", &[command(arguments)]);
+        let mut second = Reader::new("s");
+        second.go_on(first.so_far());
+        second.line(&prompt("u1", "Fix it.").to_string());
+        let messages: Vec<Value> =
+            second.sessions()[0].take().1.iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
+        assert_eq!(texts(&messages), [said], "{arguments}");
+    }
+}
+
+#[test]
+fn a_queued_text_is_parsed_like_any_other() {
+    let queued =
+        |text: &str| json!({ "type": "attachment", "attachment": { "type": "queued_command", "prompt": text } });
+    let generated = "<system-reminder>a</system-reminder>";
+    let (sessions, _) = read("s", &[queued(&format!("{generated}\nand then?")), queued(generated), queued("why <b>?")]);
+    assert_eq!(texts(&sessions[0].1), ["and then?", "why <b>?"]);
+}
+
+#[test]
+fn rows_of_a_plugin_after_a_compaction_are_no_messages() {
     let of_plugin = |content: Value| {
         let mut record = record("user", &content);
         record["rowSource"] = "hook".into();

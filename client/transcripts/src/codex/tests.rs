@@ -82,23 +82,23 @@ fn a_file_without_a_beginning_is_known_by_its_name() {
 }
 
 #[test]
-fn what_the_program_puts_around_words_goes_and_the_words_stay() {
+fn only_whole_elements_of_the_program_are_removed() {
     let context = "<environment_context>\n<cwd>/w</cwd>\n</environment_context>";
     let project = "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>";
     for (parts, words) in [
         (vec![context, project], None),
-        (vec![project, context, "mend it"], Some("mend it")),
-        (vec!["<environment_context>a</environment_context>\nmend it"], Some("mend it")),
+        (vec![project, context, "fix it"], Some("fix it")),
+        (vec!["<environment_context>a</environment_context>\nfix it"], Some("fix it")),
         (
             vec!["<user_instructions>a</user_instructions>\n\n# AGENTS.md instructions\nare too long"],
             Some("# AGENTS.md instructions\nare too long"),
         ),
-        (vec!["# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\na\n</INSTRUCTIONS>\nmend it"], Some("mend it")),
+        (vec!["# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\na\n</INSTRUCTIONS>\nfix it"], Some("fix it")),
         (
             vec!["# AGENTS.md instructions are too long, never write there"],
             Some("# AGENTS.md instructions are too long, never write there"),
         ),
-        (vec!["<environment_context> stands in my log"], Some("<environment_context> stands in my log")),
+        (vec!["<environment_context> is in my log"], Some("<environment_context> is in my log")),
         (vec!["<turn_aborted>by the user</turn_aborted>"], None),
     ] {
         let content: Vec<Value> = parts.iter().map(|text| json!({ "type": "input_text", "text": text })).collect();

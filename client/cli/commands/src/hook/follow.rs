@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
 use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
+use herma_transcripts::claude_code::{Progress, SlashCommand};
 use herma_transcripts::{Said, Tally, claude_code, codex};
 use serde_json::Value;
 
@@ -140,8 +141,8 @@ impl Part {
         }
         match self.reader {
             Reader::ClaudeCode(reader) => {
-                let (tools, repeats, boundary) = reader.so_far();
-                state.boundary = boundary;
+                let Progress { tools, repeats, boundary, command } = reader.so_far();
+                (state.boundary, state.command) = (boundary, command.map(|command| (command.id, command.name)));
                 state.note(tools, &repeats);
             }
             Reader::Codex(reader) => state.note(reader.so_far(), &state.repeats()),
@@ -154,7 +155,12 @@ impl Reader {
         match followed.client {
             Client::ClaudeCode => {
                 let mut reader = claude_code::Reader::new(followed.name);
-                reader.go_on(state.tools.clone(), state.repeats(), state.boundary.clone());
+                reader.go_on(Progress {
+                    tools: state.tools.clone(),
+                    repeats: state.repeats(),
+                    boundary: state.boundary.clone(),
+                    command: state.command.clone().map(|(id, name)| SlashCommand { id, name }),
+                });
                 Self::ClaudeCode(reader)
             }
             Client::Codex => {

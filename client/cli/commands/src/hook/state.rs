@@ -18,14 +18,17 @@ use super::handover::Handover;
 /// Bytes of a note that is read.
 const LARGEST: u64 = 4 << 20;
 
-/// Rows that are noted because something was told beside them.
-const TOLD: usize = 20;
+/// The most rows with context that are noted.
+const MAX_ROWS_WITH_CONTEXT: usize = 20;
 
 /// Names of tools that are noted.
 const TOOLS: usize = 2_000;
 
-/// How long a daemon that did not answer is not asked again, so that it costs one wait and not one for each hook.
+/// How long hooks skip a daemon that did not answer in time. Otherwise each hook of a turn would wait for it.
 const FROZEN: Duration = Duration::from_secs(5);
+
+/// How long hooks count as in use after the last session began: somebody may remove them by hand.
+const IN_USE: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// Sessions that are looked at for what was not read.
 const SWEPT: usize = 50;
@@ -57,8 +60,8 @@ pub(super) struct State {
     pub(super) is_behind_compaction: bool,
     /// It knows the rules and the state of the work too: herma's handoff stands in the window.
     pub(super) has_handoff: bool,
-    /// The keys of Claude Code's rows beside which something was told.
-    pub(super) told_beside: Vec<String>,
+    /// The keys of Claude Code's rows to which herma's context is attached.
+    pub(super) rows_with_context: Vec<String>,
     /// What was left out of the transcript, by kind.
     pub(super) left_out: BTreeMap<String, u64>,
     /// Names of tools by the ids of their calls.
@@ -73,7 +76,9 @@ pub(super) struct State {
     pub(super) rewritten: u32,
     /// The id of the last compaction's record.
     pub(super) boundary: Option<String>,
-    /// The transcript was not where the client said, and the log says so.
+    /// The last slash command whose prompt may follow: the id of its record, and its name if it has no arguments.
+    pub(super) command: Option<(String, Option<String>)>,
+    /// The log already says that the transcript is missing or elsewhere.
     pub(super) is_missed: bool,
     /// There was more to read than there was time for.
     pub(super) has_more: bool,
@@ -99,11 +104,11 @@ impl State {
         }
     }
 
-    /// Notes that something was told beside what the user said.
-    pub(super) fn note_told_beside(&mut self, prompt: &str) {
-        self.told_beside.push(compaction::key(prompt));
-        let over = self.told_beside.len().saturating_sub(TOLD);
-        drop(self.told_beside.drain(..over));
+    /// Notes that context was attached to the row of a prompt.
+    pub(super) fn note_row_with_context(&mut self, prompt: &str) {
+        self.rows_with_context.push(compaction::key(prompt));
+        let excess = self.rows_with_context.len().saturating_sub(MAX_ROWS_WITH_CONTEXT);
+        drop(self.rows_with_context.drain(..excess));
     }
 
     /// What a reader of Claude Code's transcripts goes on from.
@@ -233,36 +238,37 @@ pub(crate) fn last_run(home: &Path, client: Client, name: Name) -> Option<System
     std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
 }
 
-/// When an event of a client came last.
+/// Returns the time of a client's last event.
 pub(crate) fn last_event(home: &Path, client: Client) -> Option<SystemTime> {
     Name::of(client).iter().chain([&Name::Compact]).filter_map(|name| last_run(home, client, *name)).max()
 }
 
-/// Whether hooks of a client run here: they tell its model what is remembered. They are taken out with
-/// [`forget_runs`].
+/// Whether hooks of a client are in use here: a session began with them within [`IN_USE`]. These hooks add the memory
+/// to the model's context.
 pub(crate) fn is_in_use(home: &Path, client: Client) -> bool {
-    last_run(home, client, Name::SessionStart).is_some()
+    let last = last_run(home, client, Name::SessionStart).and_then(|last| last.elapsed().ok());
+    last.is_some_and(|age| age < IN_USE)
 }
 
-/// Forgets that hooks of a client ever ran.
+/// Removes the times of a client's events, after its hooks were uninstalled.
 pub(crate) fn forget_runs(home: &Path, client: Client) {
     for name in Name::of(client).iter().chain([&Name::Compact]) {
         remove(&folder(home, client).join("ran").join(name.name()));
     }
 }
 
-/// Notes that the daemon answers, or that it did not in time.
-pub(super) fn note_answer(home: &Path, answers: bool) {
+/// Notes whether the daemon answered in time.
+pub(super) fn note_answer(home: &Path, answered: bool) {
     let path = frozen(home);
-    match answers {
-        true if path.exists() => remove(&path),
-        true => {}
-        // Without it the next hook waits as long as this one.
-        false => drop(path.parent().map_or(Ok(()), make).and_then(|()| replace(&path, b""))),
+    if !answered {
+        // If the note can't be written, the next hook waits for the daemon too.
+        drop(path.parent().map_or(Ok(()), make).and_then(|()| replace(&path, b"")));
+    } else if path.exists() {
+        remove(&path);
     }
 }
 
-/// Whether the daemon didn't answer a moment ago.
+/// Whether the daemon failed to answer within the last [`FROZEN`].
 pub(super) fn is_frozen(home: &Path) -> bool {
     let noted = std::fs::metadata(frozen(home)).and_then(|metadata| metadata.modified());
     noted.ok().and_then(|time| time.elapsed().ok()).is_some_and(|age| age < FROZEN)

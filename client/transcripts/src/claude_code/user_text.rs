@@ -1,26 +1,32 @@
-//! What a user typed, of a text that Claude Code writes down for it.
+//! The user's own words in a text that Claude Code recorded.
 
 use crate::elements;
 
-/// What the program adds before and behind what was typed.
+/// Elements that Claude Code adds before and after the user's words.
 const ADDED: [&str; 4] = ["system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr"];
 
-/// How it writes a slash command down.
+/// Elements in which Claude Code records a slash command.
 const COMMAND: [&str; 4] = ["command-name", "command-message", "command-args", "command-contents"];
 
-/// What a text says of its user.
+/// What the user said in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
-    /// Words, as they were typed; a command stands before its arguments.
+pub(super) enum UserText {
+    /// Plain words.
     Words(String),
-    /// A command without arguments. If it is one of the user's own, the program writes its prompt behind it.
-    Command(String),
-    /// Nothing; all of it is the program's.
-    Nothing,
+    /// A slash command.
+    Command {
+        /// Its name, with the slash.
+        name: String,
+        /// Its arguments and the text after it, if there are any.
+        arguments: Option<String>,
+    },
+    /// Nothing: Claude Code generated the whole text.
+    Generated,
 }
 
-impl Typed {
-    pub(super) fn read(text: &str) -> Self {
+impl UserText {
+    /// Parses a text of a record.
+    pub(super) fn parse(text: &str) -> Self {
         let (text, added) = elements::without(text, &ADDED);
         let (mut rest, mut name, mut arguments) = (text, None, "");
         while let Some(element) = elements::first(rest, &COMMAND) {
@@ -32,16 +38,13 @@ impl Typed {
             }
             rest = element.rest;
         }
-        // Arguments without a command are words about one.
+        // Arguments without a name are the user's words about a command.
         let Some(name) = name.filter(|name| !name.is_empty()) else {
-            return if added > 0 && text.is_empty() { Self::Nothing } else { Self::Words(text.to_owned()) };
+            return if added > 0 && text.is_empty() { Self::Generated } else { Self::Words(text.to_owned()) };
         };
-        let name = format!("/{}", name.trim_start_matches('/'));
         let said: Vec<&str> = [arguments, rest.trim()].into_iter().filter(|said| !said.is_empty()).collect();
-        match said.is_empty() {
-            true => Self::Command(name),
-            false => Self::Words(format!("{name} {}", said.join("\n"))),
-        }
+        let arguments = (!said.is_empty()).then(|| said.join("\n"));
+        Self::Command { name: format!("/{}", name.trim_start_matches('/')), arguments }
     }
 }
 
@@ -50,30 +53,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_typed_stays_and_what_was_added_goes() {
-        let words = |words: &str| Typed::Words(words.to_owned());
-        for (text, typed) in [
-            ("mend it", words("mend it")),
+    fn only_whole_generated_elements_are_removed() {
+        let words = |words: &str| UserText::Words(words.to_owned());
+        let command = |name: &str, arguments: &str| UserText::Command {
+            name: name.to_owned(),
+            arguments: (!arguments.is_empty()).then(|| arguments.to_owned()),
+        };
+        for (text, expected) in [
+            ("fix it", words("fix it")),
             ("", words("")),
             (
                 "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the login</command-args>",
-                words("/fix the login"),
+                command("/fix", "the login"),
             ),
             (
                 "<command-name>/fix</command-name>\n   <command-message>fix</command-message>\n   <command-args>a\nb</command-args>",
-                words("/fix a\nb"),
+                command("/fix", "a\nb"),
             ),
-            ("<command-name>/fix</command-name>\nand then rest", words("/fix and then rest")),
-            ("<command-name>/clear</command-name><command-args></command-args>", Typed::Command("/clear".into())),
-            ("<command-message>deploy</command-message>", Typed::Command("/deploy".into())),
-            ("<command-args> stands in my log", words("<command-args> stands in my log")),
+            ("<command-name>/fix</command-name>\nand then rest", command("/fix", "and then rest")),
+            ("<command-name>/clear</command-name><command-args></command-args>", command("/clear", "")),
+            ("<command-message>deploy</command-message>", command("/deploy", "")),
+            ("<command-args> is in my log", words("<command-args> is in my log")),
             ("<command-args>x</command-args> is what I see", words("<command-args>x</command-args> is what I see")),
             (
                 "<command-name> is a tag, see <command-name>/x</command-name>",
                 words("<command-name> is a tag, see <command-name>/x</command-name>"),
             ),
-            ("<local-command-stdout>Set model</local-command-stdout>", Typed::Nothing),
-            ("<system-reminder>todo</system-reminder>", Typed::Nothing),
+            ("<local-command-stdout>Set model</local-command-stdout>", UserText::Generated),
+            ("<system-reminder>todo</system-reminder>", UserText::Generated),
             (
                 "<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\nnever push",
                 words("never push"),
@@ -85,7 +92,7 @@ mod tests {
                 words("why <system-reminder>a</system-reminder> there?"),
             ),
         ] {
-            assert_eq!(Typed::read(text), typed, "{text}");
+            assert_eq!(UserText::parse(text), expected, "{text}");
         }
     }
 }
