@@ -8,13 +8,16 @@ import subprocess
 # Hits of a search that are read.
 HITS = 5
 
+# What the hooks of Claude Code send with a compression.
+OF_HOOKS = {"target": True, "host": {"merged_handoff": False, "short_calls": False}, "force": True, "summarizer": "extractive"}
+
 
 class Daemon:
     """A daemon with a home of its own."""
 
     homes = itertools.count()
 
-    def __init__(self, program, folder, engine=None):
+    def __init__(self, program, folder, engine=None, as_hooks=False):
         home = folder / f"h{next(self.homes)}"
         home.mkdir()
         path = home / "s"
@@ -27,6 +30,8 @@ class Daemon:
         self.lines = self.stream.makefile("rb")
         self.known = {}
         self.engine = {"engine": engine} if engine else {}
+        self.engine |= {"protect_first_n": 0} if as_hooks else {}
+        self.asked = OF_HOOKS if as_hooks else {}
 
     def call(self, method, params):
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -49,7 +54,7 @@ class Daemon:
     def compress(self, session, messages, window):
         """The shorter list; none if nothing became shorter."""
         self.configure(session, window)
-        result = self.call("context.compress", {"session": session, "messages": messages})
+        result = self.call("context.compress", {"session": session, "messages": messages, **self.asked})
         return result["messages"] if result["report"]["compressed"] else None
 
     def recall(self, session, query):
