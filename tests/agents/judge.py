@@ -114,7 +114,7 @@ class Use:
 
 
 def use(before: dict[str, Any] | None, body: dict[str, Any], output: int) -> Use:
-    """What a request takes behind the one before: what stands in front of the first change is read from the cache."""
+    """Returns the use of a request after another one: the provider reads everything before the first change from the cache."""
     old, new = parts(before) if before else [], parts(body)
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:

@@ -439,7 +439,9 @@ fn a_large_output_is_kept_and_its_preview_goes_to_the_model() {
     let event = json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_response": response });
     let told: Value = serde_json::from_str(&client.hook("post-tool-use", &event).done()).unwrap();
     let output = &told["hookSpecificOutput"]["updatedToolOutput"];
-    assert!(output["stdout"].as_str().unwrap().contains("150,000 characters"), "{told}");
+    let preview = output["stdout"].as_str().unwrap();
+    assert!(preview.contains("150,000 characters") && preview.contains("`output_read`"), "{told}");
+    assert!(!preview.contains("read_file"), "a tool that the client has not: {told}");
     assert_eq!((&output["stderr"], output.get("persistedOutputPath")), (&json!(""), None));
     let small = json!({ "tool_name": "Bash", "tool_use_id": "t2", "tool_response": { "stdout": "small" } });
     assert_eq!(client.hook("post-tool-use", &small).done(), "");

@@ -1,14 +1,14 @@
-//! Previews of outputs that are kept elsewhere: what of them the tool said.
+//! Previews of spilled outputs.
 
 use std::borrow::Cow;
 
 use crate::message::{Content, Message, Role};
 
-/// How the text of a preview begins.
+/// The first line of a preview.
 pub(crate) const OPENING_TAG: &str = "<persisted-output>";
 
-/// How lines begin that say how the preview was made. Each host names tools of its own in the one that says how to read
-/// on.
+/// The beginnings of the lines that herma adds to a preview. The line on how to read the rest names tools of the host, so
+/// there are two forms of it.
 const FRAME: [&str; 7] = [
     OPENING_TAG,
     "</persisted-output>",
@@ -19,7 +19,7 @@ const FRAME: [&str; 7] = [
     "Tail (last ",
 ];
 
-/// A message without the words around a preview, so that none of them is taken for what a tool said.
+/// Removes the lines that herma added to a preview. Otherwise the handoff would quote them as output of the tool.
 pub(crate) fn without_frame(message: &Message) -> Cow<'_, Message> {
     let is_preview = message.is(Role::Tool) && matches!(message.content(), Content::Text(_));
     let text = if is_preview { message.text() } else { return Cow::Borrowed(message) };

@@ -44,7 +44,7 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// With the original of each message that the host would put back anyway.
+    /// Restores each message of which the host keeps the original.
     pub(crate) fn restored(mut self, messages: &[Message], host: Host) -> Self {
         if host.takes_every_form() {
             return self;

@@ -308,7 +308,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Doctor => doctor::run(&session),
         Command::Config(command) => config::run(&session, command),
         Command::Hook(arguments) => {
-            // What is not to be served is not to be written into either: nobody's log tells.
+            // A hook writes nothing into another user's home, not even a log line.
             owner::check(&session.place.home)?;
             hook::run(&session.lasting(), arguments);
             Ok(())

@@ -8,7 +8,7 @@
 //!   [`state`] says that it was read to; [`origin`] finds what it came out of.
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
-//! * [`outputs`] takes large outputs of tools; [`file`] opens files without waiting for any.
+//! * [`outputs`] takes large outputs of tools; [`file`] opens files without blocking on a pipe.
 //! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
 
 mod answer;
@@ -91,11 +91,10 @@ impl Teller {
 /// Answers an event.
 pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     let home = settings.place.home.as_path();
-    // What a window begins with, a compaction and the end are worth a try; otherwise what was said is read at a later
-    // event.
-    let is_once = matches!(arguments.event, Name::SessionStart | Name::SessionEnd);
-    let is_worth_a_try = is_once || arguments.event.is_compaction();
-    if !is_worth_a_try && state::is_frozen(home) {
+    // The next event reads what this one would have. Only the context of a window, a compaction and the last event of a
+    // session can't wait.
+    let is_urgent = matches!(arguments.event, Name::SessionStart | Name::SessionEnd) || arguments.event.is_compaction();
+    if !is_urgent && state::is_frozen(home) {
         return;
     }
     let (sender, receiver) = channel();

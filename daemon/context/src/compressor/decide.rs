@@ -77,14 +77,12 @@ pub(crate) struct Target {
 /// Decides, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let decided = decide_size(messages, options)?;
-    match has_fewer_messages(&decided, messages, options.settings.host.fewer_messages) {
-        true => Ok(decided),
-        false => Err(Declined::NotFewer),
-    }
+    let has_fewer = has_fewer_messages(&decided, messages, options.settings.host.fewer_messages);
+    if has_fewer { Ok(decided) } else { Err(Declined::NotFewer) }
 }
 
-/// Whether the new list has so many messages fewer in any case: its handoff may become a message of its own, and calls
-/// without a result get one.
+/// Whether the new list has at least so many messages fewer. The handoff counts as a message of its own, and so does the
+/// result that a call without one gets.
 fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> bool {
     if fewer == 0 {
         return true;

@@ -12,7 +12,7 @@ pub enum Declined {
     /// Even the shortest handoff would be longer than what it replaces.
     #[error("the handoff would be longer than what it replaces")]
     NoGain,
-    /// The host counts messages, and the new list would have as many.
+    /// The host requires fewer messages than the new list would have.
     #[error("the new list would have as many messages as before, and the host asks for fewer")]
     NotFewer,
     /// The list is over the threshold, and all of it is what no compression touches.

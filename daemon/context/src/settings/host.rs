@@ -1,21 +1,21 @@
-//! What a host takes of a compressed list.
+//! What a host can do with a compressed list.
 
 use crate::message::{Message, Role};
 
-/// What a host takes of a compressed list. The default is a host that takes every list.
+/// What a host can do with a compressed list. The default host accepts every list.
 ///
-/// A host that keeps messages by a handle puts its own form of them back, so a change of them would be lost: the
-/// handoff in front of one of them, and every char that seemed to be saved.
+/// A host that keeps messages by a handle restores its own form of them. A change of such a message is lost: a handoff
+/// in front of its text, and the chars that shortening it seemed to save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// The handoff may stand in front of the text of another message. If not, it is a message of its own with the role
-    /// of the user, and two messages of one role may follow each other.
+    /// The handoff may be put in front of another message's text. If not, it is a message of its own with the role
+    /// `user`, and two messages of one role may follow each other.
     pub takes_merged_handoff: bool,
     /// Arguments of calls may become shorter.
     pub takes_short_calls: bool,
     /// Results of tools may become shorter.
     pub takes_short_results: bool,
-    /// A list counts as compressed only if it has so many messages fewer at the least.
+    /// A compressed list has at least so many messages fewer than before.
     pub fewer_messages: usize,
 }
 
@@ -26,7 +26,7 @@ impl Default for Host {
 }
 
 impl Host {
-    /// Whether a message may stay in another form.
+    /// Whether this message may stay in a shorter form.
     pub(crate) fn takes_short(self, message: &Message) -> bool {
         match message.role() {
             Role::Tool => self.takes_short_results,
@@ -35,7 +35,7 @@ impl Host {
         }
     }
 
-    /// Whether every message may stay in another form.
+    /// Whether every message may stay in a shorter form.
     pub(crate) const fn takes_every_form(self) -> bool {
         self.takes_short_results && self.takes_short_calls
     }

@@ -187,7 +187,7 @@ proptest! {
             prop_assert!(host.takes_merged_handoff || !message.is_summary() || old.is_summary(), "a merged handoff");
             let takes = match old.role().as_str() {
                 "tool" => host.takes_short_results,
-                // Another handoff may have stood in front of it.
+                // An earlier handoff may be in front of its text.
                 "assistant" => host.takes_short_calls || handoff::is_handoff(old) || message.is_summary(),
                 _ => true,
             };

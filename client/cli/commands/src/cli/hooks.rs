@@ -33,7 +33,7 @@ pub(super) enum Command {
     Status(status::Arguments),
 }
 
-/// The programs that a user's settings of a client have it start for herma; none where they can't be read.
+/// Returns the programs of herma that a user's settings of a client start. Settings that can't be read have none.
 pub(super) fn installed(client: Client) -> Vec<String> {
     let whose = Whose::user(client);
     let found = match client {

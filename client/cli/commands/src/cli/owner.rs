@@ -8,11 +8,10 @@ use super::exit::Failure;
 /// The variable by which a home of another user is allowed, as the daemon has it.
 const FOREIGN: &str = "HERMA_FOREIGN_HOME";
 
-/// Refuses to make files in a home of another user, or in a folder of herma's in it that another user put there, be it
-/// by a link.
+/// Checks that the home, and the folder `herma` in it or the target of that link, belong to this user or to root.
 ///
 /// # Errors
-/// It is one.
+/// One of them belongs to another user.
 pub(crate) fn check(home: &Path) -> Result<(), Failure> {
     let own = rustix::process::geteuid().as_raw();
     if std::env::var_os(FOREIGN).is_some_and(|allowed| allowed == "1") {

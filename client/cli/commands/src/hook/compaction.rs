@@ -1,8 +1,8 @@
-//! A shorter list in the place of a conversation as Claude Code's plugins have it: rows with handles. Pure.
+//! Turns the engine's compressed list into the rows that Claude Code's plugin hook returns. Pure.
 //!
-//! A row that comes back as it was keeps all that belongs to it: thoughts of the model, pictures, and what hooks added
-//! beside it. A row that comes back in another form is made anew from its text and its results, and keeps nothing else.
-//! So calls always come back as they were, results may become short, and the handoff is a row of its own.
+//! A row that the hook returns unchanged keeps everything that Claude Code attached to it: the model's thoughts,
+//! pictures, and the context that hooks added after it. A row that the hook changes is rebuilt from its text and its
+//! results alone. So calls are always returned unchanged, results may become short, and the handoff is a row of its own.
 
 mod row;
 
@@ -11,174 +11,172 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::kept::hash;
-use row::{Message, Row, plain};
+use row::{Message, Row, ToolResult, plain};
 
-/// Rows behind the newest message that the list knows: what was said between the last event and this one.
-const MEANWHILE: usize = 60;
+/// Rows after the newest message of the list: what was said since the last event.
+const MAX_UNREAD_ROWS: usize = 60;
 
-/// Chars of a conversation that may come back without being half as large: it is small already.
+/// Chars of a conversation that need not become half as large, because it is small already.
 const SMALL: usize = 48_000;
 
-/// A result counts as made short if it has at most so many percent of its chars.
+/// A result counts as shortened if it has at most so many percent of its chars.
 const SHORT_PERCENT: usize = 90;
 
-/// The rows that stand for a conversation from now on.
+/// The rows of the compacted conversation.
 #[derive(Debug, PartialEq)]
-pub(super) struct Rows {
-    /// As the client takes them.
+pub(super) struct CompactedRows {
+    /// The rows as the plugin returns them.
     pub(super) rows: Value,
-    /// The key of the last one: what is told of the new window will stand beside it.
+    /// The key of the last row. Claude Code attaches the context of the new window to it.
     pub(super) last: String,
 }
 
-/// What stands in the new list.
+/// A row of the compacted conversation.
 #[derive(Debug, PartialEq, Eq)]
 enum Item {
-    /// The row at that place.
-    Kept(usize),
-    /// A new one.
+    /// Claude Code's row at that index.
+    Existing(usize),
+    /// A new row with a role and a text.
     New(&'static str, String),
 }
 
-/// The rows that stand for a list, newest last. Rows behind those that the list knows stay: they were said meanwhile.
-/// `told` are the keys of rows beside which herma told something, which is told anew.
+/// Returns the rows for a list. Rows that are newer than the list are kept. `with_context` has the keys of rows to which
+/// Claude Code attached herma's context; these rows are rebuilt, because the new window gets the context again.
 ///
 /// # Errors
-/// Why the client has to compact by itself.
-pub(super) fn rows(list: &[Value], rows: &Value, told: &[String]) -> Result<Rows, String> {
+/// Why the answer would be no compaction, in words for the log.
+pub(super) fn rows(list: &[Value], rows: &Value, with_context: &[String]) -> Result<CompactedRows, String> {
     let rows: Option<Vec<Row>> = rows.as_array().and_then(|rows| rows.iter().map(Row::read).collect());
     let rows = rows.filter(|rows| !rows.is_empty()).ok_or("the rows of the client are not rows with handles")?;
     let list: Vec<Message> = list.iter().map(Message::read).collect();
-    let mut arranged = Arranged::of(&list, &rows);
-    arranged.complete(&rows);
-    let written: Vec<Value> = arranged.items.iter().map(|item| arranged.written(item, &rows, told)).collect();
+    let mut plan = RowPlan::new(&list, &rows);
+    plan.add_missing_pairs(&rows);
+    let planned: Vec<Value> = plan.items.iter().map(|item| plan.row(item, &rows, with_context)).collect();
     let before: usize = rows.iter().map(Row::chars).sum();
-    let known: HashMap<&str, usize> = rows.iter().map(|row| (row.handle.as_str(), row.chars())).collect();
-    let chars_of = |value: &Value| match value.get("handle").and_then(Value::as_str) {
-        Some(handle) => known.get(handle).copied().unwrap_or_default(),
-        None => Row::chars_of(value),
+    let by_handle: HashMap<&str, usize> = rows.iter().map(|row| (row.handle.as_str(), row.chars())).collect();
+    let chars = |row: &Value| match row.get("handle").and_then(Value::as_str) {
+        Some(handle) => by_handle.get(handle).copied().unwrap_or_default(),
+        None => Row::chars_of(row),
     };
-    let after: usize = written.iter().map(chars_of).sum();
+    let after: usize = planned.iter().map(chars).sum();
     let is_small = after < before && after <= SMALL;
     if after > before / 2 && !is_small {
         return Err(format!("its rows would have {after} chars instead of {before}, which is no compaction"));
     }
-    let last = match arranged.items.last() {
-        Some(Item::Kept(place)) => rows[*place].key(),
+    let last = match plan.items.last() {
+        Some(Item::Existing(index)) => rows[*index].key(),
         Some(Item::New(_, text)) => key(text),
         None => String::new(),
     };
-    Ok(Rows { rows: written.into(), last })
+    Ok(CompactedRows { rows: planned.into(), last })
 }
 
-/// What a row that has nothing but a text is known by.
+/// The key of a row that has nothing but a text. A row gets a new handle with each compaction, but not a new key.
 pub(super) fn key(text: &str) -> String {
     hash(plain(text).as_bytes())
 }
 
-/// Rows in their new order, and what the list has in the place of their results.
-struct Arranged {
+/// Rows in their new order, and what the list has for their results.
+struct RowPlan {
     items: Vec<Item>,
-    /// The text of a result, by the place of its row and its call's id.
+    /// Texts of results in the list, by the index of the row and the id of the call.
     results: HashMap<(usize, String), String>,
-    /// Rows of which the list names a picture or a file that the client has.
+    /// Indexes of rows with a picture or a file that only Claude Code has.
     pictured: HashSet<usize>,
 }
 
-impl Arranged {
-    fn of(list: &[Message], rows: &[Row]) -> Self {
-        let mut arranged = Self { items: Vec::new(), results: HashMap::new(), pictured: HashSet::new() };
-        // The row that the message before belongs to; all that follow it are in the items.
-        let mut at = rows.len();
+impl RowPlan {
+    /// Matches the list with the rows, from the newest message to the oldest.
+    fn new(list: &[Message], rows: &[Row]) -> Self {
+        let mut plan = Self { items: Vec::new(), results: HashMap::new(), pictured: HashSet::new() };
+        // The index of the row that matched last. Every kept row from here on is in `items`.
+        let mut matched = rows.len();
         for message in list.iter().rev() {
-            if let Some(row) = rows.get(at).filter(|row| message.is_part_of(row)) {
-                arranged.note(message, at, row);
+            if let Some(row) = rows.get(matched).filter(|row| message.is_result_in(row)) {
+                plan.note(message, matched, row);
                 continue;
             }
-            match (0..at).rev().find(|place| message.is_in(&rows[*place])) {
-                // The newest row is behind what was read of the transcript; empty ones belong to those around them.
-                Some(place) if at < rows.len() || at - place <= MEANWHILE => {
-                    let is_newest = at == rows.len();
-                    let between = (place + 1..at).filter(|row| is_newest || rows[*row].is_empty());
-                    arranged.items.extend(between.rev().map(Item::Kept));
-                    arranged.items.push(Item::Kept(place));
-                    arranged.note(message, place, &rows[place]);
-                    at = place;
+            match (0..matched).rev().find(|index| message.is_in(&rows[*index])) {
+                Some(index) if matched < rows.len() || matched - index <= MAX_UNREAD_ROWS => {
+                    // Rows after the newest message are unread. Empty rows belong to their neighbours.
+                    let are_unread = matched == rows.len();
+                    let between = (index + 1..matched).filter(|row| are_unread || rows[*row].is_empty());
+                    plan.items.extend(between.rev().map(Item::Existing));
+                    plan.items.push(Item::Existing(index));
+                    plan.note(message, index, &rows[index]);
+                    matched = index;
                 }
-                // What a tool said is no word of the user; its row may be that of a message behind it.
+                // A result without a row is no text of the user. `add_missing_pairs` restores its row where it is needed.
                 _ if message.text.is_empty() || message.result.is_some() => {}
-                _ => arranged.items.push(Item::New(message.role, message.text.clone())),
+                _ => plan.items.push(Item::New(message.role, message.text.clone())),
             }
         }
-        arranged.items.reverse();
-        if at == rows.len() {
-            arranged.items = beside_the_newest(list, rows);
+        plan.items.reverse();
+        if matched == rows.len() {
+            plan.items = handoff_and_newest(list, rows);
         }
-        arranged
+        plan
     }
 
     /// Notes what the list has of a row.
-    fn note(&mut self, message: &Message, place: usize, row: &Row) {
-        match &message.result {
-            Some(id) => drop(self.results.insert((place, id.clone()), message.text.clone())),
-            None if message.names_more_than(row) => drop(self.pictured.insert(place)),
-            None => {}
+    fn note(&mut self, message: &Message, index: usize, row: &Row) {
+        if let Some(id) = &message.result {
+            self.results.insert((index, id.clone()), message.text.clone());
+        } else if message.names_more_files_than(row) {
+            self.pictured.insert(index);
         }
     }
 
-    /// Adds the answers to calls that stay, and the calls of answers, until none is missing.
-    fn complete(&mut self, rows: &[Row]) {
+    /// Adds the results of calls that stay, and the calls of results that stay, until every pair is complete.
+    fn add_missing_pairs(&mut self, rows: &[Row]) {
         loop {
-            let kept: HashSet<usize> = self.items.iter().filter_map(Item::place).collect();
+            let kept: HashSet<usize> = self.items.iter().filter_map(Item::index).collect();
             let is_missing =
-                |place: &usize| !kept.contains(place) && kept.iter().any(|kept| rows[*place].is_paired(&rows[*kept]));
-            let Some(place) = (0..rows.len()).find(is_missing) else { return };
-            let before = self.items.iter().rposition(|item| item.place().is_some_and(|kept| kept < place));
-            let behind = self.items.iter().position(|item| item.place().is_some_and(|kept| kept > place));
-            self.items.insert(before.map_or(behind.unwrap_or(self.items.len()), |at| at + 1), Item::Kept(place));
+                |index: &usize| !kept.contains(index) && kept.iter().any(|kept| rows[*index].is_paired(&rows[*kept]));
+            let Some(missing) = (0..rows.len()).find(is_missing) else { return };
+            let before = self.items.iter().rposition(|item| item.index().is_some_and(|kept| kept < missing));
+            let after = self.items.iter().position(|item| item.index().is_some_and(|kept| kept > missing));
+            let at = before.map_or(after.unwrap_or(self.items.len()), |before| before + 1);
+            self.items.insert(at, Item::Existing(missing));
         }
     }
 
-    fn written(&self, item: &Item, rows: &[Row], told: &[String]) -> Value {
-        match item {
-            Item::New(role, text) => json!({ "role": role, "text": text, "toolUses": [] }),
-            Item::Kept(place) => {
-                let row = &rows[*place];
-                // What is told at the beginning of a session stands beside its first row.
-                let is_told = *place == 0 || told.contains(&row.key());
-                let shown: Vec<Option<&str>> = row.results.iter().map(|result| self.short(*place, result)).collect();
-                let is_short = shown.iter().any(Option::is_some);
-                let has_more = self.pictured.contains(place) || row.has_picture();
-                match (is_short || is_told) && !has_more && row.calls.is_empty() {
-                    true => row.anew(&shown),
-                    false => json!({ "handle": row.handle }),
-                }
-            }
-        }
+    fn row(&self, item: &Item, rows: &[Row], with_context: &[String]) -> Value {
+        let index = match item {
+            Item::New(role, text) => return json!({ "role": role, "text": text, "toolUses": [] }),
+            Item::Existing(index) => *index,
+        };
+        let row = &rows[index];
+        // The context of a session's beginning is attached to its first row.
+        let has_context = index == 0 || with_context.contains(&row.key());
+        let shortened: Vec<Option<&str>> = row.results.iter().map(|result| self.shortened(index, result)).collect();
+        let is_changed = has_context || shortened.iter().any(Option::is_some);
+        let must_stay = !row.calls.is_empty() || self.pictured.contains(&index) || row.has_picture();
+        if is_changed && !must_stay { row.rebuilt(&shortened) } else { json!({ "handle": row.handle }) }
     }
 
-    /// What stands for a result, if it is shorter.
-    fn short(&self, place: usize, result: &row::Answer) -> Option<&str> {
-        let text = self.results.get(&(place, result.id.clone()))?;
+    /// Returns the list's text of a result if it is shorter.
+    fn shortened(&self, index: usize, result: &ToolResult) -> Option<&str> {
+        let text = self.results.get(&(index, result.id.clone()))?;
         (text.chars().count() * 100 <= result.chars() * SHORT_PERCENT).then_some(text)
     }
 }
 
-/// The handoff and the newest rows, for a list that has none of the rows: the user's last words, if they are near, and
-/// what followed them.
-fn beside_the_newest(list: &[Message], rows: &[Row]) -> Vec<Item> {
+/// The rows for a list of which no message has a row: the handoff, and the newest rows. These begin with the user's last
+/// words if they are near, otherwise with the last message of the model.
+fn handoff_and_newest(list: &[Message], rows: &[Row]) -> Vec<Item> {
     let handoff = list.first().filter(|message| !message.text.is_empty());
     let handoff = handoff.map(|message| Item::New(message.role, message.text.clone()));
-    let near = rows.len().saturating_sub(MEANWHILE);
-    let user = rows.iter().rposition(Row::is_said).filter(|at| *at >= near);
+    let near = rows.len().saturating_sub(MAX_UNREAD_ROWS);
+    let user = rows.iter().rposition(Row::is_user_text).filter(|index| *index >= near);
     let newest = user.or_else(|| rows.iter().rposition(|row| row.results.is_empty())).unwrap_or(near);
-    handoff.into_iter().chain((newest..rows.len()).map(Item::Kept)).collect()
+    handoff.into_iter().chain((newest..rows.len()).map(Item::Existing)).collect()
 }
 
 impl Item {
-    const fn place(&self) -> Option<usize> {
+    const fn index(&self) -> Option<usize> {
         match self {
-            Self::Kept(place) => Some(*place),
+            Self::Existing(index) => Some(*index),
             Self::New(..) => None,
         }
     }

@@ -1,5 +1,4 @@
-//! Files of the hooks' own, and those of clients that they read. None of them is waited for: in the place of any a pipe
-//! may stand.
+//! Access to the hooks' own files and to files of the clients. It never blocks, even if a path is a pipe.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Error, ErrorKind, Read, Write};
@@ -8,29 +7,24 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a file to read it.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// It can't be opened, or is no file.
+/// It can't be opened, or is no regular file.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
     let file = File::options().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(Error::new(ErrorKind::InvalidInput, "it is no file")),
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(Error::new(ErrorKind::InvalidInput, "it is no file")) }
 }
 
-/// What stands in a file, of which so many bytes are read at most.
+/// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// It can't be read, is no file, or is longer.
+/// It can't be read, is no regular file, or is longer.
 pub(super) fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
-        true => Ok(bytes),
-        false => Err(ErrorKind::FileTooLarge.into()),
-    }
+    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= limit);
+    if fits { Ok(bytes) } else { Err(ErrorKind::FileTooLarge.into()) }
 }
 
 /// Files for the user alone, that are no links.
@@ -85,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_neither_read_nor_waited_for() {
+    fn only_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();

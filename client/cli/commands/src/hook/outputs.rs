@@ -1,8 +1,8 @@
 //! Large outputs of tools: which text it is, and where a shorter one goes. Pure but for reading the file in which a
 //! client put the whole of it.
 //!
-//! Only forms that are known to be plain text are taken. What is on the disk anyway (a file that was read), pictures, and
-//! what other tools say in fields of their own stay as they are.
+//! Only outputs that are plain text are replaced. Files that were read, pictures, and objects of other tools stay as they
+//! are.
 
 use std::io::Read;
 use std::path::Path;
@@ -23,13 +23,13 @@ const OWN: &str = "mcp__herma";
 /// The tool whose outputs Claude Code keeps in files.
 const SHELL: &str = "Bash";
 
-/// The tool that prints lines of files which hold something.
+/// The tool that searches files.
 const SEARCH: &str = "Grep";
 
-/// What the names of tools of MCP servers begin with.
+/// The prefix of the names of MCP tools.
 const OF_SERVER: &str = "mcp__";
 
-/// The line of a preview that says how to read on, in words for hosts whose tool is called so.
+/// The line of the daemon's preview that names the file reader of Hermes.
 const READ_ON: &str = "Use the read_file tool with offset and limit to access specific sections of this output.";
 
 /// A tool's output that is too large.
@@ -87,7 +87,7 @@ impl Large {
     }
 }
 
-/// What stands for an output, with the way to the rest of it by the tools that the client has.
+/// Replaces that line of a preview by one that names the client's own tools. `handle` is the output's, if it is known.
 pub(super) fn preview(client: Client, text: &str, handle: Option<&str>) -> String {
     let name = handle.map_or_else(|| "that path".to_owned(), |handle| format!("the handle {handle}"));
     let own = format!("the tool `output_read` of the MCP server `herma`, by {name} and a range of lines");
@@ -100,7 +100,7 @@ pub(super) fn preview(client: Client, text: &str, handle: Option<&str>) -> Strin
     text.replacen(READ_ON, &words, 1)
 }
 
-/// The same for the previews in a list of messages.
+/// Does the same for all previews in a list of messages.
 pub(super) fn previews(client: Client, list: &mut [Value]) {
     for message in list.iter_mut().filter(|message| message.get("role").and_then(Value::as_str) == Some("tool")) {
         if let Some(Value::String(text)) = message.get_mut("content")
@@ -111,7 +111,7 @@ pub(super) fn previews(client: Client, list: &mut [Value]) {
     }
 }
 
-/// The text of what a tool said, if it is in a form that is text and nothing else.
+/// Returns the text of a tool's response if the response is nothing but text.
 fn find(tool: &str, response: &Value) -> Option<(Place, String)> {
     let field = |name: &'static str| Some((Place::Field(name), response.get(name)?.as_str()?.to_owned()));
     let is_picture = response.get("isImage").and_then(Value::as_bool) == Some(true);

@@ -41,7 +41,7 @@ const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 /// Names that are asked for.
 const ENTITIES: u64 = 60;
 
-/// Where Claude Code has a folder of transcripts for each folder that it worked in.
+/// The folder in which Claude Code has a folder of transcripts for each project.
 const PROJECTS: &str = "projects";
 
 /// How they say that one begins as a copy of another one.
@@ -153,7 +153,8 @@ impl<'a> Session<'a> {
         if !self.notes.state.is_told {
             let snapshot = self.open(event, None)?;
             self.tell_memories(Name::UserPromptSubmit, &snapshot)?;
-            self.notes.state.note_told_beside(event.value.get("prompt").and_then(Value::as_str).unwrap_or_default());
+            let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
+            self.notes.state.note_row_with_context(prompt);
         }
         self.follow(event, READING)
     }
@@ -231,10 +232,11 @@ impl<'a> Session<'a> {
         self.follow(event, LONG)?;
         let Some(list) = self.compress(event)? else { return Ok(()) };
         let state = &mut self.notes.state;
-        let rows = compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.told_beside)
-            .map_err(|why| format!("the client compacts by itself: {why}"))?;
+        let rows =
+            compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
+                .map_err(|why| format!("the client compacts by itself: {why}"))?;
         state.has_handoff = true;
-        state.told_beside = vec![rows.last];
+        state.rows_with_context = vec![rows.last];
         self.notes.save()?;
         self.teller.answer(&json!({ "messages": rows.rows }));
         Ok(())
@@ -245,7 +247,8 @@ impl<'a> Session<'a> {
         let session = self.id.clone();
         let window = std::env::var(CLAUDE_CODE_WINDOW).ok().and_then(|tokens| tokens.parse().ok());
         let context_length = Some(window.filter(|_| self.client == Client::ClaudeCode).unwrap_or(WINDOW));
-        // Behind a compaction clients give the system prompt and the tools again, and nothing of the beginning.
+        // No message is protected: after a compaction the clients send system prompt and tools again, and the handoff
+        // quotes the user's first words.
         let settings = ConfigureParams {
             session: session.clone(),
             context_length,
@@ -259,7 +262,7 @@ impl<'a> Session<'a> {
             force: Some(true),
             summarizer: Some("extractive".into()),
             target: Some(TokensOrConfigured::Configured),
-            host: Some(takes(self.client)),
+            host: Some(host(self.client)),
             ..CompressParams::default()
         };
         let result = self.daemon.context_compress(params).map_err(told)?;
@@ -320,7 +323,7 @@ impl<'a> Session<'a> {
 
     /// Has what was said since the last time kept.
     fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
-        let Some(path) = self.located(event) else { return Ok(()) };
+        let Some(path) = self.transcript(event) else { return Ok(()) };
         let path = &path;
         if !self.notes.state.is_open {
             // What it came out of stands in it with the first thing that is said.
@@ -335,27 +338,26 @@ impl<'a> Session<'a> {
         kept
     }
 
-    /// The transcript. Clients that work in another folder than they were started in may say a path where it is not, and
-    /// then it is in the folder of another project.
-    fn located(&mut self, event: &Event) -> Option<PathBuf> {
-        let said = event.transcript.as_ref()?;
-        if said.exists() {
-            return Some(said.clone());
+    /// Returns the path of the transcript. In a worktree Claude Code may send a path in the wrong project's folder.
+    fn transcript(&mut self, event: &Event) -> Option<PathBuf> {
+        let sent = event.transcript.as_ref()?;
+        if sent.exists() {
+            return Some(sent.clone());
         }
-        let found = elsewhere(said);
-        // A client makes it with the first thing that is said.
+        let found = in_other_project(sent);
+        // The client creates the file with the first message.
         let is_due = matches!(self.name, Name::Stop | Name::SessionEnd | Name::PreCompact | Name::Compact);
         let complaint = match &found {
-            Some(found) => Some(format!("the transcript is not {}; it is read at {}", said.display(), found.display())),
+            Some(found) => Some(format!("the transcript is not {}; it is read at {}", sent.display(), found.display())),
             None if is_due => {
-                Some(format!("there is no transcript {}, so nothing of the session is kept", said.display()))
+                Some(format!("there is no transcript {}, so nothing of the session is kept", sent.display()))
             }
             None => None,
         };
-        // Once for each session.
+        // One log line for each session.
         if let Some(complaint) = complaint.filter(|_| !self.notes.state.is_missed) {
             self.notes.state.is_missed = true;
-            // Otherwise it is told again.
+            // If this fails, the next event logs it again.
             drop(self.notes.save());
             self.teller.complain(complaint);
         }
@@ -374,19 +376,19 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A transcript of that name in another folder of Claude Code's projects.
-fn elsewhere(path: &Path) -> Option<PathBuf> {
+/// Returns the transcript of that name in the folder of another project of Claude Code.
+fn in_other_project(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?;
     let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
     let folders = std::fs::read_dir(projects).ok()?;
     folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
 }
 
-/// What a client takes of a shorter list.
-fn takes(client: Client) -> Host {
+/// What a client can do with a compressed list.
+fn host(client: Client) -> Host {
     Host {
         merged_handoff: Some(false),
-        // Claude Code knows its rows by what stands in them: a call in another form would lose the thoughts before it.
+        // A changed call would lose the thoughts that Claude Code attached to it.
         short_calls: Some(client != Client::ClaudeCode),
         ..Host::default()
     }

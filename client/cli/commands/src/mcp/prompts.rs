@@ -15,7 +15,7 @@ const NAME: &str = "memory";
 /// What it is for.
 const DESCRIPTION: &str = "What is remembered of the user and the work, and how to use the memory.";
 
-/// Chars of entries that are short enough for instructions: some clients cut these behind 2,048 (Claude Code 2.1).
+/// The most chars of entries in the instructions. Claude Code 2.1 cuts instructions after 2,048 chars.
 const SHORT: usize = 1_300;
 
 /// The prompt, described.
@@ -47,23 +47,21 @@ pub(super) fn get(connection: &mut Connection, identity: &Identity) -> Result<Ge
     Ok(GetPromptResult::new(vec![message]).with_description(DESCRIPTION))
 }
 
-/// What a client may put into a model's system prompt. Nothing in it differs from session to session unless the memory
-/// does, so that prompt caches hold.
-pub(super) fn instructions(known: &Known) -> String {
-    let begin = "herma keeps a memory that lasts beyond this conversation.";
-    let read = match known {
-        Known::InContext => "What is known of the user and the work stands in your context.".to_owned(),
-        Known::Entries(user, notes) if user.is_empty() && notes.is_empty() => "It is empty yet.".to_owned(),
-        Known::Entries(..) => "What it holds stands at the end of this text.".to_owned(),
-        Known::Unknown => {
-            "Read what is known of the user and the work with the tool memory_read when you begin.".to_owned()
-        }
+/// Returns what a client may add to a model's system prompt. It changes only when the memory does, so that prompt caches
+/// hold from session to session.
+pub(super) fn instructions(memory: &MemoryAccess) -> String {
+    let read = match memory {
+        MemoryAccess::InContext => "What is known of the user and the work is in your context.",
+        MemoryAccess::Here { user, notes } if user.is_empty() && notes.is_empty() => "It is empty yet.",
+        MemoryAccess::Here { .. } => "Its entries are at the end of this text.",
+        MemoryAccess::ByTool => "Read what is known of the user and the work with the tool memory_read when you begin.",
     };
-    let tools = "Save what will still matter in a month with the tool memory, corrections by the user first. \
-        Long texts can be put aside with admit_output and read back with output_read and output_search; recall_search \
-        finds what was said or seen before.";
-    let mut words = format!("{begin} {read} {tools}");
-    if let Known::Entries(user, notes) = known {
+    let mut words = format!(
+        "herma keeps a memory that lasts beyond this conversation. {read} Save what will still matter in a month with the \
+         tool memory, corrections by the user first. Long texts can be put aside with admit_output and read back with \
+         output_read and output_search; recall_search finds what was said or seen before."
+    );
+    if let MemoryAccess::Here { user, notes } = memory {
         for (heading, entries) in [("Of the user:", user), ("Notes:", notes)] {
             if !entries.is_empty() {
                 words.push_str(&format!("\n\n{heading}\n{}", listed(entries)));
@@ -73,27 +71,32 @@ pub(super) fn instructions(known: &Known) -> String {
     words
 }
 
-/// What a model knows of the memory when it begins, or is to be told.
+/// How a model gets to know the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Known {
-    /// The client's hooks tell it.
+pub(super) enum MemoryAccess {
+    /// The client's hooks add it to the context.
     InContext,
-    /// The entries of the user and the notes, which are short.
-    Entries(Vec<String>, Vec<String>),
-    /// They are long, or nobody could be asked.
-    Unknown,
+    /// The instructions contain these entries.
+    Here {
+        /// The entries of USER.md.
+        user: Vec<String>,
+        /// The entries of MEMORY.md.
+        notes: Vec<String>,
+    },
+    /// The model calls `memory_read`: the entries are too long, or the daemon did not answer in time.
+    ByTool,
 }
 
-/// Asks for the entries.
+/// Asks the daemon for the entries.
 ///
 /// # Errors
 /// The daemon's error, or no daemon.
-pub(super) fn known(connection: &mut Connection) -> Result<Known, ClientError> {
+pub(super) fn memory_access(connection: &mut Connection) -> Result<MemoryAccess, ClientError> {
     let stores = connection.call(ListParams { target: None, raw: None })?;
     let entries = |store: Option<StoreView>| store.map(|store| store.entries).unwrap_or_default();
     let (user, notes) = (entries(stores.user), entries(stores.memory));
     let chars: usize = user.iter().chain(&notes).map(|entry| entry.chars().count() + 3).sum();
-    Ok(if chars <= SHORT { Known::Entries(user, notes) } else { Known::Unknown })
+    Ok(if chars <= SHORT { MemoryAccess::Here { user, notes } } else { MemoryAccess::ByTool })
 }
 
 fn listed(entries: &[String]) -> String {
@@ -108,7 +111,7 @@ mod tests {
     fn instructions_say_what_there_is() {
         let entries = |user: &[&str], notes: &[&str]| {
             let owned = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
-            instructions(&Known::Entries(owned(user), owned(notes)))
+            instructions(&MemoryAccess::Here { user: owned(user), notes: owned(notes) })
         };
         let full = entries(&["likes tea", "has\na cat"], &["the build is slow"]);
         assert!(
@@ -117,7 +120,7 @@ mod tests {
         );
         assert!(full.len() < 2_000 && !full.contains("memory_read"), "{full}");
         assert!(entries(&[], &[]).contains("empty") && !entries(&[], &["x"]).contains("Of the user"));
-        assert!(instructions(&Known::Unknown).contains("memory_read"));
-        assert!(!instructions(&Known::InContext).contains("memory_read"));
+        assert!(instructions(&MemoryAccess::ByTool).contains("memory_read"));
+        assert!(!instructions(&MemoryAccess::InContext).contains("memory_read"));
     }
 }

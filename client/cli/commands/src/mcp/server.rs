@@ -25,7 +25,7 @@ use super::connection::Connection;
 use super::identity::Identity;
 use super::lines::End;
 use super::link::Link;
-use super::prompts::Known;
+use super::prompts::MemoryAccess;
 use super::{Settings, prompts, resources, tools};
 use crate::hook;
 
@@ -39,7 +39,7 @@ const KNOWN: [&str; 6] = [
     "subscriptions/listen",
 ];
 
-/// How long the daemon may take until a client gets instructions without the entries of the memory.
+/// How long the instructions wait for the daemon.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What Codex's calls have among their metadata: the id of the thread, of which one process may have several (seen in
@@ -89,17 +89,17 @@ impl Server {
         }
     }
 
-    /// What the client may tell its model. A daemon that doesn't answer soon is not waited for.
+    /// Returns the instructions for a client. They are general if the daemon takes longer than [`PATIENCE`].
     async fn instructions(&self, client: &str) -> String {
         let is_hooked = self.host(client).is_some_and(|host| hook::is_in_use(&self.home, host));
-        let known = match is_hooked {
-            true => Known::InContext,
-            false => match tokio::time::timeout(PATIENCE, self.link.ask(prompts::known)).await {
-                Ok(Ok(Ok(known))) => known,
-                _ => Known::Unknown,
-            },
+        if is_hooked {
+            return prompts::instructions(&MemoryAccess::InContext);
+        }
+        let memory = match tokio::time::timeout(PATIENCE, self.link.ask(prompts::memory_access)).await {
+            Ok(Ok(Ok(memory))) => memory,
+            _ => MemoryAccess::ByTool,
         };
-        prompts::instructions(&known)
+        prompts::instructions(&memory)
     }
 
     /// Who asks, and in which session: that which the call names, or which the client's hooks have told of its process

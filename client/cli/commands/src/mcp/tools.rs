@@ -18,7 +18,7 @@ const TOOL: &str = "mcp_tool";
 /// What `admit_output` takes.
 const ADMIT: [&str; 3] = ["content", "tool", "id"];
 
-/// What `memory_read` takes.
+/// The argument of `memory_read`.
 const STORE: &str = "target";
 
 /// A tool of this server.
@@ -26,7 +26,7 @@ const STORE: &str = "target";
 pub(super) enum Tool {
     /// Changes the stores.
     Memory,
-    /// Gives their entries, for clients that have tools and nothing else.
+    /// Returns their entries, for clients that support tools only.
     MemoryRead,
     /// Asks a method that only looks, with the arguments as its params.
     Read(Method),
@@ -156,7 +156,7 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
     }
 }
 
-/// The store that `memory_read` is asked for; both where none is named.
+/// Returns the store that `memory_read` is to return; `None` for both.
 fn store(arguments: &JsonObject) -> Result<Option<Target>, ClientError> {
     if let Some(name) = arguments.keys().find(|name| *name != STORE) {
         return Err(wrong(format!("unknown argument {name:?}; there is {STORE}")));

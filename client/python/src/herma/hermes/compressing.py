@@ -25,8 +25,8 @@ ERROR = 220
 """Chars of an error's words that the host shows."""
 
 FEWER = 2
-"""Messages by which a list must get shorter. Hosts begin another session for a compressed list and write none of it there
-if it is not shorter than before; and some append what is still to do to it first."""
+"""The least number of messages by which a list must get shorter. Hermes 0.16 starts a new session for a compressed list and
+saves the list there only if it is shorter, after it may have appended a message with the open tasks."""
 
 USUAL_THRESHOLD = 0.50
 """Share of the window from which on the daemon compresses when it is told no other."""
@@ -151,7 +151,7 @@ class Compressing:
             raise BadAnswer("the daemon gave an empty list")
         self._take_report(report)
         if shorter is messages:
-            # Some hosts go on in a new session, with nothing in it, unless they are told that nothing came of it.
+            # Hermes 0.16 continues in a new, empty session unless the run counts as aborted.
             self._last_compress_aborted = True
             self._last_summary_error = self._last_summary_error or report["reason"]
             return messages

@@ -51,7 +51,7 @@ impl Places {
     }
 }
 
-/// The programs that a user's settings start for herma: the hooks and the MCP server.
+/// Returns the programs of the hooks and of the MCP server in a user's settings.
 pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
     let places = Places::find(whose).ok()?;
     let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
@@ -66,7 +66,7 @@ pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
 pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(whose)?;
     let hooks = wanted.map(|wanted| wanted.hooks(Client::ClaudeCode)).unwrap_or_default();
-    // A new user's Claude Code may read neither the files of outputs nor by the tool.
+    // Without these permissions a new user's Claude Code can't read outputs, neither the files nor with the tool.
     let allowed =
         wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
     let allowed = allowed.unwrap_or_default();
@@ -84,8 +84,10 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
         MODULE.replace(COMMAND, &words)
     };
     Ok(vec![
-        Edit::of(&places.settings, Kind::Json, settings_again, |text| settings(text, &hooks, &allowed))?,
-        Edit::of(&places.servers, Kind::Json, server_again, |text| json::with_server(text, SERVER, server.as_ref()))?,
+        Edit::of(&places.settings, Kind::Json, reinstall_settings, |text| settings(text, &hooks, &allowed))?,
+        Edit::of(&places.servers, Kind::Json, reinstall_server, |text| {
+            json::with_server(text, SERVER, server.as_ref())
+        })?,
         Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest), DESCRIPTION)?,
         Edit::own(
             &places.plugin.join("hooks/hooks.json"),
@@ -100,12 +102,11 @@ fn settings(text: &str, hooks: &[(&str, Value)], allowed: &[String]) -> Result<S
     json::with_permissions(&json::with_hooks(text, Client::ClaudeCode, hooks)?, allowed)
 }
 
-fn settings_again(now: &str, text: &str) -> Result<String, String> {
-    let hooks = json::hooks(now, Client::ClaudeCode)?;
-    let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
-    settings(text, &hooks, &json::permissions(now)?)
+fn reinstall_settings(installed: &str, text: &str) -> Result<String, String> {
+    let text = json::with_hooks_of(installed, text, Client::ClaudeCode)?;
+    json::with_permissions(&text, &json::permissions(installed)?)
 }
 
-fn server_again(now: &str, text: &str) -> Result<String, String> {
-    json::with_server(text, SERVER, json::server(now, SERVER)?.as_ref())
+fn reinstall_server(installed: &str, text: &str) -> Result<String, String> {
+    json::with_server(text, SERVER, json::server(installed, SERVER)?.as_ref())
 }

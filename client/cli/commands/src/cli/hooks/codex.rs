@@ -46,7 +46,7 @@ impl Places {
     }
 }
 
-/// The programs that a user's settings start for herma: the hooks and the MCP server.
+/// Returns the programs of the hooks and of the MCP server in a user's settings.
 pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
     let places = Places::find(whose).ok()?;
     let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
@@ -68,14 +68,15 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
     let known = std::fs::read_to_string(&places.hooks).unwrap_or_default();
     let gone: Vec<String> = json::places(&known, Client::Codex).iter().map(|place| format!("{file}:{place}")).collect();
     let untrusted = |text: &str| toml::with_trust(text, &gone, &[]);
-    let mut edits =
-        vec![Edit::of(&places.hooks, Kind::Json, hooks_again, |text| json::with_hooks(text, Client::Codex, &hooks))?];
+    let mut edits = vec![Edit::of(&places.hooks, Kind::Json, reinstall_hooks, |text| {
+        json::with_hooks(text, Client::Codex, &hooks)
+    })?];
     // What is no more is not trusted any more either.
     let is_gone = wanted.is_none();
     if is_gone && places.own != places.config {
-        edits.push(Edit::of(&places.own, Kind::Toml, toml::again, untrusted)?);
+        edits.push(Edit::of(&places.own, Kind::Toml, toml::reinstall, untrusted)?);
     }
-    edits.push(Edit::of(&places.config, Kind::Toml, toml::again, |text| {
+    edits.push(Edit::of(&places.config, Kind::Toml, toml::reinstall, |text| {
         let text = named(text)?;
         if is_gone && places.own == places.config { untrusted(&text) } else { Ok(text) }
     })?);
@@ -161,13 +162,11 @@ pub(super) fn trust(whose: &Whose) -> Result<Edit, Failure> {
     let listed = listed().map_err(Failure::File)?;
     let of_file = listed.into_iter().filter(|hook| hook.key.starts_with(&format!("{file}:")));
     let trusted: Vec<(String, String)> = of_file.map(|hook| (hook.key, hook.hash)).collect();
-    Edit::of(&places.own, Kind::Toml, toml::again, |text| toml::with_trust(text, &[], &trusted))
+    Edit::of(&places.own, Kind::Toml, toml::reinstall, |text| toml::with_trust(text, &[], &trusted))
 }
 
-fn hooks_again(now: &str, text: &str) -> Result<String, String> {
-    let hooks = json::hooks(now, Client::Codex)?;
-    let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
-    json::with_hooks(text, Client::Codex, &hooks)
+fn reinstall_hooks(installed: &str, text: &str) -> Result<String, String> {
+    json::with_hooks_of(installed, text, Client::Codex)
 }
 
 fn canonical(path: &Path) -> PathBuf {

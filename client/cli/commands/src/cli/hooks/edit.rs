@@ -25,14 +25,14 @@ pub(super) struct Edit {
     kind: Kind,
     /// What it is to say; `None` to remove it.
     after: Option<String>,
-    /// Puts into another text what the first one has of herma.
-    again: Again,
+    /// Installs herma into a copy of the file.
+    reinstall: Reinstall,
 }
 
-/// Puts into the second text what the first one has of herma.
-pub(super) type Again = fn(&str, &str) -> Result<String, String>;
+/// Adds what the first text has of herma to the second one.
+pub(super) type Reinstall = fn(&str, &str) -> Result<String, String>;
 
-/// What some editors write before a text.
+/// Some editors write this before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What became of a file.
@@ -48,18 +48,18 @@ pub(super) struct Done {
 }
 
 impl Edit {
-    /// Of settings: what they say with a change. `again` puts into another text what the first one has of herma.
+    /// Of settings: what they say with a change. `reinstall` is used by [`Self::taken_back`].
     pub(super) fn of(
         path: &Path,
         kind: Kind,
-        again: Again,
+        reinstall: Reinstall,
         change: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Self, Failure> {
         let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
         let file = SettingsFile::read(path).map_err(failed)?;
-        let after = behind_mark(&file.text, change)
+        let after = after_mark(&file.text, change)
             .map_err(|words| failed(format!("{words}; nothing was written. Mend it, and give the command again")))?;
-        Ok(Self { file, kind, after: Some(after), again })
+        Ok(Self { file, kind, after: Some(after), reinstall })
     }
 
     /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
@@ -70,13 +70,14 @@ impl Edit {
         let is_foreign = file.is_found() && !file.text.contains(mark);
         match text {
             Some(_) if is_foreign => Err(failed("it is not herma's; move it away, or give --no-plugin".into())),
-            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own, again: whole }),
-            text => Ok(Self { file, kind: Kind::Own, after: text, again: whole }),
+            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own, reinstall: keep }),
+            text => Ok(Self { file, kind: Kind::Own, after: text, reinstall: keep }),
         }
     }
 
-    /// Where the file is what installing made of a copy, nobody changed it since, and it is that copy again, byte for
-    /// byte. So it is where the copy differs in nothing but blanks from what is left. A file that herma made goes.
+    /// Restores the copy from before the installation byte for byte, if nobody changed the file since: then installing
+    /// herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too. A file that
+    /// herma created is removed.
     pub(super) fn taken_back(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
         if after == self.file.text {
@@ -84,7 +85,8 @@ impl Edit {
             return self;
         }
         let now = self.file.text.as_str();
-        let gives_now = |copy: &str| behind_mark(copy, |copy| (self.again)(unmarked(now), copy)).as_deref() == Ok(now);
+        let gives_now =
+            |copy: &str| after_mark(copy, |copy| (self.reinstall)(unmarked(now), copy)).as_deref() == Ok(now);
         let is_like_after = |copy: &str| without_blanks(copy).eq(without_blanks(&after));
         let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
         let texts: Vec<String> = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
@@ -109,7 +111,7 @@ impl Edit {
         &self.file.path
     }
 
-    /// Whether it is there, or is to be there.
+    /// Whether the file exists or should exist.
     pub(super) fn is_wanted(&self) -> bool {
         self.after.is_some() || self.file.is_found()
     }
@@ -146,13 +148,13 @@ impl Edit {
     }
 }
 
-/// What is not settings has nothing else in it.
-fn whole(now: &str, _: &str) -> Result<String, String> {
-    Ok(now.to_owned())
+/// A file of herma's own has nothing else in it.
+fn keep(installed: &str, _: &str) -> Result<String, String> {
+    Ok(installed.to_owned())
 }
 
-/// A change of what stands behind a byte order mark, which stays.
-fn behind_mark(text: &str, change: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
+/// Changes a text after its byte order mark.
+fn after_mark(text: &str, change: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
     let changed = change(unmarked(text))?;
     Ok(if text.starts_with(BYTE_ORDER_MARK) { format!("{BYTE_ORDER_MARK}{changed}") } else { changed })
 }

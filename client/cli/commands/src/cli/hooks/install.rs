@@ -44,7 +44,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     let is_codex = arguments.whose.client == Client::Codex;
     let has_trust = is_codex && arguments.trust && !arguments.care.dry_run;
     if has_trust {
-        // Only Codex knows what is to be trusted: without it nothing is written.
+        // Only Codex knows the hashes of the hooks, so nothing is written if it can't be asked.
         codex::listed().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
     }
     let mut done = carry_out(session, &edits, arguments.care)?;
@@ -58,7 +58,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     Ok(())
 }
 
-/// Has Codex trust what was written.
+/// Writes Codex's trust of the hooks. An error says what was written before.
 fn trusted(whose: &Whose, done: &[Done]) -> Result<Option<Done>, Failure> {
     let written = |failure: Failure| {
         let Failure::File(words) = failure else { return failure };

@@ -13,11 +13,11 @@ const HOOKS: &str = "hooks";
 /// Where MCP servers stand in Claude Code's files.
 const SERVERS: &str = "mcpServers";
 
-/// Where Claude Code's settings have what is allowed without a question.
+/// Where Claude Code's settings list the permissions.
 const PERMISSIONS: &str = "permissions";
 const ALLOW: &str = "allow";
 
-/// What allows the tool that reads outputs.
+/// The permission for the tool that reads outputs.
 pub(super) const READS_OUTPUTS: &str = "mcp__herma__output_read";
 
 /// Has a client's settings call these hooks and none else of herma's; with none it takes them out.
@@ -52,7 +52,17 @@ pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, 
     Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
 }
 
-/// The programs that hooks of herma start in a client's settings.
+/// Adds the hooks of herma that are in one text of settings to another one.
+///
+/// # Errors
+/// One of them is no JSON object, or something else than an object is at `hooks`.
+pub(super) fn with_hooks_of(settings: &str, text: &str, client: Client) -> Result<String, String> {
+    let hooks = hooks(settings, client)?;
+    let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
+    with_hooks(text, client, &hooks)
+}
+
+/// Returns the programs that herma's hooks start.
 ///
 /// # Errors
 /// The text is no JSON object.
@@ -138,10 +148,10 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
     Ok(root.to_string())
 }
 
-/// Has settings of Claude Code allow this, and nothing else of herma's; with none it takes that out.
+/// Replaces herma's permissions in settings of Claude Code by these. An empty list removes them.
 ///
 /// # Errors
-/// The text is no JSON object, or something of another kind stands where permissions belong.
+/// The text is no JSON object, or `permissions` is no object, or `permissions.allow` is no list.
 pub(super) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, String> {
     if permissions(text)? == wanted {
         return Ok(text.to_owned());
@@ -169,7 +179,7 @@ pub(super) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, 
     Ok(root.to_string())
 }
 
-/// What settings of Claude Code allow of herma's.
+/// Returns herma's permissions in settings of Claude Code.
 ///
 /// # Errors
 /// The text is no JSON object.
@@ -181,7 +191,7 @@ pub(super) fn permissions(text: &str) -> Result<Vec<String>, String> {
     Ok(own.filter_map(|one| one.as_str().map(str::to_owned)).collect())
 }
 
-/// What allows Claude Code to read files of this folder, which begins with a slash.
+/// Returns the permission to read the files of a folder. The folder is an absolute path.
 pub(super) fn reads(folder: &str) -> String {
     format!("Read(/{folder}/**)")
 }
@@ -191,7 +201,7 @@ fn is_own_permission(permission: Option<&Value>) -> bool {
     permission == READS_OUTPUTS || permission.starts_with("Read(//") && permission.ends_with("/herma/outputs/**)")
 }
 
-/// The MCP server of herma in settings of Claude Code.
+/// Returns herma's MCP server in settings of Claude Code.
 ///
 /// # Errors
 /// The text is no JSON object.

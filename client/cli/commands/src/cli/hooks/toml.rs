@@ -78,12 +78,12 @@ fn table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, String> 
     item.as_table_mut().ok_or_else(|| format!("`{name}` is no table of its own"))
 }
 
-/// Puts into the second text what the first one has of herma: its server, and the trust that the second one has not.
+/// Adds herma's server and the trusted hooks that are in `installed` to another text.
 ///
 /// # Errors
-/// One of them is no TOML, or something of another kind stands where these belong.
-pub(super) fn again(now: &str, text: &str) -> Result<String, String> {
-    let known = parse(now)?;
+/// One of the texts is no TOML, or `mcp_servers` or `hooks` is no table.
+pub(super) fn reinstall(installed: &str, text: &str) -> Result<String, String> {
+    let known = parse(installed)?;
     let server =
         known.get("mcp_servers").and_then(|servers| servers.get(SERVER)).filter(|server| is_own_server(server));
     let words = |server: &Item| {
@@ -106,7 +106,7 @@ pub(super) fn again(now: &str, text: &str) -> Result<String, String> {
     if trusted.is_empty() { Ok(text) } else { with_trust(&text, &[], &trusted) }
 }
 
-/// The program of herma's MCP server.
+/// Returns the program of herma's MCP server.
 pub(super) fn program(text: &str) -> Option<String> {
     let document = parse(text).ok()?;
     let server = document.get("mcp_servers")?.get(SERVER).filter(|server| is_own_server(server))?;

@@ -36,7 +36,7 @@ pub(super) struct Wanted {
     options: Vec<String>,
     /// Claude Code's plugin answers compactions.
     pub(super) has_plugin: bool,
-    /// Where large outputs are kept.
+    /// The folder of large outputs.
     pub(super) outputs: PathBuf,
 }
 
@@ -90,7 +90,7 @@ impl Wanted {
     }
 }
 
-/// This very program, by the path that it was called by: one behind links is another after an upgrade.
+/// Returns the path by which this program was called. Links in it stay, because an upgrade may move them.
 fn called_by() -> std::io::Result<PathBuf> {
     let itself = std::env::current_exe()?;
     let Some(name) = std::env::args_os().next().map(PathBuf::from) else { return Ok(itself) };
@@ -99,12 +99,12 @@ fn called_by() -> std::io::Result<PathBuf> {
         1 => found(&name, &std::env::var_os("PATH").unwrap_or_default()),
         _ => Some(absolute(&name)),
     };
-    // A caller may give any name.
+    // The name is the caller's choice and may be that of another program.
     let is_same = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|path| path == itself);
     Ok(named.filter(is_same).unwrap_or(itself))
 }
 
-/// The program that a shell starts by a name.
+/// Returns the program that a shell starts for a name.
 fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         use std::os::unix::fs::PermissionsExt;
@@ -123,7 +123,7 @@ pub(super) fn is_own(command: &str, client: Client) -> bool {
     program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
 }
 
-/// The program that a command of herma starts.
+/// Returns the program that a hook's command starts.
 pub(super) fn program_of(command: &str, client: Client) -> Option<String> {
     let command = command.strip_prefix("exec ").unwrap_or(command);
     let (program, _) = command.split_once(&format!(" hook {} ", client.name()))?;

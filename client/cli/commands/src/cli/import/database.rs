@@ -94,7 +94,7 @@ impl Database {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(BUSY)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
-        // A view can compute without an end, and call what it likes.
+        // A view can compute for ever, and call any function.
         connection.pragma_update(None, "trusted_schema", false)?;
         for name in ["sessions", "messages"] {
             let kind = "SELECT type FROM sqlite_schema WHERE name = ?1";

@@ -266,7 +266,7 @@ impl<'a> Sink<'a> {
                 Ok(Taken::ReadAgain)
             }
             (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
-            // It was imported before, and its agent goes on with it in herma itself now.
+            // The session was imported before, and now its agent continues it in herma.
             _ if self.ask(id, &name(id, known.rewritten))?.live => {
                 known.live = true;
                 self.report.live(id);

@@ -1,10 +1,10 @@
-//! Rows of Claude Code, and the messages of a list that they stand for.
+//! Rows of Claude Code, and the messages of a list that match them.
 
 use serde_json::{Map, Value, json};
 
 use crate::kept::hash;
 
-/// What stands for a picture or a file in the text of a message, on a line of its own.
+/// Placeholders of pictures and files in the text of a message, each on a line of its own.
 const PLACEHOLDERS: [&str; 5] = ["[image]", "[audio]", "[video]", "[document]", "[file]"];
 
 /// A row as the client has it.
@@ -13,19 +13,20 @@ pub(super) struct Row {
     is_assistant: bool,
     pub(super) handle: String,
     text: String,
-    /// The text as it is compared.
+    /// The text in the form that is compared.
     plain: String,
     pub(super) calls: Vec<String>,
-    pub(super) results: Vec<Answer>,
+    pub(super) results: Vec<ToolResult>,
     /// Chars of the arguments of its calls.
     arguments: usize,
 }
 
-/// A result in a row.
+/// The result of a call.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolResult {
+    /// The id of the call.
     pub(super) id: String,
-    /// None where the client doesn't say it.
+    /// `None` if Claude Code sent no text.
     text: Option<String>,
     is_error: bool,
     has_picture: bool,
@@ -41,7 +42,7 @@ impl Row {
             plain: plain(&text),
             text,
             calls: each("toolUses").filter_map(id).collect(),
-            results: each("toolResults").filter_map(Answer::read).collect(),
+            results: each("toolResults").filter_map(ToolResult::read).collect(),
             arguments: each("toolUses").filter_map(|one| one.get("input")).map(|input| input.to_string().len()).sum(),
         })
     }
@@ -50,12 +51,12 @@ impl Row {
         self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
     }
 
-    /// Whether it is what the user said.
-    pub(super) const fn is_said(&self) -> bool {
+    /// Whether the row is a text of the user.
+    pub(super) const fn is_user_text(&self) -> bool {
         !self.is_assistant && self.results.is_empty() && !self.plain.is_empty()
     }
 
-    /// Whether the calls of the one are answered in the other.
+    /// Whether one of the two rows has the result of a call in the other one.
     pub(super) fn is_paired(&self, other: &Self) -> bool {
         let answers = |one: &Self, other: &Self| one.results.iter().any(|result| other.calls.contains(&result.id));
         answers(self, other) || answers(other, self)
@@ -65,7 +66,7 @@ impl Row {
         self.results.iter().any(|result| result.has_picture)
     }
 
-    /// What it is known by when it comes again with another handle.
+    /// Identifies the row in later compactions, in which it has another handle.
     pub(super) fn key(&self) -> String {
         match self.calls.first().or_else(|| self.results.first().map(|result| &result.id)) {
             Some(id) => id.clone(),
@@ -73,25 +74,25 @@ impl Row {
         }
     }
 
-    /// Chars of its text, its results and the arguments of its calls.
+    /// Chars of the text, the results and the arguments of the calls.
     pub(super) fn chars(&self) -> usize {
-        self.text.chars().count() + self.results.iter().map(Answer::chars).sum::<usize>() + self.arguments
+        self.text.chars().count() + self.results.iter().map(ToolResult::chars).sum::<usize>() + self.arguments
     }
 
-    /// The same of a row that is made anew.
+    /// Chars of a row that was rebuilt or is new.
     pub(super) fn chars_of(row: &Value) -> usize {
         let chars = |value: &Value| value.get("text").and_then(Value::as_str).map_or(0, |text| text.chars().count());
         let results = row.get("toolResults").and_then(Value::as_array).into_iter().flatten();
         chars(row) + results.map(chars).sum::<usize>()
     }
 
-    /// It without a handle, with these texts for its results; one that is not given stays.
-    pub(super) fn anew(&self, shown: &[Option<&str>]) -> Value {
+    /// The row without its handle. `shortened` has the new text of each result, or `None` for a result that stays.
+    pub(super) fn rebuilt(&self, shortened: &[Option<&str>]) -> Value {
         let role = if self.is_assistant { "assistant" } else { "user" };
         let mut row = json!({ "role": role, "text": self.text, "toolUses": [] });
-        let results = self.results.iter().zip(shown).map(|(result, shown)| {
+        let results = self.results.iter().zip(shortened).map(|(result, text)| {
             let mut one =
-                json!({ "tool_use_id": result.id, "text": shown.or(result.text.as_deref()).unwrap_or_default() });
+                json!({ "tool_use_id": result.id, "text": text.or(result.text.as_deref()).unwrap_or_default() });
             if result.is_error {
                 one["isError"] = true.into();
             }
@@ -105,9 +106,9 @@ impl Row {
     }
 }
 
-impl Answer {
+impl ToolResult {
     fn read(result: &Value) -> Option<Self> {
-        // What the tool itself said, in its own form.
+        // The form that the tool itself returned.
         let own = result.get("result").unwrap_or(&Value::Null);
         Some(Self {
             id: id(result)?,
@@ -117,13 +118,13 @@ impl Answer {
         })
     }
 
-    /// Chars of its text; none are known of one that the client doesn't say.
+    /// Chars of the text; 0 if Claude Code sent none.
     pub(super) fn chars(&self) -> usize {
         self.text.as_deref().map_or(0, |text| text.chars().count())
     }
 }
 
-/// What of a message of a list tells which row it is.
+/// The parts of a message that identify its row.
 pub(super) struct Message {
     pub(super) role: &'static str,
     pub(super) text: String,
@@ -150,7 +151,7 @@ impl Message {
 
     pub(super) fn is_in(&self, row: &Row) -> bool {
         match &self.result {
-            Some(_) => self.is_part_of(row),
+            Some(_) => self.is_result_in(row),
             None if !self.calls.is_empty() => self.calls.iter().any(|id| row.calls.contains(id)),
             None => {
                 let is_same_role = row.is_assistant == (self.role == "assistant");
@@ -160,18 +161,18 @@ impl Message {
         }
     }
 
-    /// Whether it stands in a row with the message behind it: the answers of one round do.
-    pub(super) fn is_part_of(&self, row: &Row) -> bool {
+    /// Whether the message is a result in a row. One row may have the results of several calls.
+    pub(super) fn is_result_in(&self, row: &Row) -> bool {
         self.result.as_ref().is_some_and(|id| row.results.iter().any(|result| result.id == *id))
     }
 
-    /// Whether it names pictures or files that the text of its row doesn't.
-    pub(super) fn names_more_than(&self, row: &Row) -> bool {
+    /// Whether the message has more placeholders of pictures and files than the row's text.
+    pub(super) fn names_more_files_than(&self, row: &Row) -> bool {
         placeholders(&self.text) > placeholders(&row.text)
     }
 }
 
-/// A text as it is compared: client and transcript differ in white space between parts, and in how they name pictures.
+/// A text without white space and placeholders. Row and transcript differ in these.
 pub(super) fn plain(text: &str) -> String {
     let lines = text.lines().filter(|line| !PLACEHOLDERS.contains(&line.trim()));
     lines.flat_map(str::chars).filter(|char| !char.is_whitespace()).collect()
@@ -185,7 +186,7 @@ fn id(one: &Value) -> Option<String> {
     one.get("tool_use_id").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Whether there is a picture in what a tool said.
+/// Whether a tool returned a picture.
 fn has_picture(result: &Value) -> bool {
     match result {
         Value::Object(fields) => {

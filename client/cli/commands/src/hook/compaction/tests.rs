@@ -25,7 +25,7 @@ fn result(id: &str) -> Value {
     json!({ "role": "tool", "tool_call_id": id, "content": "…" })
 }
 
-/// The handles and texts of the rows, where a long row that leaves stands in front of them.
+/// The handles and texts of the compacted rows. A long row that leaves comes before `all`.
 fn arranged(list: &[Value], all: &[Value]) -> Result<Vec<String>, String> {
     let name = |row: &Value| row.get("handle").or_else(|| row.get("text")).unwrap().as_str().unwrap().to_owned();
     let all: Vec<Value> = [user("0", &"long ".repeat(999))].iter().chain(all).cloned().collect();
@@ -64,7 +64,7 @@ fn calls_that_the_client_keeps_in_one_row_stay_whole() {
 }
 
 #[test]
-fn a_list_that_has_none_of_the_rows_stands_before_the_newest_ones() {
+fn a_list_without_a_matching_row_is_its_handoff_and_the_newest_rows() {
     let [a, b] = round(["3", "4"], &["x"]);
     let all = [user("1", "old"), user("2", "go on"), a, b];
     assert_eq!(arranged(&[said("user", "handoff"), said("user", "?")], &all).unwrap(), ["handoff", "2", "3", "4"]);
@@ -75,7 +75,7 @@ fn a_list_that_has_none_of_the_rows_stands_before_the_newest_ones() {
 }
 
 #[test]
-fn what_the_client_calls_otherwise_is_the_same_row() {
+fn white_space_and_placeholders_do_not_matter() {
     // Parts of one message stand on lines of their own here, and a picture has a line.
     let all = [user("1", "what is this?and that?"), user("2", ""), user("3", "waiting")];
     let list = [said("user", "handoff"), said("user", "[image]\nwhat is this?\nand that?"), said("user", "waiting")];
@@ -105,15 +105,15 @@ fn a_short_result_is_a_new_row_with_the_others_of_its_round() {
         { "handle": "1" },
         { "role": "user", "text": "and more", "toolUses": [], "toolResults": short },
     ]);
-    assert_eq!(rows(&list, &all, &[]).unwrap(), Rows { rows: expected, last: "x".into() });
-    // A picture is worth more than the chars beside it.
+    assert_eq!(rows(&list, &all, &[]).unwrap(), CompactedRows { rows: expected, last: "x".into() });
+    // A row with a picture stays whole.
     let mut pictured = all.clone();
     pictured[2]["toolResults"][1]["result"] = json!([{ "type": "text", "text": "a" }, { "type": "image" }]);
     assert_eq!(rows(&list, &pictured, &[]).unwrap().rows[2], json!({ "handle": "2" }));
 }
 
 #[test]
-fn what_was_told_beside_a_row_does_not_come_back_with_it() {
+fn rows_with_context_are_rebuilt() {
     let [a, b] = round(["2", "3"], &["x"]);
     let all = json!([
         user("1", "begin"),
@@ -131,23 +131,23 @@ fn what_was_told_beside_a_row_does_not_come_back_with_it() {
         said("user", "go on"),
         said("user", "[image]\n[image]\nand this"),
     ];
-    let told = [key("go on"), "x".into(), key("and this")];
+    let with_context = [key("go on"), "x".into(), key("and this")];
     let result = json!([{ "tool_use_id": "x", "text": "…" }]);
     let expected = json!([
         { "role": "user", "text": "handoff", "toolUses": [] },
-        // The memory of a session stands beside its first row.
+        // The first row has the context of the session's beginning.
         { "role": "user", "text": "begin", "toolUses": [] },
         { "handle": "2" },
         { "role": "user", "text": "", "toolUses": [], "toolResults": result },
         { "role": "user", "text": "go on", "toolUses": [] },
         { "handle": "5" },
     ]);
-    let answer = rows(&list, &all, &told).unwrap();
+    let answer = rows(&list, &all, &with_context).unwrap();
     assert_eq!((answer.rows, answer.last), (expected, key("and this")));
 }
 
 #[test]
-fn what_is_not_much_smaller_is_left_to_the_client() {
+fn rows_that_are_not_much_smaller_are_refused() {
     let long = "row ".repeat(12_000);
     let all = json!([user("0", &long), user("1", &format!("{long}!")), user("2", "end")]);
     let refused = |list: &[Value], all: &Value| rows(list, all, &[]).unwrap_err();

@@ -11,7 +11,7 @@ fn memory() -> Value {
     json!({
         "name": "memory_read",
         "description": "Read what is remembered beyond this conversation: the entries about the user (user) and the \
-            notes about the work (memory). Read it when you begin, unless it stands in your context already.",
+            notes about the work (memory). Read it when you begin, unless it is in your context already.",
         "parameters": {
             "type": "object",
             "properties": {
