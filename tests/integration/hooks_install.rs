@@ -31,7 +31,8 @@ fn hooks_are_shown_written_once_and_taken_back() {
         );
         let again = cli.run(&["hooks", "install", client, "--yes"]).done();
         assert!(again.contains("nothing to do"), "{again}");
-        drop(cli.run(&["hooks", "uninstall", client, "--yes"]).done());
+        let gone = cli.run(&["hooks", "uninstall", client, "--yes"]).done();
+        assert!(gone.contains("written: ") && gone.contains("removed: "), "{gone}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
         fs::write(&path, "{\"hooks\": 7}").unwrap();
         let odd = cli.run(&["hooks", "install", client, "--yes"]);

@@ -45,6 +45,9 @@ pub(super) struct Done {
     /// A copy of what was there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) backup: Option<PathBuf>,
+    /// The file is gone now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) removed: bool,
 }
 
 impl Edit {
@@ -131,7 +134,7 @@ impl Edit {
         } else {
             diff(&self.file.text, self.after.as_deref().unwrap_or_default())
         };
-        Done { path: self.file.path.clone(), diff, backup: None }
+        Done { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
     }
 
     /// Does it.

@@ -52,7 +52,16 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         done.extend(trusted(&arguments.whose, &done)?);
     }
     tell(session, &done, arguments.care.dry_run)?;
-    if is_codex && !arguments.trust && !session.common.json {
+    if session.common.json {
+        return Ok(());
+    }
+    if !arguments.care.dry_run && !done.is_empty() {
+        let client = arguments.whose.client.name();
+        out::line(&format!(
+            "Sessions that begin from now on have the hooks; `herma hooks status {client}` says when an event came."
+        ))?;
+    }
+    if is_codex && !arguments.trust {
         out::line(codex::UNTRUSTED)?;
     }
     Ok(())
@@ -100,6 +109,7 @@ pub(super) fn tell(session: &Session<'_>, done: &[Done], is_dry: bool) -> Result
         let line = |done: &Done| match (&done.backup, is_dry) {
             (_, true) => format!("{}\n{}", done.path.display(), done.diff),
             (Some(backup), _) => format!("written: {} (as it was: {})", done.path.display(), backup.display()),
+            (None, _) if done.removed => format!("removed: {}", done.path.display()),
             (None, _) => format!("written: {}", done.path.display()),
         };
         done.iter().map(line).collect::<Vec<_>>().join("\n")
