@@ -11,8 +11,8 @@ use herma_protocol::method::Call;
 use herma_protocol::version::{self, OLDEST, PREFACE, PROTOCOL};
 use herma_protocol::{ErrorKind, Header, Incoming, Method, Notification, Reply, Request, RpcError, limits};
 use herma_protocol::{
-    constraint, context, daemon, files, for_each_method, guard, memory, output, profile, recall, session, shared,
-    trajectory,
+    constraint, context, daemon, files, for_each_method, guard, ledger, memory, output, profile, recall, session,
+    shared, trajectory,
 };
 
 use crate::transport::{self, Stream};

@@ -7,6 +7,7 @@ mod consecutive_runs;
 pub(crate) mod context;
 mod engine_record;
 mod growth;
+pub(crate) mod ledger;
 mod lenient;
 pub(crate) mod memory;
 pub(crate) mod memory_files;

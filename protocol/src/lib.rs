@@ -26,6 +26,7 @@ pub mod header;
 mod incoming;
 pub mod json_text;
 pub mod jsonrpc;
+pub mod ledger;
 pub mod limits;
 pub mod memory;
 pub mod method;

@@ -9,7 +9,8 @@ use crate::nearest::nearest;
 use crate::params::{self, ParamsError};
 use crate::prepared::Prepared;
 use crate::{
-    Header, constraint, context, daemon, files, guard, memory, output, profile, recall, session, shared, trajectory,
+    Header, constraint, context, daemon, files, guard, ledger, memory, output, profile, recall, session, shared,
+    trajectory,
 };
 
 /// Calls `$use!` with the rows of the table. A row is a sentence that says what the method does,
@@ -213,6 +214,10 @@ macro_rules! for_each_method {
             FilesUndo files_undo "files.undo" write writer files::UndoParams => files::ChangeResult;
             /// Puts memory files back as they were at a revision; NotFound when it is not kept.
             FilesRestore files_restore "files.restore" write writer files::RestoreParams => files::ChangeResult;
+            /// Records calls of a model and changes of the window. Times are Unix seconds, counts are tokens.
+            LedgerRecord ledger_record "ledger.record" write session ledger::RecordParams => ledger::RecordResult;
+            /// Adds up what herma changed in windows. Costs are tokens of plain input.
+            LedgerRead ledger_read "ledger.read" read named ledger::ReadParams => ledger::ReadResult;
         }
     };
 }

@@ -18,8 +18,8 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    constraint, context, daemon, files, for_each_method, guard, memory, output, profile, recall, session, shared,
-    trajectory, version,
+    constraint, context, daemon, files, for_each_method, guard, ledger, memory, output, profile, recall, session,
+    shared, trajectory, version,
 };
 
 /// Where the schema is kept.

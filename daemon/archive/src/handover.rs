@@ -59,7 +59,7 @@ const MADE_TABLES: [(&str, &str); 4] =
 /// Tables that name a session and stay on their host: what is used there is counted there, and outputs are brought by
 /// themselves.
 #[cfg(test)]
-const STAY: [&str; 7] = ["output", "memory_text", "usage", "lock", "session_gone", "held", "came"];
+const STAY: [&str; 8] = ["output", "memory_text", "usage", "window_change", "lock", "session_gone", "held", "came"];
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,7 @@ mod hash;
 pub mod import;
 pub mod index;
 mod language;
+pub mod ledger;
 mod lenient;
 pub mod list;
 pub mod lock;

@@ -183,6 +183,7 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
         "list_before",
         "compression",
         "usage",
+        "window_change",
         "lock",
         "engine",
         "user_rule",

@@ -27,6 +27,7 @@ const STEPS: &[&str] = &[
     tables::MAPPED,
     tables::SHIPPED,
     tables::HANDED,
+    tables::LEDGER,
 ];
 
 /// The newest version.

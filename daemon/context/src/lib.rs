@@ -11,6 +11,7 @@
 //! * [`mod@engine`]: what the daemon asks of an engine, and what it gets back
 //! * [`provider_error`]: what a provider's error is about, and the window that it names
 //! * [`mod@cache`]: what a compression costs and saves where prompts are cached
+//! * [`mod@ledger`]: what changes of a window cost and save
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
 //! * [`compressor`]: the engine that replaces the middle of a list by one summary
 //! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
@@ -64,6 +65,7 @@ pub mod focus;
 pub mod handoff;
 pub mod images;
 pub mod importance;
+pub mod ledger;
 pub mod lossless;
 pub mod manual;
 pub mod opened;

@@ -12,6 +12,7 @@ mod episodes;
 mod files;
 mod handover;
 mod intake;
+mod ledger;
 mod locks;
 pub(crate) mod nodes;
 mod opened;

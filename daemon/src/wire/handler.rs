@@ -6,6 +6,7 @@ pub(super) mod context;
 mod daemon;
 mod files;
 pub(super) mod guard;
+mod ledger;
 pub(super) mod memory;
 pub(super) mod output;
 mod profile;
@@ -178,6 +179,8 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::FilesLog(params) => files::log(services, caller, params).await.map(Reply::FilesLog),
         Request::FilesUndo(params) => files::undo(services, caller, params).await.map(Reply::FilesUndo),
         Request::FilesRestore(params) => files::restore(services, caller, params).await.map(Reply::FilesRestore),
+        Request::LedgerRecord(params) => ledger::record(services, caller, params).await.map(Reply::LedgerRecord),
+        Request::LedgerRead(params) => ledger::read(services, caller, params).await.map(Reply::LedgerRead),
         // A connection answers it itself, for only it can tell later.
         Request::Subscribe(_) => Err(Error::internal("subscribe")),
     }

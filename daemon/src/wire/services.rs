@@ -25,6 +25,7 @@ use crate::owners::summarizer::Summarizers;
 use crate::service::archive_retention::ArchiveRetention;
 use crate::service::compression::{CompressionService, Health, PreparedRuns, Rewriters};
 use crate::service::context::ContextService;
+use crate::service::ledger::LedgerService;
 use crate::service::memory::MemoryService;
 use crate::service::memory_files::FilesService;
 use crate::service::outputs::OutputService;
@@ -60,6 +61,7 @@ pub(super) struct Services {
     pub recall: RecallService,
     pub compression: Arc<CompressionService>,
     pub context: ContextService,
+    pub ledger: LedgerService,
     pub trajectories: TrajectoryService,
 }
 
@@ -187,6 +189,7 @@ impl Services {
                 compression: Arc::clone(&compression),
                 archive: Arc::clone(&archive),
             },
+            ledger: LedgerService { sessions: Arc::clone(&sessions), archive: Arc::clone(&archive) },
             trajectories: TrajectoryService { summarizers },
             indexer,
             compression,

@@ -2,6 +2,7 @@
 
 mod contexts;
 mod files;
+mod ledger;
 mod outputs;
 mod recall;
 mod sessions;
@@ -299,6 +300,8 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::FilesLog => files::log(talk),
         Method::FilesUndo => files::undo(talk),
         Method::FilesRestore => files::restore(talk),
+        Method::LedgerRecord => ledger::record(talk),
+        Method::LedgerRead => ledger::read(talk),
         Method::SessionAppend => sessions::append(talk),
         Method::SessionImport => sessions::import(talk),
         Method::SessionList => sessions::list(talk),

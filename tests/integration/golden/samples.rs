@@ -5,6 +5,7 @@ pub(crate) mod contexts;
 mod daemons;
 mod engines;
 mod files;
+mod ledger;
 pub(crate) mod outputs;
 mod recall;
 mod sessions;
@@ -130,6 +131,8 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::FilesLog => files::log(),
         Method::FilesUndo => files::undo(),
         Method::FilesRestore => files::restore(),
+        Method::LedgerRecord => ledger::record(),
+        Method::LedgerRead => ledger::read(),
         Method::SessionAppend => sessions::append(),
         Method::SessionImport => sessions::import(),
         Method::SessionList => sessions::list(),

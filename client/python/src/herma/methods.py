@@ -99,5 +99,7 @@ EFFECTS: dict[str, Effect] = {
     "files.log": Effect.READ,
     "files.undo": Effect.WRITE,
     "files.restore": Effect.WRITE,
+    "ledger.record": Effect.WRITE,
+    "ledger.read": Effect.READ,
 }
 """By the name on the wire."""

@@ -373,3 +373,17 @@ pub(super) const HANDED: &str = "
         SELECT OLD.id, meta.value, held.birth, held.term
         FROM meta LEFT JOIN held ON held.session = OLD.id AND held.holder IS NULL WHERE meta.name = 'next_id';
     END;";
+
+/// From version 18 to 19: the ledger. `call` is the id of a call that may be recorded again. `kind` says what a row of
+/// `window_change` changed; `added` and `removed` are tokens with herma and without it.
+pub(super) const LEDGER: &str = "
+    ALTER TABLE usage ADD COLUMN call TEXT;
+    CREATE UNIQUE INDEX usage_call ON usage (session, call) WHERE call IS NOT NULL;
+    CREATE TABLE window_change (
+        session TEXT NOT NULL,
+        time REAL NOT NULL,
+        kind TEXT NOT NULL,
+        added INTEGER NOT NULL,
+        removed INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX window_change_session ON window_change (session, time);";

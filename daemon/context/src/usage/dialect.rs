@@ -81,7 +81,7 @@ impl Dialect {
             Some(Self::Ollama)
         } else if !fields.has_any(&INPUT_OUTPUT) {
             None
-        } else if fields.has_any(&["input_tokens_details"]) {
+        } else if fields.has_any(&["input_tokens_details", "cached_input_tokens"]) {
             Some(Self::Responses)
         } else {
             Some(Self::Anthropic)
@@ -120,13 +120,17 @@ fn chat(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// `input_tokens` counts cached tokens too; `input_tokens_details` says how many.
+/// `input_tokens` counts cached tokens too. How many is in `input_tokens_details`, or beside it in Codex's own records.
 fn responses(fields: &Fields<'_>) -> Usage {
-    let cache_read = fields.count_in("input_tokens_details", &["cached_tokens"]);
-    let cache_write = fields.count_in("input_tokens_details", &["cache_creation_tokens"]);
+    let of = |nested: (&str, &str), flat: &str| match fields.count_in(nested.0, &[nested.1]) {
+        0 => fields.count(&[flat]),
+        tokens => tokens,
+    };
+    let cache_read = of(("input_tokens_details", "cached_tokens"), "cached_input_tokens");
+    let cache_write = of(("input_tokens_details", "cache_creation_tokens"), "cache_write_input_tokens");
     Usage {
         output: fields.count(&["output_tokens"]),
-        reasoning: reasoning(fields),
+        reasoning: of(("output_tokens_details", "reasoning_tokens"), "reasoning_output_tokens"),
         ..of_whole_prompt(fields.count(&["input_tokens"]), cache_read, cache_write)
     }
 }

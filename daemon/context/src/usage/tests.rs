@@ -118,6 +118,12 @@ fn the_responses_api_counts_the_cached_tokens_in_the_input() {
         check((Some("openai"), None), &usage, expect);
         check(UNNAMED, &usage, expect);
     }
+    let of_codex = json!({
+        "input_tokens": 3000, "cached_input_tokens": 1800, "cache_write_input_tokens": 400, "output_tokens": 700,
+        "reasoning_output_tokens": 512, "total_tokens": 3700
+    });
+    check(RESPONSES, &of_codex, [800, 700, 1800, 400, 512]);
+    check(UNNAMED, &of_codex, [800, 700, 1800, 400, 512]);
 }
 
 #[test]
@@ -300,6 +306,7 @@ fn value() -> impl Strategy<Value = Value> {
             "input_tokens",
             "output_tokens",
             "input_tokens_details",
+            "cached_input_tokens",
             "prompt_tokens_details",
             "cached_tokens",
             "cache_write_tokens",

@@ -13,6 +13,7 @@ from .context import *
 from .daemon import *
 from .files import *
 from .guard import *
+from .ledger import *
 from .memory import *
 from .output import *
 from .profile import *

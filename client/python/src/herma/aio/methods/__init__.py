@@ -11,6 +11,7 @@ from .constraint import Constraint
 from .context import Context
 from .files import Files
 from .guard import Guard
+from .ledger import Ledger
 from .memory import Memory
 from .output import Output
 from .profile import Profile
@@ -35,6 +36,7 @@ class Methods:
         self.context = Context(self._call)
         self.files = Files(self._call)
         self.guard = Guard(self._call)
+        self.ledger = Ledger(self._call)
         self.memory = Memory(self._call)
         self.output = Output(self._call)
         self.profile = Profile(self._call)

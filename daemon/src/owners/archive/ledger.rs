@@ -1,0 +1,45 @@
+//! What changed in windows, with the calls around it.
+
+use herma_archive::ledger::{Call, Change, LedgerQuery, SessionLedger};
+
+use super::ArchiveHandle;
+use crate::data::error::Outcome;
+
+impl ArchiveHandle {
+    /// Keeps calls and changes of a session, all or none. Returns how many of each are new.
+    pub(crate) async fn record_ledger(
+        &self,
+        session: String,
+        calls: Vec<Call>,
+        changes: Vec<Change>,
+    ) -> Outcome<(usize, usize)> {
+        self.write(move |archive| {
+            let mut kept = (0, 0);
+            archive.together(|archive| {
+                for call in &calls {
+                    kept.0 += usize::from(archive.record_call(&session, call)?);
+                }
+                for change in &changes {
+                    kept.1 += usize::from(archive.record_change(&session, change)?);
+                }
+                Ok(())
+            })?;
+            Ok(kept)
+        })
+        .await
+    }
+
+    /// The ledgers of sessions in which something changed.
+    pub(crate) async fn ledgers(
+        &self,
+        session: Option<String>,
+        profile: Option<String>,
+        since: Option<f64>,
+    ) -> Outcome<Vec<SessionLedger>> {
+        self.read(move |reader| {
+            let query = LedgerQuery { session: session.as_deref(), profile: profile.as_deref(), since };
+            reader.ledgers(&query)
+        })
+        .await
+    }
+}

@@ -1,0 +1,258 @@
+//! The ledger: what herma changed in the windows of sessions, and what that cost and saved.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use herma_archive::ledger::{Call, Change, SessionLedger};
+use herma_archive::usage::{Buckets, By};
+use herma_context::Usage;
+use herma_context::ledger::{self, Kind, Line};
+use herma_context::usage::{self, MAX_TOKENS};
+use serde_json::Value;
+
+use super::caller::Caller;
+use super::sessions::SessionService;
+use crate::data::error::{Error, Outcome};
+use crate::data::names;
+use crate::data::numbers::wide;
+use crate::owners::archive::ArchiveHandle;
+
+/// The most calls, and the most changes, that one request records.
+const LIMIT: usize = 10_000;
+
+/// The key of what has none.
+const UNKNOWN: &str = "unknown";
+
+/// Records ledgers and adds them up.
+#[derive(Debug)]
+pub(crate) struct LedgerService {
+    pub sessions: Arc<SessionService>,
+    pub archive: Arc<ArchiveHandle>,
+}
+
+/// A call that a client reports.
+#[derive(Debug, Clone)]
+pub(crate) struct ReportedCall {
+    /// Its id in the session.
+    pub id: String,
+    /// When, in Unix seconds.
+    pub time: f64,
+    /// The model; the session's if it is not named.
+    pub model: Option<String>,
+    /// The provider.
+    pub provider: Option<String>,
+    /// How it was spoken to.
+    pub api_mode: Option<String>,
+    /// The provider's own object.
+    pub usage: Value,
+}
+
+/// Which part of the ledger, and how it is added up.
+#[derive(Debug, Clone)]
+pub(crate) struct LedgerQuery {
+    /// Only of this session.
+    pub session: Option<String>,
+    /// Only from this time on, in Unix seconds.
+    pub since: Option<f64>,
+    /// What makes a row.
+    pub by: By,
+}
+
+/// Calls and changes that belong together. Costs are tokens of plain input.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Sums {
+    /// Calls of a model.
+    pub calls: u64,
+    /// What they cost.
+    pub cost: f64,
+    /// By kind, in the order of [`Kind::ALL`].
+    pub parts: [Part; Kind::ALL.len()],
+}
+
+/// A kind of changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Part {
+    /// How many.
+    pub count: u64,
+    /// Tokens with herma.
+    pub added: u64,
+    /// Tokens without herma.
+    pub removed: u64,
+    /// What they cost in the calls behind them.
+    pub cost: f64,
+}
+
+impl Sums {
+    /// What herma cost, below 0 for what it saved.
+    pub(crate) fn difference(&self) -> f64 {
+        self.parts.iter().map(|part| part.cost).sum()
+    }
+
+    fn add_line(&mut self, line: &Line) {
+        let part = &mut self.parts[line.kind as usize];
+        part.cost += line.cost;
+        if let Some(change) = line.change {
+            part.count += 1;
+            part.added = part.added.saturating_add(change.added);
+            part.removed = part.removed.saturating_add(change.removed);
+        } else if line.kind == Kind::Summary && line.cost < 0.0 {
+            // A request that was not sent.
+            part.count += 1;
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.cost += other.cost;
+        for (part, more) in self.parts.iter_mut().zip(&other.parts) {
+            *part = part.plus(more);
+        }
+    }
+}
+
+impl Part {
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            added: self.added.saturating_add(other.added),
+            removed: self.removed.saturating_add(other.removed),
+            cost: self.cost + other.cost,
+        }
+    }
+}
+
+impl LedgerService {
+    /// Keeps what a client reports. Returns how many calls and how many changes are new.
+    pub(crate) async fn record(
+        &self,
+        caller: &Caller,
+        session: &str,
+        calls: Vec<ReportedCall>,
+        changes: Vec<ledger::Change>,
+    ) -> Outcome<(u64, u64)> {
+        check(&calls, &changes)?;
+        let session = self.sessions.ensure(caller, session).await?;
+        let model = session.settings().model;
+        let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
+        let changes = changes.iter().map(kept_change).collect();
+        let (calls, changes) = self.archive.record_ledger(session.id.clone(), calls, changes).await?;
+        Ok((wide(calls), wide(changes)))
+    }
+
+    /// The rows, and all of them together.
+    pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(String, Sums)>, Sums)> {
+        names::check_all(&[("session", query.session.as_ref())])?;
+        let LedgerQuery { session, since, by } = query;
+        let ledgers = self.archive.ledgers(session, caller.profile.clone(), since).await?;
+        let mut rows = BTreeMap::new();
+        ledgers.iter().for_each(|ledger| add_session(&mut rows, ledger, by, since.unwrap_or(f64::MIN)));
+        let mut rows: Vec<(String, Sums)> = rows.into_iter().collect();
+        if by != By::Day {
+            rows.sort_by(|(_, one), (_, other)| other.cost.total_cmp(&one.cost));
+        }
+        let mut all = Sums::default();
+        rows.iter().for_each(|(_, sums)| all.add(sums));
+        Ok((rows, all))
+    }
+}
+
+fn check(calls: &[ReportedCall], changes: &[ledger::Change]) -> Outcome<()> {
+    for (name, count) in [("calls", calls.len()), ("changes", changes.len())] {
+        if count > LIMIT {
+            return Err(Error::param(name, format!("{count} of them; at most {LIMIT} are allowed")));
+        }
+    }
+    let is_time = |time: f64| time.is_finite() && time >= 0.0;
+    for call in calls {
+        if call.id.is_empty() {
+            return Err(Error::param("calls", "the id of a call is empty"));
+        }
+        names::check_all(&[
+            ("calls", Some(&call.id)),
+            ("calls", call.model.as_ref()),
+            ("calls", call.provider.as_ref()),
+            ("calls", call.api_mode.as_ref()),
+        ])?;
+        if !is_time(call.time) {
+            return Err(Error::param("calls", "the time of a call is no time in Unix seconds"));
+        }
+    }
+    for change in changes {
+        if !is_time(change.time) {
+            return Err(Error::param("changes", "the time of a change is no time in Unix seconds"));
+        }
+        if change.added.max(change.removed) > MAX_TOKENS {
+            return Err(Error::param("changes", format!("at most {MAX_TOKENS} tokens are allowed")));
+        }
+    }
+    Ok(())
+}
+
+fn kept_call(call: ReportedCall, model: Option<&str>) -> Call {
+    let used = usage::normalise(&call.usage, call.provider.as_deref(), call.api_mode.as_deref());
+    let Usage { input, output, cache_read, cache_write, reasoning, .. } = used;
+    Call {
+        id: call.id,
+        time: call.time,
+        model: call.model.or_else(|| model.map(str::to_owned)),
+        provider: call.provider,
+        buckets: Buckets { input, output, cache_read, cache_write, reasoning },
+    }
+}
+
+fn kept_change(change: &ledger::Change) -> Change {
+    Change { time: change.time, kind: name(change.kind).to_owned(), added: change.added, removed: change.removed }
+}
+
+/// The name of a kind in the archive.
+const fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Definitions => "definitions",
+        Kind::Context => "context",
+        Kind::Tool => "tool",
+        Kind::Output => "output",
+        Kind::Compaction => "compaction",
+        Kind::Handover => "handover",
+        Kind::Summary => "summary",
+    }
+}
+
+/// Adds the lines of a session to the rows, those from a time on.
+fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: By, since: f64) {
+    let calls: Vec<ledger::Call> =
+        session.calls.iter().map(|call| ledger::Call { time: call.time, usage: used(&call.buckets) }).collect();
+    let changes: Vec<ledger::Change> = session.changes.iter().filter_map(change).collect();
+    let key = |time: f64, call: Option<usize>| match by {
+        By::Session => session.session.clone(),
+        By::Agent => session.agent.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        By::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(|| UNKNOWN.to_owned()),
+        By::Day => day(time).unwrap_or_else(|| UNKNOWN.to_owned()),
+    };
+    for line in ledger::lines(&calls, &changes).iter().filter(|line| line.time >= since) {
+        rows.entry(key(line.time, line.call)).or_default().add_line(line);
+    }
+    for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.time >= since) {
+        let row = rows.entry(key(call.time, Some(index))).or_default();
+        row.calls += 1;
+        row.cost += ledger::cost(&call.usage);
+    }
+}
+
+/// A change of a kind that this version knows.
+fn change(kept: &Change) -> Option<ledger::Change> {
+    let kind = Kind::ALL.into_iter().find(|kind| name(*kind) == kept.kind)?;
+    Some(ledger::Change { time: kept.time, kind, added: kept.added, removed: kept.removed })
+}
+
+fn used(buckets: &Buckets) -> Usage {
+    let Buckets { input, output, cache_read, cache_write, reasoning } = *buckets;
+    Usage { input, output, cache_read, cache_write, reasoning, ..Usage::default() }
+}
+
+/// The day of a time in this machine's time zone.
+#[expect(clippy::cast_possible_truncation, reason = "a time beyond all dates is none")]
+fn day(time: f64) -> Option<String> {
+    let at = jiff::Timestamp::from_second(time as i64).ok()?;
+    Some(at.to_zoned(jiff::tz::TimeZone::system()).date().to_string())
+}

@@ -1,0 +1,87 @@
+//! `ledger.*`.
+
+use herma_archive::usage::By;
+use herma_context::ledger::{Change, Kind};
+use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
+use herma_protocol::session::usage::By as WireBy;
+
+use crate::data::error::Outcome;
+use crate::service::caller::Caller;
+use crate::service::ledger::{LedgerQuery, Part, ReportedCall, Sums};
+use crate::wire::services::Services;
+
+pub(super) async fn record(services: &Services, caller: &Caller, params: RecordParams) -> Outcome<RecordResult> {
+    let RecordParams { session, calls, changes } = params;
+    let calls = calls.unwrap_or_default().into_iter().map(|call| ReportedCall {
+        usage: serde_json::from_str(call.usage.get()).unwrap_or_default(),
+        id: call.id,
+        time: call.time,
+        model: call.model,
+        provider: call.provider,
+        api_mode: call.api_mode,
+    });
+    let changes = changes.unwrap_or_default().into_iter().map(|change| Change {
+        time: change.time,
+        kind: kind(change.kind),
+        added: change.added,
+        removed: change.removed,
+    });
+    let (calls, changes) = services.ledger.record(caller, &session, calls.collect(), changes.collect()).await?;
+    Ok(RecordResult { calls, changes })
+}
+
+pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
+    let ReadParams { session, since, by } = params;
+    let by = match by.unwrap_or(WireBy::Session) {
+        WireBy::Session => By::Session,
+        WireBy::Model => By::Model,
+        WireBy::Agent => By::Agent,
+        WireBy::Day => By::Day,
+    };
+    let (rows, total) = services.ledger.read(caller, LedgerQuery { session, since, by }).await?;
+    Ok(ReadResult {
+        rows: rows.into_iter().map(|(key, sums)| row(key, &sums)).collect(),
+        total: row(String::new(), &total),
+    })
+}
+
+const fn kind(kind: ChangeKind) -> Kind {
+    match kind {
+        ChangeKind::Definitions => Kind::Definitions,
+        ChangeKind::Context => Kind::Context,
+        ChangeKind::Tool => Kind::Tool,
+        ChangeKind::Output => Kind::Output,
+        ChangeKind::Compaction => Kind::Compaction,
+        ChangeKind::Handover => Kind::Handover,
+        ChangeKind::Summary => Kind::Summary,
+    }
+}
+
+fn row(key: String, sums: &Sums) -> Row {
+    let of = |kind: Kind| sums.parts[kind as usize];
+    let difference = sums.difference();
+    Row {
+        key,
+        calls: sums.calls,
+        cost: tokens(sums.cost).unsigned_abs(),
+        without_herma: tokens((sums.cost - difference).max(0.0)).unsigned_abs(),
+        difference: tokens(difference),
+        definitions: part(&of(Kind::Definitions)),
+        context: part(&of(Kind::Context)),
+        tools: part(&of(Kind::Tool)),
+        outputs: part(&of(Kind::Output)),
+        compactions: part(&of(Kind::Compaction).plus(&of(Kind::Handover))),
+        summaries: part(&of(Kind::Summary)),
+    }
+}
+
+fn part(part: &Part) -> wire::Part {
+    let Part { count, added, removed, cost } = *part;
+    wire::Part { count, added, removed, cost: tokens(cost) }
+}
+
+/// Whole tokens.
+#[expect(clippy::cast_possible_truncation, reason = "the cast stops at the largest")]
+fn tokens(cost: f64) -> i64 {
+    cost.round() as i64
+}
