@@ -172,8 +172,8 @@ class Endpoint:
 
 
 def _anthropic(number: int, calls: list[dict[str, Any]], say: str, used: Use, model: str) -> Iterator[dict[str, Any]]:
-    usage = {"input_tokens": used.write, "output_tokens": 1}
-    usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": used.read}
+    usage = {"input_tokens": 0, "output_tokens": 1}
+    usage |= {"cache_creation_input_tokens": used.write, "cache_read_input_tokens": used.read}
     message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": [], "model": model}
     yield {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}}
     blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": say})]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::parts::{self, string};
 use crate::repeats::Repeats;
 use crate::tally::NO_JSON;
-use crate::{Said, Tally, Transcript, time};
+use crate::{ModelCall, Said, Tally, Transcript, time};
 use user_text::UserText;
 
 /// What the user said while the model worked.
@@ -207,6 +207,9 @@ impl Reader {
         if let Some(model) = string(message, "model") {
             self.session(record).model = Some(model.to_owned());
         }
+        if let Some(call) = model_call(record, message) {
+            self.session(record).push_call(call);
+        }
     }
 
     /// Whether a plugin wrote the record in a compaction: a summary, or a shorter result. It is no new message.
@@ -261,6 +264,18 @@ impl Reader {
             session.title = Some(title);
         }
     }
+}
+
+/// The call whose answer a record has. A fork repeats the records of the session that it came from: they are no calls of
+/// its own.
+fn model_call(record: &Value, message: &Value) -> Option<ModelCall> {
+    let usage = message.get("usage").filter(|usage| usage.is_object() && record.get("forkedFrom").is_none())?;
+    Some(ModelCall {
+        id: string(message, "id")?.to_owned(),
+        time: record.get("timestamp").and_then(time::read)?,
+        model: string(message, "model").map(str::to_owned),
+        usage: usage.to_string(),
+    })
 }
 
 fn flag(record: &Value, field: &str) -> bool {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::elements;
 use crate::parts::{self, string};
 use crate::tally::NO_JSON;
-use crate::{Said, Tally, Transcript, time};
+use crate::{ModelCall, Said, Tally, Transcript, time};
 
 /// Elements that Codex adds before and after the user's words.
 const CONTEXT: [&str; 5] =
@@ -20,6 +20,9 @@ const INSTRUCTIONS: &str = "INSTRUCTIONS";
 /// Chars of an id at the end of a rollout's name.
 const ID: usize = 36;
 
+/// The kind of a record with the usage of a call.
+const USAGE: &str = "token_usage_record";
+
 /// Reads the records of one file.
 #[derive(Debug)]
 pub struct Reader {
@@ -28,6 +31,8 @@ pub struct Reader {
     tools: HashMap<String, String>,
     tally: Tally,
     is_named: bool,
+    /// Whether calls have records of their own.
+    has_usage_records: bool,
 }
 
 impl Reader {
@@ -36,7 +41,7 @@ impl Reader {
     pub fn new(name: &str) -> Self {
         let id = name.len().checked_sub(ID).and_then(|at| name.get(at..)).unwrap_or(name);
         let sessions = vec![Transcript::new(id)];
-        Self { sessions, tools: HashMap::new(), tally: Tally::default(), is_named: false }
+        Self { sessions, tools: HashMap::new(), tally: Tally::default(), is_named: false, has_usage_records: false }
     }
 
     /// Goes on behind what another reader read of the file, whose session has that name.
@@ -67,7 +72,10 @@ impl Reader {
             Some("session_meta") => self.meta(payload),
             Some("turn_context") => self.context(payload),
             Some("response_item") => self.item(payload, time),
-            Some(kind) => self.tally.add(kind),
+            Some(kind) => {
+                self.tally.add(kind);
+                self.model_call(kind, payload, time);
+            }
             None => self.tally.add("record without a type"),
         }
     }
@@ -101,6 +109,28 @@ impl Reader {
         }
         if session.cwd.is_none() {
             session.cwd = string(context, "cwd").map(str::to_owned);
+        }
+    }
+
+    /// A record with the usage of a call: one of its own kind since 0.171, and an event. Both are about the call that
+    /// brought the thread to a sum of tokens, which identifies it: the event comes again when only a rate limit has changed.
+    fn model_call(&mut self, kind: &str, payload: &Value, time: Option<f64>) {
+        let Some(session) = self.sessions.first_mut() else { return };
+        let (sum, usage) = match kind {
+            // A thread that was forked from another one repeats the records of that one.
+            USAGE if string(payload, "thread_id").is_none_or(|thread| thread == session.id) => {
+                ("/thread_token_usage/total_tokens", "/usage")
+            }
+            "event_msg" if !self.has_usage_records && string(payload, "type") == Some("token_count") => {
+                ("/info/total_token_usage/total_tokens", "/info/last_token_usage")
+            }
+            _ => return self.has_usage_records |= kind == USAGE,
+        };
+        self.has_usage_records |= kind == USAGE;
+        let (sum, usage) = (payload.pointer(sum).and_then(Value::as_u64), payload.pointer(usage));
+        if let (Some(sum), Some(usage), Some(time)) = (sum, usage, time) {
+            let (id, model) = (format!("tokens-{sum}"), session.model.clone());
+            session.push_call(ModelCall { id, time, model, usage: usage.to_string() });
         }
     }
 

@@ -34,6 +34,7 @@ pub struct Transcript {
     pub cwd: Option<String>,
     /// Messages of it that were taken before.
     taken: u64,
+    calls: Vec<ModelCall>,
     said: Vec<Said>,
     /// Bytes of these.
     waiting: usize,
@@ -48,6 +49,19 @@ pub struct Said {
     pub message: String,
 }
 
+/// A call of a model, with what its provider reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCall {
+    /// The provider's id of the answer. Several records may have the same one.
+    pub id: String,
+    /// When the answer was recorded, in Unix seconds.
+    pub time: f64,
+    /// The model.
+    pub model: Option<String>,
+    /// The provider's usage object, as JSON text.
+    pub usage: String,
+}
+
 impl Transcript {
     /// One of which nothing was read.
     #[must_use]
@@ -59,6 +73,16 @@ impl Transcript {
     pub fn push(&mut self, said: Said) {
         self.waiting += said.message.len();
         self.said.push(said);
+    }
+
+    /// Adds a call.
+    pub fn push_call(&mut self, call: ModelCall) {
+        self.calls.push(call);
+    }
+
+    /// The calls that were read since the last call of this function.
+    pub fn take_calls(&mut self) -> Vec<ModelCall> {
+        std::mem::take(&mut self.calls)
     }
 
     /// Says that the session has so many messages before those that were read.

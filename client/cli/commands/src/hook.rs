@@ -9,15 +9,18 @@
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
 //! * [`outputs`] takes large outputs of tools; [`file`] opens files without blocking on a pipe.
+//! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server.
 //! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
 
 mod answer;
 mod compaction;
 mod context;
+mod definitions;
 mod event;
 mod file;
 mod follow;
 mod handover;
+mod ledger;
 mod origin;
 mod outputs;
 pub(crate) mod proxy;
@@ -31,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use herma_client::protocol::limits;
 
+pub(crate) use definitions::{Defined, note as note_definitions};
 pub(crate) use event::{Client, Name};
 pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{forget_runs, is_in_use, last_event, last_run, unix_now};

@@ -223,3 +223,36 @@ fn what_a_plugin_keeps_of_a_conversation_is_not_said_twice() {
     let left_out = reader.left_out();
     assert_eq!(left_out.iter().collect::<Vec<_>>(), [("repeated by a compaction", 1), ("summary", 1), ("system", 1)]);
 }
+
+#[test]
+fn each_answer_has_the_usage_of_its_call() {
+    let usage = json!({ "input_tokens": 3, "output_tokens": 1 });
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut answer = record("assistant", &json!([{ "type": "text", "text": "I look." }]));
+        (answer["message"]["id"], answer["message"]["usage"]) = (json!("msg_1"), usage.clone());
+        change(&mut answer);
+        answer
+    };
+    let of_agent = |answer: &mut Value| {
+        (answer["isSidechain"], answer["agentId"]) = (json!(true), json!("a1"));
+    };
+    let (_, mut reader) = read(
+        "s",
+        &[
+            with(&|_| {}),
+            with(&of_agent),
+            with(&|answer| answer["forkedFrom"] = json!({ "sessionId": "old" })),
+            with(&|answer| answer["message"]["model"] = json!("<synthetic>")),
+            with(&|answer| answer["message"]["usage"] = json!(null)),
+            with(&|answer| answer["message"]["id"] = json!(7)),
+            with(&|answer| answer["timestamp"] = json!("yesterday")),
+        ],
+    );
+    for id in ["s", "s/a1"] {
+        let session = reader.sessions().iter_mut().find(|session| session.id == id).unwrap();
+        let calls = session.take_calls();
+        let [call] = calls.as_slice() else { panic!("{id}: {calls:?}") };
+        assert_eq!((call.id.as_str(), call.model.as_deref()), ("msg_1", Some("m-1")));
+        assert_eq!((call.usage.as_str(), call.time), (usage.to_string().as_str(), 1_770_091_506.5));
+    }
+}

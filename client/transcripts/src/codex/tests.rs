@@ -106,3 +106,33 @@ fn only_whole_elements_of_the_program_are_removed() {
         assert_eq!(messages.first().map(|message| message["content"].as_str().unwrap()), words, "{parts:?}");
     }
 }
+
+#[test]
+fn each_call_of_the_model_is_read_once_with_its_usage() {
+    let usage = |input: u64| json!({ "input_tokens": input, "cached_input_tokens": 5, "output_tokens": 1 });
+    let event = |sum: u64, input: u64| {
+        let info = json!({ "total_token_usage": { "total_tokens": sum }, "last_token_usage": usage(input) });
+        json!({ "timestamp": "2026-02-03T04:05:06Z", "type": "event_msg", "payload": { "type": "token_count", "info": info } })
+    };
+    let record = |thread: &str, sum: u64, input: u64| {
+        let payload =
+            json!({ "thread_id": thread, "thread_token_usage": { "total_tokens": sum }, "usage": usage(input) });
+        json!({ "timestamp": "2026-02-03T04:05:06Z", "type": "token_usage_record", "payload": payload })
+    };
+    let meta = json!({ "type": "session_meta", "payload": { "id": "c1" } });
+    let model = json!({ "type": "turn_context", "payload": { "model": "m-1" } });
+    let nothing = json!({ "type": "event_msg", "payload": { "type": "token_count", "info": null } });
+    for (records, expected) in [
+        (vec![event(10, 9), event(10, 9), event(30, 19), nothing], vec![(10, 9), (10, 9), (30, 19)]),
+        (vec![record("c1", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(10, 9), (30, 19)]),
+        // Of a thread that was forked.
+        (vec![record("c0", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(30, 19)]),
+    ] {
+        let (mut session, ..) = read(&[&[meta.clone(), model.clone()], &records[..]].concat());
+        let calls = session.take_calls();
+        assert!(calls.iter().all(|call| call.model.as_deref() == Some("m-1") && call.time > 1_770_000_000.0));
+        let found = calls.into_iter().map(|call| (call.id, call.usage)).collect::<Vec<_>>();
+        let expected = expected.into_iter().map(|(sum, input)| (format!("tokens-{sum}"), usage(input).to_string()));
+        assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+}

@@ -1,5 +1,7 @@
 //! `herma usage`.
 
+mod savings;
+
 use clap::ValueEnum;
 use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, UsageRow};
 
@@ -8,7 +10,7 @@ use super::out::{Ink, Side};
 use super::{Session, moment, out};
 
 /// Chars of a key in the table.
-const KEY: usize = 40;
+const KEY: usize = 48;
 
 /// What makes a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,33 +28,51 @@ pub(super) enum Per {
 // Shows what calls of models used, in tokens.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents tell of their calls with context.record_usage.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json"
+    after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents report their calls with context.record_usage, hooks from the transcript of the session.\n\nWith --savings: costs are in tokens of plain input, where a token that is read from a prompt cache counts 0.1, one that is written into it 1.25, and one of an answer 5. `added` is in the window because of herma, `instead of` is what the agent itself would have there. docs/usage.md says how each part is counted.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json\n  herma usage --savings --since 7d"
 )]
 pub(super) struct Arguments {
     /// Only calls since then: 7d, 12h, 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     since: Option<f64>,
-    /// What makes a row
-    #[arg(long, value_enum, default_value = "model")]
-    by: Per,
+    /// What makes a row [default: model; session with --savings]
+    #[arg(long, value_enum)]
+    by: Option<Per>,
     /// Only of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// What herma added to windows and took away, and whether that saved tokens or cost more
+    #[arg(long)]
+    savings: bool,
 }
 
 pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let by = match arguments.by {
-        Per::Session => By::Session,
-        Per::Model => By::Model,
-        Per::Agent => By::Agent,
-        Per::Day => By::Day,
+        Some(Per::Session) => By::Session,
+        Some(Per::Model) => By::Model,
+        Some(Per::Agent) => By::Agent,
+        Some(Per::Day) => By::Day,
+        None if arguments.savings => By::Session,
+        None => By::Model,
     };
+    if arguments.savings {
+        return savings::run(session, arguments.session.clone(), arguments.since, by);
+    }
     let params = UsageParams { session: arguments.session.clone(), since: arguments.since, by: Some(by) };
     let result = session.connect()?.session_usage(params)?;
-    out::show(session.common, &result, |result| table(result, arguments.by, Ink::of_environment()))
+    out::show(session.common, &result, |result| table(result, by, Ink::of_environment()))
 }
 
-fn table(result: &UsageResult, by: Per, ink: Ink) -> String {
+/// The name of what makes a row.
+const fn name(by: By) -> &'static str {
+    match by {
+        By::Session => "session",
+        By::Model => "model",
+        By::Agent => "agent",
+        By::Day => "day",
+    }
+}
+
+fn table(result: &UsageResult, by: By, ink: Ink) -> String {
     if result.rows.is_empty() {
         return "no call of a model is recorded".into();
     }
@@ -76,14 +96,8 @@ fn table(result: &UsageResult, by: Per, ink: Ink) -> String {
         ..UsageRow::default()
     };
     rows.push(cells(&total, String::new()));
-    let key = match by {
-        Per::Session => "session",
-        Per::Model => "model",
-        Per::Agent => "agent",
-        Per::Day => "day",
-    };
     let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left];
-    out::sided([key, "calls", "prompt", "cached", "output", "total", ""], sides, &rows)
+    out::sided([name(by), "calls", "prompt", "cached", "output", "total", ""], sides, &rows)
 }
 
 #[cfg(test)]
@@ -110,7 +124,7 @@ mod tests {
             Totals { calls: 4, prompt: 15_000, cache_read: 2000, output: 3000, total: 18_000, ..Totals::default() };
         let result = UsageResult { rows: vec![row("m-large", 10_000, 2000), row("", 5000, 1000)], total };
         assert_eq!(
-            table(&result, Per::Model, Ink::Ascii),
+            table(&result, By::Model, Ink::Ascii),
             "model    calls  prompt  cached  output   total\n\
              m-large      2  10,000   1,000   2,000  12,000  ####################\n\
              -            2   5,000   1,000   1,000   6,000  ##########\n\
@@ -120,6 +134,6 @@ mod tests {
 
     #[test]
     fn nothing_used_is_told() {
-        assert_eq!(table(&UsageResult::default(), Per::Day, Ink::Blocks), "no call of a model is recorded");
+        assert_eq!(table(&UsageResult::default(), By::Day, Ink::Blocks), "no call of a model is recorded");
     }
 }

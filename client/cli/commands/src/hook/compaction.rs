@@ -27,6 +27,11 @@ const SHORT_PERCENT: usize = 90;
 pub(super) struct CompactedRows {
     /// The rows as the plugin returns them.
     pub(super) rows: Value,
+    /// Chars of them.
+    pub(super) chars: usize,
+    /// Chars of what Claude Code's own compaction keeps: the newest call with its results, and the newest message of the
+    /// user, which its summary is asked to list.
+    pub(super) newest: usize,
     /// The key of the last row. Claude Code attaches the context of the new window to it.
     pub(super) last: String,
 }
@@ -68,7 +73,14 @@ pub(super) fn rows(list: &[Value], rows: &Value, with_context: &[String]) -> Res
         Some(Item::New(_, text)) => key(text),
         None => String::new(),
     };
-    Ok(CompactedRows { rows: planned.into(), last })
+    Ok(CompactedRows { rows: planned.into(), chars: after, newest: newest(&rows), last })
+}
+
+/// Chars of what Claude Code's own compaction keeps of the rows.
+fn newest(rows: &[Row]) -> usize {
+    let call = rows.iter().rposition(|row| !row.calls.is_empty()).unwrap_or(rows.len());
+    let user = rows[..call].iter().rfind(|row| row.is_user_text()).map_or(0, Row::chars);
+    user + rows[call..].iter().map(Row::chars).sum::<usize>()
 }
 
 /// The key of a row that has nothing but a text. A row gets a new handle with each compaction, but not a new key.

@@ -9,7 +9,7 @@ use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
 use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
 use herma_transcripts::claude_code::{Progress, SlashCommand};
-use herma_transcripts::{Said, Tally, claude_code, codex};
+use herma_transcripts::{ModelCall, Said, Tally, claude_code, codex};
 use serde_json::Value;
 
 use super::event::Client;
@@ -47,7 +47,8 @@ pub(super) enum Reached {
     Anew,
 }
 
-/// Reads on for so long, at least one part. What is noted in the state by then is kept.
+/// Reads on for so long, at least one part. What is noted in the state by then is kept. Calls of the model are added to
+/// `calls`.
 ///
 /// # Errors
 /// A file that can't be read, or what the daemon says.
@@ -55,6 +56,7 @@ pub(super) fn follow(
     daemon: &mut Daemon,
     followed: &Followed<'_>,
     state: &mut State,
+    calls: &mut Vec<ModelCall>,
     time: Duration,
 ) -> Result<Reached, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
@@ -75,13 +77,14 @@ pub(super) fn follow(
     file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
     let mut lines = BufReader::with_capacity(1 << 16, file);
     loop {
-        let part = Part::read(followed, state, &mut lines).map_err(failed)?;
+        let mut part = Part::read(followed, state, &mut lines).map_err(failed)?;
         if part.bytes == 0 {
             return Ok(Reached::End);
         }
         if !append(daemon, followed.session, state, &part.said)? {
             return Ok(Reached::Anew);
         }
+        calls.append(&mut part.calls);
         part.note(state);
         state.before = before(&mut file::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
         if began.elapsed() >= time {
@@ -101,6 +104,7 @@ fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
 /// What was read in one go.
 struct Part {
     said: Vec<Said>,
+    calls: Vec<ModelCall>,
     bytes: u64,
     left_out: Tally,
     reader: Reader,
@@ -129,8 +133,8 @@ impl Part {
             bytes += read;
             reader.line(&String::from_utf8_lossy(&line));
         }
-        let (said, left_out) = reader.take(followed.name);
-        Ok(Self { said, bytes, left_out, reader })
+        let (said, calls, left_out) = reader.take(followed.name);
+        Ok(Self { said, calls, bytes, left_out, reader })
     }
 
     fn note(self, state: &mut State) {
@@ -178,8 +182,8 @@ impl Reader {
         }
     }
 
-    /// The messages of the session of that name.
-    fn take(&mut self, name: &str) -> (Vec<Said>, Tally) {
+    /// The messages and the calls of the session of that name.
+    fn take(&mut self, name: &str) -> (Vec<Said>, Vec<ModelCall>, Tally) {
         let (sessions, left_out) = match self {
             Self::ClaudeCode(reader) => {
                 let left_out = reader.left_out();
@@ -191,7 +195,8 @@ impl Reader {
             }
         };
         let own = sessions.iter_mut().find(|session| session.id == name);
-        (own.map(|session| session.take().1).unwrap_or_default(), left_out)
+        let (said, calls) = own.map(|session| (session.take().1, session.take_calls())).unwrap_or_default();
+        (said, calls, left_out)
     }
 }
 

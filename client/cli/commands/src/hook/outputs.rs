@@ -29,6 +29,12 @@ const SEARCH: &str = "Grep";
 /// The prefix of the names of MCP tools.
 const OF_SERVER: &str = "mcp__";
 
+/// Chars of a text that Claude Code keeps in a file, which it shows.
+const PREVIEW: usize = 2_000;
+
+/// Chars from which Claude Code keeps a result of an MCP server in a file: 25,000 tokens.
+const KEPT_IN_FILE: usize = 100_000;
+
 /// The line of the daemon's preview that names the file reader of Hermes.
 const READ_ON: &str = "Use the read_file tool with offset and limit to access specific sections of this output.";
 
@@ -41,6 +47,8 @@ pub(super) struct Large {
     pub(super) id: String,
     /// The whole text.
     pub(super) text: String,
+    /// Chars that the client itself would show of it.
+    pub(super) shown: usize,
     response: Value,
     at: Place,
 }
@@ -60,16 +68,28 @@ enum Place {
 pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     let string = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let (tool, response) = (string("tool_name"), event.get("tool_response")?);
-    if tool.starts_with(OWN) {
+    if is_of_herma(tool) {
         return None;
     }
     let (at, shown) = find(tool, response)?;
     // What a tool of somebody else says is no path of the client.
     let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
     let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
-    let large =
-        || Large { tool: tool.to_owned(), id: string("tool_use_id").to_owned(), text, response: response.clone(), at };
-    Some(large()).filter(|large| large.text.chars().count() > THRESHOLD)
+    let chars = text.chars().count();
+    let is_in_file = path.is_some() || (tool.starts_with(OF_SERVER) && chars > KEPT_IN_FILE);
+    (chars > THRESHOLD).then(|| Large {
+        tool: tool.to_owned(),
+        id: string("tool_use_id").to_owned(),
+        text,
+        shown: if is_in_file { PREVIEW } else { chars },
+        response: response.clone(),
+        at,
+    })
+}
+
+/// Whether a tool is one of herma's MCP server.
+pub(super) fn is_of_herma(tool: &str) -> bool {
+    tool.starts_with(OWN)
 }
 
 impl Large {

@@ -1,25 +1,30 @@
 //! A client's session as one of herma's, and what each event does to it.
 
+use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::constraint::{ListParams, Scope};
 use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
 use herma_client::protocol::daemon::PingParams;
+use herma_client::protocol::ledger::{Call, RecordParams};
 use herma_client::protocol::output::AdmitParams;
 use herma_client::protocol::recall::StateParams;
 use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
 use herma_client::protocol::value::{Content, Size, TextOrOff, TokensOrConfigured};
+use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError, Codec};
+use herma_transcripts::ModelCall;
 use serde_json::{Value, json};
 
 use super::context::{self, Known};
 use super::event::{Client, Event, Name};
 use super::follow::{Followed, Reached, follow};
 use super::handover::{self, Handover};
+use super::ledger::{self, Changes};
 use super::origin::{has_begun, origin};
 use super::state::{self, CLEAR, COMPACT, Current, Notes};
-use super::{LONG, Teller, Told, answer, compaction, outputs, proxy, short};
+use super::{LONG, Teller, Told, answer, compaction, definitions, outputs, proxy, short};
 use crate::kept::name;
 use crate::mcp::Settings;
 
@@ -37,6 +42,9 @@ const WINDOW: u64 = 200_000;
 
 /// What says it for Claude Code.
 const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+
+/// Calls of the model in one report.
+const CALLS: usize = 1_000;
 
 /// Names that are asked for.
 const ENTITIES: u64 = 60;
@@ -59,6 +67,8 @@ pub(super) struct Session<'a> {
     name: Name,
     /// What the client's process had before this event.
     before: Option<Current>,
+    /// What the event changed in the window.
+    changes: Changes,
     teller: &'a Teller,
 }
 
@@ -74,6 +84,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self, String> {
         let home = settings.place.home.as_path();
         let mut notes = Notes::take(home, client, &event.id)?;
+        notes.state.note_begin(state::unix_now());
         if name == Name::SessionStart {
             notes.state.begin_window(event.reason.as_deref().unwrap_or_default());
             notes.save()?;
@@ -89,12 +100,12 @@ impl<'a> Session<'a> {
         let daemon = connect().map_err(|error| error.to_string())?;
         teller.tell(Told::Alive);
         let id = session(client, &event.id, notes.state.rewritten);
-        Ok(Self { home, client, id, daemon, notes, name, before, teller })
+        Ok(Self { home, client, id, daemon, notes, name, before, changes: Changes::default(), teller })
     }
 
     /// Answers the event.
     pub(super) fn serve(mut self, name: Name, event: &Event) -> Result<(), String> {
-        match name {
+        let served = match name {
             Name::SessionStart => self.start(event),
             Name::UserPromptSubmit => self.prompt(event),
             Name::PostToolUse => self.output(event),
@@ -103,7 +114,18 @@ impl<'a> Session<'a> {
             Name::Stop => self.follow(event, READING),
             Name::SubagentStop => self.subagent(event),
             Name::SessionEnd => self.end(event),
+        };
+        served.and(self.record())
+    }
+
+    /// Reports what the event changed to the daemon's ledger.
+    fn record(&mut self) -> Result<(), String> {
+        let changes = self.changes.take();
+        if changes.is_empty() {
+            return Ok(());
         }
+        let params = RecordParams { session: self.id.clone(), calls: None, changes: Some(changes) };
+        recorded(self.daemon.ledger_record(params).map(drop))
     }
 
     fn start(&mut self, event: &Event) -> Result<(), String> {
@@ -117,6 +139,9 @@ impl<'a> Session<'a> {
             return self.notes.save();
         }
         let snapshot = self.open(event, parent)?;
+        if source == COMPACT {
+            self.note_compaction();
+        }
         let snapshot = if source == COMPACT {
             // The prompt cache is lost anyway.
             self.daemon.session_refresh(RefreshParams { session: self.id.clone() }).map_err(told)?
@@ -127,6 +152,16 @@ impl<'a> Session<'a> {
         self.follow(event, READING)?;
         state::forget_old(self.home, self.client);
         self.sweep(&event.id)
+    }
+
+    /// A window began behind a compaction of which the daemon doesn't know yet.
+    fn note_compaction(&mut self) {
+        let (now, tokens) = (state::unix_now(), std::mem::take(&mut self.notes.state.told_for_summary));
+        if self.notes.state.is_behind_compaction {
+            self.changes.summary(now, tokens);
+        } else if self.client == Client::Codex {
+            self.changes.handover(now, tokens);
+        }
     }
 
     /// Reads what was not read of other sessions: their end was late, or a hook was killed.
@@ -170,13 +205,16 @@ impl<'a> Session<'a> {
         };
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
-        self.teller.answer(&answer::context(name, &context::for_window(&known)));
+        let text = context::for_window(&known);
+        self.teller.answer(&answer::context(name, &text));
+        self.changes.context(state::unix_now(), &text);
         (self.notes.state.is_told, self.notes.state.is_behind_compaction) = (true, false);
         self.notes.save()
     }
 
     fn output(&mut self, event: &Event) -> Result<(), String> {
         let followed = self.follow(event, READING);
+        self.changes.tool(state::unix_now(), &event.value);
         let folder = event.transcript.as_ref().map(|path| path.with_extension(""));
         if let Some(large) = outputs::large(&event.value, folder.as_deref()) {
             self.admit(large)?;
@@ -197,6 +235,7 @@ impl<'a> Session<'a> {
         let result = self.daemon.output_admit(params).map_err(told)?;
         if let (true, Content::Text(text)) = (result.spilled, result.content) {
             let text = outputs::preview(self.client, &text, result.handle.as_deref());
+            self.changes.output(state::unix_now(), &text, large.shown);
             self.teller.answer(&answer::output(self.client, large.with(&text), text));
         }
         Ok(())
@@ -212,7 +251,9 @@ impl<'a> Session<'a> {
         if let Some(list) = list.filter(|_| self.client == Client::Codex && proxy::is_used(self.home, self.client)) {
             let mark = self.daemon.context_constants(ConstantsParams {}).map_err(told)?.metadata_key;
             let at = state::unix_now();
-            self.notes.state.handover = handover::text(&list, &mark).map(|text| Handover { text, at, window: None });
+            let text = handover::text(&list, &mark);
+            self.notes.state.told_for_summary = ledger::tokens(text.as_ref().map_or(0, |text| text.chars().count()));
+            self.notes.state.handover = text.map(|text| Handover { text, at, window: None });
         }
         self.notes.save()?;
         if self.client == Client::ClaudeCode {
@@ -220,6 +261,8 @@ impl<'a> Session<'a> {
             let known =
                 Known { rules: rules.iter().map(String::as_str).collect(), blocks: Vec::new(), entities: &entities };
             let text = context::for_summary(&known);
+            self.notes.state.told_for_summary = ledger::tokens(text.chars().count());
+            self.notes.save()?;
             if !text.is_empty() {
                 self.teller.tell(Told::Answer(text));
             }
@@ -238,6 +281,7 @@ impl<'a> Session<'a> {
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
+        self.changes.rows(state::unix_now(), rows.chars, rows.newest);
         self.teller.answer(&json!({ "messages": rows.rows }));
         Ok(())
     }
@@ -332,10 +376,22 @@ impl<'a> Session<'a> {
             }
             self.open(event, None)?;
         }
+        self.note_definitions();
         let source = (event.id.as_str(), path.as_path());
         let kept = keep(&mut self.daemon, self.client, &mut self.notes, source, time, self.teller);
         self.id = session(self.client, &event.id, self.notes.state.rewritten);
         kept
+    }
+
+    /// What the MCP server adds is in the prompt from the beginning.
+    fn note_definitions(&mut self) {
+        if self.notes.state.has_definitions {
+            return;
+        }
+        if let Some(tokens) = definitions::of(self.home, self.client, parent_id()) {
+            self.changes.definitions(self.notes.state.began, tokens);
+            self.notes.state.has_definitions = true;
+        }
     }
 
     /// Returns the path of the transcript. In a worktree Claude Code may send a path in the wrong project's folder.
@@ -408,9 +464,10 @@ fn keep(
     time: Duration,
     teller: &Teller,
 ) -> Result<(), String> {
-    let read = |notes: &mut Notes, daemon: &mut Daemon| {
+    let mut calls = Vec::new();
+    let mut read = |notes: &mut Notes, daemon: &mut Daemon| {
         let session = session(client, name, notes.state.rewritten);
-        follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, time)
+        follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, &mut calls, time)
     };
     let mut reached = read(notes, daemon);
     if reached == Ok(Reached::Anew) {
@@ -420,11 +477,46 @@ fn keep(
         open(daemon, client, session(client, name, notes.state.rewritten), Some(before))?;
         reached = read(notes, daemon);
     }
+    if let Err(words) = record_calls(daemon, client, session(client, name, notes.state.rewritten), calls) {
+        teller.complain(words);
+    }
     notes.state.name = name.to_owned();
     notes.state.has_more = reached != Ok(Reached::End);
     // What was kept before it failed is noted.
     notes.save()?;
     reached.map(drop)
+}
+
+/// Reports calls of the model to the daemon's ledger.
+fn record_calls(daemon: &mut Daemon, client: Client, session: String, calls: Vec<ModelCall>) -> Result<(), String> {
+    let (provider, api_mode) = match client {
+        Client::ClaudeCode => ("anthropic", "anthropic_messages"),
+        Client::Codex => ("openai", "codex_responses"),
+    };
+    let reported = |call: &ModelCall| {
+        Some(Call {
+            id: call.id.clone(),
+            time: call.time,
+            model: call.model.clone(),
+            provider: Some(provider.into()),
+            api_mode: Some(api_mode.into()),
+            usage: Json::parse(call.usage.clone()).ok()?,
+        })
+    };
+    for part in calls.chunks(CALLS) {
+        let calls = part.iter().filter_map(reported).collect();
+        let params = RecordParams { session: session.clone(), calls: Some(calls), changes: None };
+        recorded(daemon.ledger_record(params).map(drop))?;
+    }
+    Ok(())
+}
+
+/// A daemon of an earlier version has no ledger.
+fn recorded(answer: Result<(), ClientError>) -> Result<(), String> {
+    match answer {
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::UnknownMethod => Ok(()),
+        answer => answer.map_err(|error| format!("the ledger: {error}")),
+    }
 }
 
 /// Opens a session that came out of another one.

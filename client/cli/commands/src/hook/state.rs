@@ -86,11 +86,24 @@ pub(super) struct State {
     pub(super) is_ended: bool,
     /// What the proxy answers the compaction with that is about to be asked for.
     pub(super) handover: Option<Handover>,
+    /// Tokens of the text that takes the place of the client's summary, or of the instructions for that summary.
+    pub(super) told_for_summary: u64,
+    /// When the first event of the session came, in Unix seconds.
+    pub(super) began: f64,
+    /// The ledger has the definitions of the MCP server.
+    pub(super) has_definitions: bool,
     known: Vec<u64>,
     may_repeat: bool,
 }
 
 impl State {
+    /// Notes when the first event came.
+    pub(super) fn note_begin(&mut self, now: f64) {
+        if self.began == 0.0 {
+            self.began = now;
+        }
+    }
+
     /// A session begins or goes on, for the reason that the client gives; it may be a window that knows nothing yet.
     pub(super) fn begin_window(&mut self, reason: &str) {
         match reason {
@@ -318,7 +331,7 @@ impl Current {
 }
 
 /// When a process began, in ticks since the machine did; `None` where the system doesn't say (proc_pid_stat(5), field 22).
-fn began(process: u32) -> Option<u64> {
+pub(super) fn began(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // Its name may have anything in it.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()

@@ -165,8 +165,14 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.met(&named(&context));
-        self.ask(tools::list).await.map(ListToolsResult::with_all_items)
+        let client = named(&context);
+        self.met(&client);
+        let tools = self.ask(tools::list).await?;
+        if let Some(host) = self.host(&client) {
+            let instructions = self.instructions(&client).await;
+            hook::note_definitions(&self.home, host, parent_id(), &instructions, &tools::sizes(&tools));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(

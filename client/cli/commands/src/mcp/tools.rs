@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::connection::Connection;
 use super::identity::{Identity, unique};
+use crate::hook::Defined;
 
 /// What a result of `admit_output` is from when the call doesn't say: its size is
 /// then limited as those of other servers' tools.
@@ -73,6 +74,12 @@ pub(super) fn list(connection: &mut Connection) -> Result<Vec<rmcp::model::Tool>
         std::iter::once(&memory).chain(&recall).map(|schema| serde_json::from_str(schema.get())).collect();
     let schemas = schemas.map_err(|error| ClientError::Answer(error.to_string()))?;
     Ok(schemas.into_iter().chain(schema::own()).filter_map(described).collect())
+}
+
+/// The sizes of tools, in chars.
+pub(super) fn sizes(tools: &[rmcp::model::Tool]) -> Vec<Defined> {
+    let whole = |tool: &rmcp::model::Tool| serde_json::to_string(tool).unwrap_or_default().chars().count();
+    tools.iter().map(|tool| Defined { name: tool.name.chars().count(), whole: whole(tool) }).collect()
 }
 
 /// A function schema as a tool; none that this server could not call.

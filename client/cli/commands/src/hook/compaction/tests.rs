@@ -105,7 +105,10 @@ fn a_short_result_is_a_new_row_with_the_others_of_its_round() {
         { "handle": "1" },
         { "role": "user", "text": "and more", "toolUses": [], "toolResults": short },
     ]);
-    assert_eq!(rows(&list, &all, &[]).unwrap(), CompactedRows { rows: expected, last: "x".into() });
+    assert_eq!(
+        rows(&list, &all, &[]).unwrap(),
+        CompactedRows { rows: expected, chars: 35, newest: 18_000 + 2_016, last: "x".into() }
+    );
     // A row with a picture stays whole.
     let mut pictured = all.clone();
     pictured[2]["toolResults"][1]["result"] = json!([{ "type": "text", "text": "a" }, { "type": "image" }]);
