@@ -143,6 +143,12 @@ class AppServer:
         while not is_meant(line := self._lines.get(timeout=WAIT_S)):
             self._told.append(line)
 
+    def told(self) -> str:
+        """All notifications so far that nobody waited for."""
+        while not self._lines.empty():
+            self._told.append(self._lines.get())
+        return json.dumps(self._told)
+
     def _send(self, message: dict[str, Any]) -> None:
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()

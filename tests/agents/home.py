@@ -63,6 +63,11 @@ class Home:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.write_text(text)
 
+    def install_by(self, program: Path, client: str, *options: str) -> None:
+        """Has a client call herma by this path."""
+        command = [str(program), "hooks", "install", client, "--yes", *options, "--home", str(self.herma)]
+        subprocess.run(command, env=self._kept(), cwd=self.work, check=True, capture_output=True)
+
     def install(self, client: str, *options: str) -> None:
         """Has a client call herma."""
         ran = self.run("hooks", "install", client, "--yes", *options)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -77,6 +79,16 @@ def no_others(home: Home, client: str) -> bool:
     return True
 
 
+def ledger(home: Home, session: str, calls: int, compactions: int = 0, summaries: int = 0, **parts: int) -> None:
+    """The ledger has every call of the model, and each change: each window has context, and each compaction has a request
+    for a summary, which was spared if the compaction is herma's."""
+    found = home.ask("usage", "--savings", "--session", session)["total"]
+    windows = compactions + summaries
+    expected = {"definitions": 1, "context": windows + 1, "compactions": compactions, "summaries": windows, **parts}
+    counts = {name: found[name]["count"] for name in expected}
+    assert (found["calls"], counts) == (calls, expected), found
+
+
 def work(number: int, call: Callable[[str], dict[str, Any]], *more: dict[str, Any], tokens: int = 1_000) -> str:
     """A turn of ordinary work."""
     words = f"Step {number}: look at the host db-{number}, port {8_000 + number}."
@@ -130,6 +142,8 @@ def claude_code_works(folder: Path) -> None:
         assert any("8003" in hit["snippet"] for hit in hits)
         outputs = home.ask("output", "list", "--session", name)["outputs"]
         assert any(output["chars"] > 400_000 for output in outputs), outputs
+        of_model = [request for request in endpoint.turns if "db-40" not in request.text]
+        ledger(home, name, calls=len(of_model), compactions=3, outputs=1, tools=2)
         assert no_others(home, "claude-code")
         assert home.complaints() == []
 
@@ -186,6 +200,60 @@ def claude_code_keeps_the_task_of_a_slash_command(folder: Path) -> None:
         assert any("ZEPPELIN" in hit["snippet"] for hit in home.ask("recall", "login token ZEPPELIN", "--session", session)["hits"])
         rules = home.ask("constraint", "list", session)["constraints"]
         assert any("billing.py" in rule["text"] for rule in rules), rules
+
+
+def a_link_that_an_upgrade_moves(folder: Path) -> None:
+    """Hooks that name a link follow it to another version. If it is gone, the user sees it when a session begins."""
+    gone = "the program that its hooks start is gone"
+    with Home(folder) as home, Endpoint() as endpoint:
+        codex(home, endpoint)
+        program = Path(shutil.which("herma") or "")
+        link = folder / "bin" / "herma"
+        link.parent.mkdir()
+        link.symlink_to(program)
+        home.install_by(link, "claude-code")
+        home.install_by(link, "codex", "--trust")
+        other = folder / "2" / "herma"
+        other.parent.mkdir()
+        shutil.copy(program, other)
+        link.unlink()
+        link.symlink_to(other)
+        with claude(home, endpoint) as client:
+            client.say(script("yes", words="said after the upgrade"))
+        kept = home.ask("session", "show", f"claude-code:{client.session}")
+        assert kept["messages"] == 2 and gone not in json.dumps(client.events), kept
+        thread = codex(home, endpoint)
+        thread.say(script("yes", words="said after the upgrade"))
+        assert home.ask("session", "show", f"codex:{thread.session}")["messages"] == 2
+        link.unlink()
+        with claude(home, endpoint) as client:
+            assert client.say(script("fine"))["result"] == "fine"
+        responses = [event for event in client.events if event.get("subtype") == "hook_response"]
+        assert any(gone in event["output"] and event["outcome"] == "success" for event in responses), responses
+        with app_server(home) as server:
+            server.say(server.start(), script("fine"))
+            assert gone in server.told(), server.told()[-3_000:]
+
+
+def claude_code_keeps_a_picture(folder: Path) -> None:
+    """A picture that the model looked at last is there after a compaction, and its call has a result."""
+    picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("claude-code")
+        (home.work / "seen.png").write_bytes(base64.b64decode(picture))
+        with claude(home, endpoint) as client:
+            client.say(script("yes"))
+            calls = [shell(f"seq -f 'row %g of {number}' 1 400") for number in range(30)]
+            client.say(script("done", *calls, words="Look at the rows."))
+            client.say(script("a dot", {"name": "Read", "input": {"file_path": str(home.work / "seen.png")}}, words="Look at it."))
+            before = len(windows(endpoint))
+            client.say("/compact")
+            client.say(script("on"))
+        begun = windows(endpoint)
+        assert len(begun) > before and not endpoint.summaries
+        body = json.dumps(begun[-1].body)
+        assert HANDOFF in body and '"type": "image"' in body, body[-3_000:]
+        assert home.complaints() == []
 
 
 def claude_code_sessions_and_their_parents(folder: Path) -> None:
@@ -395,6 +463,7 @@ def codex_works(folder: Path) -> None:
         outputs = home.ask("output", "list", "--session", name)["outputs"]
         # Codex hands no more than 40,000 chars to a hook.
         assert any(output["chars"] > 30_000 for output in outputs), outputs
+        ledger(home, name, calls=len(endpoint.requests), summaries=len(endpoint.summaries), outputs=1, tools=1)
         assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
         assert no_others(home, "codex")
         assert home.complaints() == []
@@ -460,6 +529,7 @@ def codex_behind_the_proxy(folder: Path) -> None:
             assert request.text.count("USER PROFILE") <= 2, "the memories are told twice"
         name = f"codex:{client.session}"
         assert home.ask("session", "show", name)["generation"] >= 3
+        ledger(home, name, calls=len(endpoint.turns), compactions=len(begun), outputs=0, tools=1)
         assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
         assert home.complaints() == []
         # Without the daemon the model is asked, as without herma.
@@ -527,6 +597,8 @@ SCENES = [
     claude_code_compacts_sessions_of_every_kind,
     claude_code_reads_what_is_kept_with_default_permissions,
     claude_code_keeps_the_task_of_a_slash_command,
+    claude_code_keeps_a_picture,
+    a_link_that_an_upgrade_moves,
     claude_code_sessions_and_their_parents,
     claude_code_compacts_by_itself,
     claude_code_without_a_daemon,

@@ -210,7 +210,8 @@ fn what_a_window_was_not_told_because_the_daemon_was_away_is_told_with_the_next_
     client.say("Always answer in English, and never push to main.");
     drop(client.hook("pre-compact", &json!({ "trigger": "auto" })).done());
     daemon.kill();
-    assert_eq!(client.hook("session-start", &json!({ "source": "compact" })).done(), "");
+    let told = client.hook("session-start", &json!({ "source": "compact" })).json();
+    assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"], "the model sees it: {told}");
     let _daemon = Daemon::start(&home);
     let context = client.context("user-prompt-submit", &json!({ "prompt": "go on" }));
     assert!(context.contains("never push to main") && context.contains("likes tea"), "{context}");
@@ -341,10 +342,21 @@ fn whatever_goes_wrong_the_client_goes_on() {
     let home = Home::new();
     let mut client = Client::new(&home);
     let cli = Cli::new(&home).with("HERMAD", "/no/such/program");
+    // At the begin of a session the user sees it, because nothing else shows it.
+    for (client, input, why) in [
+        ("claude-code", "{\"session_id\":\"a\"}", "no daemon answers"),
+        ("codex", "{\"session_id\":\"a\"}", "no daemon answers"),
+        ("claude-code", "no JSON", "the event is no JSON"),
+        ("claude-code", "{\"session_id\":\"../../x\"}", "the event names no session"),
+    ] {
+        let told = cli.run_with(&["hook", client, "session-start"], input).json();
+        let words = told["systemMessage"].as_str().unwrap();
+        assert!(words.contains(why) && words.contains("`herma doctor`"), "{words}");
+        assert_eq!(told.as_object().unwrap().len(), 1, "{told}");
+    }
     for (arguments, input) in [
-        (&["hook", "claude-code", "session-start"][..], "{\"session_id\":\"a\"}"),
-        (&["hook", "claude-code", "session-start"], "no JSON"),
-        (&["hook", "claude-code", "session-start"], "{\"session_id\":\"../../x\"}"),
+        (&["hook", "claude-code", "stop"][..], "{\"session_id\":\"a\"}"),
+        (&["hook", "claude-code", "user-prompt-submit"], "no JSON"),
         (&["hook", "claude-code", "an-event-of-tomorrow"], "{}"),
         (&["hook", "another-client", "stop"], "{}"),
         (&["hook"], ""),

@@ -242,3 +242,47 @@ fn hooks_name_the_program_by_the_path_that_it_was_called_by() {
         assert!(written.contains(&command), "called as {called}: {written}");
     }
 }
+
+#[test]
+fn the_user_is_told_of_a_program_that_is_gone_when_a_session_begins() {
+    let user = User::new();
+    let _daemon = herma_tests::Daemon::start(&user.home);
+    let bin = user.folder.join("my bin's");
+    fs::create_dir_all(&bin).unwrap();
+    fs::create_dir_all(user.folder.join("bin")).unwrap();
+    let link = bin.join("herma");
+    symlink(herma_tests::cli::program(), &link).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&installed_by(&user, &link, &bin)).unwrap();
+    let command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+    let begin = |shell: &str| -> serde_json::Value {
+        let event = r#"{"session_id":"a","source":"startup"}"#;
+        let script = format!("printf '%s' '{event}' | ( {command} )");
+        let ran = std::process::Command::new(shell).args(["-c", &script]).env("HOME", &user.folder).output().unwrap();
+        assert!(ran.status.success(), "{shell}: {ran:?}");
+        serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{shell}: {error}: {ran:?}"))
+    };
+    // All is well.
+    let told = begin("sh");
+    assert!(
+        told["hookSpecificOutput"]["additionalContext"].is_string() && told.get("systemMessage").is_none(),
+        "{told}"
+    );
+    // The server's program is gone, that of the hooks is not.
+    let servers = user.read(".claude.json").unwrap();
+    user.write(".claude.json", &servers.replace("/herma\"", "/gone/herma\""));
+    let event = r#"{"session_id":"b","source":"startup"}"#;
+    let told = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
+    assert!(told["systemMessage"].as_str().unwrap().contains("/gone/herma, and there is no such program"), "{told}");
+    assert!(told["hookSpecificOutput"]["additionalContext"].is_string(), "{told}");
+    // After a compaction it is no news.
+    let event = r#"{"session_id":"b","source":"compact"}"#;
+    let told = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
+    assert!(told.get("systemMessage").is_none(), "{told}");
+    // The program of the hooks is gone.
+    fs::remove_file(&link).unwrap();
+    for shell in ["sh", "bash"] {
+        let told = begin(shell);
+        assert!(told["systemMessage"].as_str().unwrap().contains("`herma hooks install claude-code`"), "{told}");
+        assert_eq!(told.as_object().unwrap().len(), 1, "{told}");
+    }
+}

@@ -11,7 +11,7 @@ mod exit;
 mod files;
 mod guard;
 mod hermes;
-mod hooks;
+pub(crate) mod hooks;
 mod import;
 mod lines;
 mod memory;

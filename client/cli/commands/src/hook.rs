@@ -1,7 +1,7 @@
 //! `herma hook`: what agent clients call at the events of a session, JSON in and JSON out.
 //!
-//! It never fails its client: whatever goes wrong, there is no output, the exit code is 0, and herma's log has a
-//! line.
+//! It never fails its client: whatever goes wrong, the exit code is 0, there is no output, and herma's log has a line.
+//! Only at the begin of a session the output has a message for the user.
 //!
 //! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
 //! * [`session`] makes the client's session one of herma's; [`follow`] reads its transcript on, from where
@@ -12,7 +12,7 @@
 //! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server.
 //! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
 
-mod answer;
+pub(crate) mod answer;
 mod compaction;
 mod context;
 mod definitions;
@@ -33,6 +33,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use herma_client::protocol::limits;
+use serde_json::Value;
 
 pub(crate) use definitions::{Defined, note as note_definitions};
 pub(crate) use event::{Client, Name};
@@ -55,7 +56,7 @@ const LONG: Duration = Duration::from_secs(20);
 // Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Clients call it; `herma hooks install` tells them to. Whatever goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
+    after_help = "Clients call it; `herma hooks install` tells them to. Whatever goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line. When a session begins, the output has a message for the user then.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
 )]
 pub(crate) struct Arguments {
     /// The client
@@ -68,10 +69,16 @@ pub(crate) struct Arguments {
 enum Told {
     /// The daemon answers.
     Alive,
-    /// To be said to the client.
-    Answer(String),
-    /// Something that people should know.
+    /// A line for the client.
+    Line(String),
+    /// An answer for the client, as JSON.
+    Answer(Value),
+    /// Something that the user should see; it is a part of the answer.
+    Note(String),
+    /// Something for the log.
     Complaint(String),
+    /// Why the event has no answer.
+    Failure(String),
 }
 
 /// Where the work tells what it came to.
@@ -83,8 +90,8 @@ impl Teller {
         drop(self.0.send(told));
     }
 
-    fn answer(&self, answer: &serde_json::Value) {
-        self.tell(Told::Answer(answer.to_string()));
+    fn answer(&self, answer: Value) {
+        self.tell(Told::Answer(answer));
     }
 
     fn complain(&self, words: impl Into<String>) {
@@ -106,12 +113,12 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
         let teller = Teller(sender);
         if let Err(words) = serve(&work, client, name, &teller) {
-            teller.complain(words);
+            teller.tell(Told::Failure(words));
         }
     });
     let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
     match started {
-        Ok(_) => listen(&receiver, name.is_compaction(), |answers| state::note_answer(home, answers), log),
+        Ok(_) => listen(&receiver, name, |answers| state::note_answer(home, answers), log),
         Err(error) => log(&format!("no thread can be started: {error}")),
     }
 }
@@ -123,25 +130,72 @@ fn short() -> Duration {
 }
 
 /// Passes on what the work tells, while there is time.
-fn listen(receiver: &Receiver<Told>, is_compaction: bool, note_answer: impl Fn(bool), log: impl Fn(&str)) {
+fn listen(receiver: &Receiver<Told>, name: Name, note_answer: impl Fn(bool), log: impl Fn(&str)) {
     let (began, short) = (Instant::now(), short());
-    let limit = if is_compaction { LONG.max(short) } else { short };
+    let limit = if name.is_compaction() { LONG.max(short) } else { short };
     let (mut until, mut answers) = (began + short, false);
+    let mut answer = Answer::default();
     loop {
         match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(Told::Alive) => {
                 (until, answers) = (began + limit, true);
                 note_answer(true);
             }
-            Ok(Told::Answer(answer)) => cli::say(&answer),
+            Ok(Told::Line(line)) => cli::say(&line),
+            Ok(Told::Answer(value)) => answer.say(value),
+            Ok(Told::Note(words)) => answer.notes.push(words),
             Ok(Told::Complaint(words)) => log(&words),
-            Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Told::Failure(words)) => {
+                log(&words);
+                answer.fail(name, &words);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 if !answers {
                     note_answer(false);
                 }
-                return log(&format!("it was given up after {} ms", began.elapsed().as_millis()));
+                let words = format!("it was given up after {} ms", began.elapsed().as_millis());
+                log(&words);
+                answer.fail(name, &words);
+                break;
             }
+        }
+    }
+    answer.end();
+}
+
+/// The answer of an event, which is one line.
+#[derive(Debug, Default)]
+struct Answer {
+    is_said: bool,
+    /// What the user should see.
+    notes: Vec<String>,
+}
+
+impl Answer {
+    /// Says the answer at once, with the notes so far.
+    fn say(&mut self, mut value: Value) {
+        if !self.notes.is_empty() {
+            value[answer::NOTE] = std::mem::take(&mut self.notes).join("\n").into();
+        }
+        cli::say(&value.to_string());
+        self.is_said = true;
+    }
+
+    /// There is no answer. The user sees why at the begin of a session, because nothing else shows it.
+    fn fail(&mut self, name: Name, words: &str) {
+        if name == Name::SessionStart && !self.is_said {
+            self.notes.push(format!(
+                "herma can't serve this session now ({words}). It keeps the session as soon as it can; `herma doctor` says \
+what is wrong."
+            ));
+        }
+    }
+
+    /// Says the notes that came with no answer.
+    fn end(self) {
+        if !self.is_said && !self.notes.is_empty() {
+            cli::say(&answer::note(&self.notes.join("\n")).to_string());
         }
     }
 }

@@ -15,6 +15,8 @@ mod toml;
 mod uninstall;
 mod wanted;
 
+use std::path::Path;
+
 use clap::Subcommand;
 
 use super::exit::Failure;
@@ -44,6 +46,21 @@ pub(super) fn installed(client: Client) -> Vec<String> {
     programs.sort_unstable();
     programs.dedup();
     programs
+}
+
+/// Returns a program that a user's settings of a client start and that a shell would not find.
+pub(crate) fn missing(client: Client) -> Option<String> {
+    installed(client).into_iter().find(|program| !is_program(program))
+}
+
+/// Whether a shell would find this program.
+fn is_program(program: &str) -> bool {
+    let path = Path::new(program);
+    if path.components().count() > 1 {
+        return path.is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(path).is_file())
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {

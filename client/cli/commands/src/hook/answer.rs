@@ -9,6 +9,14 @@ pub(super) fn context(name: Name, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": name.hook(), "additionalContext": text } })
 }
 
+/// The field with what the user sees. The model doesn't see it.
+pub(super) const NOTE: &str = "systemMessage";
+
+/// Tells the user something.
+pub(crate) fn note(text: &str) -> Value {
+    json!({ NOTE: text })
+}
+
 /// Puts another text in the place of a tool's output. `response` is what the tool said, in its own form, with the
 /// new text in it.
 pub(super) fn output(client: Client, response: Value, text: String) -> Value {

@@ -25,6 +25,7 @@ use super::ledger::{self, Changes};
 use super::origin::{has_begun, origin};
 use super::state::{self, CLEAR, COMPACT, Current, Notes};
 use super::{LONG, Teller, Told, answer, compaction, definitions, outputs, proxy, short};
+use crate::cli::hooks::missing;
 use crate::kept::name;
 use crate::mcp::Settings;
 
@@ -139,19 +140,29 @@ impl<'a> Session<'a> {
             return self.notes.save();
         }
         let snapshot = self.open(event, parent)?;
-        if source == COMPACT {
-            self.note_compaction();
-        }
         let snapshot = if source == COMPACT {
+            self.note_compaction();
             // The prompt cache is lost anyway.
             self.daemon.session_refresh(RefreshParams { session: self.id.clone() }).map_err(told)?
         } else {
+            self.tell_missing();
             snapshot
         };
         self.tell_memories(Name::SessionStart, &snapshot)?;
         self.follow(event, READING)?;
         state::forget_old(self.home, self.client);
         self.sweep(&event.id)
+    }
+
+    /// Tells the user of a program that is gone, though this one runs: that of the MCP server, or of another hook.
+    fn tell_missing(&self) {
+        if let Some(program) = missing(self.client) {
+            let name = self.client.name();
+            self.teller.tell(Told::Note(format!(
+                "herma: the settings of {name} start {program}, and there is no such program. `herma hooks install {name}` \
+puts that right."
+            )));
+        }
     }
 
     /// A window began behind a compaction of which the daemon doesn't know yet.
@@ -206,7 +217,7 @@ impl<'a> Session<'a> {
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
         let text = context::for_window(&known);
-        self.teller.answer(&answer::context(name, &text));
+        self.teller.answer(answer::context(name, &text));
         self.changes.context(state::unix_now(), &text);
         (self.notes.state.is_told, self.notes.state.is_behind_compaction) = (true, false);
         self.notes.save()
@@ -236,7 +247,7 @@ impl<'a> Session<'a> {
         if let (true, Content::Text(text)) = (result.spilled, result.content) {
             let text = outputs::preview(self.client, &text, result.handle.as_deref());
             self.changes.output(state::unix_now(), &text, large.shown);
-            self.teller.answer(&answer::output(self.client, large.with(&text), text));
+            self.teller.answer(answer::output(self.client, large.with(&text), text));
         }
         Ok(())
     }
@@ -264,7 +275,7 @@ impl<'a> Session<'a> {
             self.notes.state.told_for_summary = ledger::tokens(text.chars().count());
             self.notes.save()?;
             if !text.is_empty() {
-                self.teller.tell(Told::Answer(text));
+                self.teller.tell(Told::Line(text));
             }
         }
         Ok(())
@@ -282,7 +293,7 @@ impl<'a> Session<'a> {
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
         self.changes.rows(state::unix_now(), rows.chars, rows.newest);
-        self.teller.answer(&json!({ "messages": rows.rows }));
+        self.teller.answer(json!({ "messages": rows.rows }));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::Finding;
-use crate::cli::hooks::installed;
+use crate::cli::hooks::{installed, missing};
 use crate::cli::out;
 use crate::hook::{self, Client};
 
@@ -17,8 +17,7 @@ pub(super) fn look(home: &Path, findings: &mut Vec<Finding>) {
         if programs.is_empty() && last.is_none() {
             continue;
         }
-        let dead = programs.iter().find(|program| !is_program(program));
-        findings.push(match (dead, &last) {
+        findings.push(match (missing(client), &last) {
             (Some(program), _) => Finding::error(
                 name,
                 format!("its hooks start {program}, and there is no such program: nothing of its sessions is kept"),
@@ -34,14 +33,4 @@ pub(super) fn look(home: &Path, findings: &mut Vec<Finding>) {
 fn described(last: Option<&SystemTime>) -> String {
     let seconds = last.and_then(|last| last.duration_since(SystemTime::UNIX_EPOCH).ok()).map(|time| time.as_secs_f64());
     seconds.map_or_else(|| "no event came yet".to_owned(), |at| format!("the last event came {}", out::local_time(at)))
-}
-
-/// Whether a shell would find this program.
-fn is_program(program: &str) -> bool {
-    let path = Path::new(program);
-    if path.components().count() > 1 {
-        return path.is_file();
-    }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(path).is_file())
 }

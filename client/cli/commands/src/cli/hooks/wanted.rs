@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Session;
 use crate::cli::exit::Failure;
-use crate::hook::{Client, Name};
+use crate::hook::{Client, Name, answer};
 
 // A client, and whose settings of it.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,6 +27,12 @@ impl Whose {
         Self { client, project: false, user: true }
     }
 }
+
+/// The beginning of a command that looks whether its program is there.
+const CHECK: &str = "test -x ";
+
+/// What comes between that check and the command itself.
+const OTHERWISE: &str = "; exec ";
 
 /// What is written into settings.
 #[derive(Debug)]
@@ -68,10 +74,16 @@ impl Wanted {
         words
     }
 
-    /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then.
+    /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then. At the
+    /// begin of a session the shell itself tells the user if the program is gone, because nothing else of herma runs then.
     pub(super) fn command(&self, client: Client, name: Name) -> String {
-        let words = self.words(client, name);
-        format!("exec {}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+        let words: Vec<String> = self.words(client, name).iter().map(|word| quoted(word)).collect();
+        let command = words.join(" ");
+        if name != Name::SessionStart {
+            return format!("exec {command}");
+        }
+        let gone = quoted(&answer::note(&gone(client)).to_string());
+        format!("{CHECK}{} || exec echo {gone}{OTHERWISE}{command}", words[0])
     }
 
     /// The hooks of a client as its settings have them, by event.
@@ -113,20 +125,32 @@ fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
     std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
 }
 
+/// What the user is told if the program of the hooks is gone.
+fn gone(client: Client) -> String {
+    let name = client.name();
+    format!(
+        "herma keeps nothing of this session: the program that its hooks start is gone. Install herma again and run `herma hooks install {name}`, or take its hooks out of the settings."
+    )
+}
+
+/// The part of a command that starts the program.
+fn started(command: &str) -> &str {
+    let checked = command.strip_prefix(CHECK).and_then(|rest| Some(rest.rsplit_once(OTHERWISE)?.1));
+    checked.or_else(|| command.strip_prefix("exec ")).unwrap_or(command)
+}
+
 /// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
 /// and the client.
 pub(super) fn is_own(command: &str, client: Client) -> bool {
-    let command = command.strip_prefix("exec ").unwrap_or(command);
     let end = format!(" hook {} ", client.name());
-    let Some((program, _)) = command.split_once(&end) else { return false };
+    let Some((program, _)) = started(command).split_once(&end) else { return false };
     let program = program.trim_matches('\'');
     program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
 }
 
 /// Returns the program that a hook's command starts.
 pub(super) fn program_of(command: &str, client: Client) -> Option<String> {
-    let command = command.strip_prefix("exec ").unwrap_or(command);
-    let (program, _) = command.split_once(&format!(" hook {} ", client.name()))?;
+    let (program, _) = started(command).split_once(&format!(" hook {} ", client.name()))?;
     Some(program.trim_matches('\'').replace(r"'\''", "'"))
 }
 
@@ -171,7 +195,19 @@ mod tests {
         let command = wanted.command(Client::ClaudeCode, Name::Stop);
         assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");
         assert!(is_own(&command, Client::ClaudeCode) && !is_own(&command, Client::Codex));
+        let begins = wanted.command(Client::ClaudeCode, Name::SessionStart);
+        assert!(
+            begins.starts_with("test -x '/opt/my tools/herma' || exec echo '{\"systemMessage\":\"herma keeps"),
+            "{begins}"
+        );
+        assert!(
+            begins.ends_with(r"; exec '/opt/my tools/herma' hook claude-code session-start --home '/it'\''s'"),
+            "{begins}"
+        );
+        assert!(is_own(&begins, Client::ClaudeCode) && !is_own(&begins, Client::Codex));
+        assert_eq!(program_of(&begins, Client::ClaudeCode).as_deref(), Some("/opt/my tools/herma"));
         for foreign in [
+            "test -x /bin/other || exec echo herma; exec /bin/other hook claude-code stop",
             "my-hook claude-code x",
             "/home/hermann/bin/lint-hook claude-code stop",
             "/bin/herma-lint hook claude-code stop",
