@@ -1,8 +1,8 @@
 //! The export of ChatGPT: `conversations.json`, a list of conversations, each a tree of messages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::parts::{self, string};
 use crate::{Said, Tally, Transcript, time};
@@ -18,13 +18,13 @@ pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Transcript> {
     let mut transcript = Transcript::new(id);
     transcript.title = string(conversation, "title").filter(|title| !title.is_empty()).map(str::to_owned);
     transcript.model = string(conversation, "default_model_slug").map(str::to_owned);
+    let parents = parents(mapping);
     let last = string(conversation, "current_node").filter(|id| mapping.contains_key(*id));
-    let mut next = last.or_else(|| newest(mapping));
+    let mut next = last.or_else(|| newest(mapping, &parents));
     let (mut way, mut seen) = (Vec::new(), HashSet::new());
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
-        let Some(node) = mapping.get(id) else { break };
-        way.extend(node.get("message").filter(|message| !message.is_null()));
-        next = string(node, "parent");
+        way.extend(mapping[id].get("message").filter(|message| !message.is_null()));
+        next = parents.get(id).copied();
     }
     let elsewhere = mapping.iter().filter(|(id, node)| {
         !seen.contains(id.as_str()) && node.get("message").is_some_and(|message| !message.is_null())
@@ -42,12 +42,29 @@ pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Transcript> {
     Some(transcript)
 }
 
-/// The newest message that nothing follows, where nothing says which one is current.
-fn newest(mapping: &serde_json::Map<String, Value>) -> Option<&str> {
-    let is_last = |node: &Value| node.get("children").and_then(Value::as_array).is_none_or(Vec::is_empty);
+/// The parent of each node: the one that it names, or one that has it among its children. Parents that are not in the
+/// export are none.
+fn parents(mapping: &Map<String, Value>) -> HashMap<&str, &str> {
+    let children = mapping.iter().flat_map(|(id, node)| {
+        let children = node.get("children").and_then(Value::as_array).into_iter().flatten();
+        children.filter_map(Value::as_str).map(move |child| (child, id.as_str()))
+    });
+    let named = mapping.iter().filter_map(|(id, node)| Some((id.as_str(), string(node, "parent")?)));
+    children
+        .chain(named)
+        .filter(|(child, parent)| mapping.contains_key(*child) && mapping.contains_key(*parent))
+        .collect()
+}
+
+/// The newest message that nothing follows, where nothing says which one is current; of a ring the newest at all.
+fn newest<'a>(mapping: &'a Map<String, Value>, parents: &HashMap<&str, &str>) -> Option<&'a str> {
+    let followed: HashSet<&str> = parents.values().copied().collect();
     let at = |node: &Value| node.pointer("/message/create_time").and_then(time::read).unwrap_or(0.0);
-    let last = mapping.iter().filter(|(_, node)| is_last(node));
-    last.max_by(|one, other| at(one.1).total_cmp(&at(other.1))).map(|(id, _)| id.as_str())
+    let is_last = |id: &str| !followed.contains(id);
+    let newest = mapping
+        .iter()
+        .max_by(|one, other| is_last(one.0).cmp(&is_last(other.0)).then(at(one.1).total_cmp(&at(other.1))));
+    newest.map(|(id, _)| id.as_str())
 }
 
 fn said(message: &Value, tally: &mut Tally) -> Option<String> {
@@ -124,6 +141,29 @@ mod tests {
             assert_eq!(texts(&mut transcript), expect);
             assert_eq!(transcript.title.as_deref(), Some("Birds"));
             assert_eq!(tally.iter().find(|(kind, _)| kind.contains("branch")).map(|(_, count)| count), Some(elsewhere));
+        }
+    }
+
+    #[test]
+    fn a_node_that_names_one_that_is_not_there_loses_no_message() {
+        let with = |mut node: Value, children: &[&str]| {
+            node["children"] = json!(children);
+            node
+        };
+        let mapping = json!({
+            "root": { "parent": null, "children": ["a"], "message": null },
+            "a": with(node(Some("root"), "user", "which bird?", 1.0), &["b", "c"]),
+            "b": with(node(Some("a"), "assistant", "a heron", 2.0), &["not there"]),
+            // It names another parent than the one that has it.
+            "c": with(node(Some("not there"), "assistant", "a stork", 3.0), &["not there"]),
+        });
+        let (heron, stork) = (["which bird?", "a heron"], ["which bird?", "a stork"]);
+        for (current, expected) in
+            [(json!("b"), heron), (json!("c"), stork), (json!("not there"), stork), (Value::Null, stork)]
+        {
+            let conversation = json!({ "id": "x", "current_node": current, "mapping": mapping });
+            let found = texts(&mut read(&conversation, &mut Tally::default()).unwrap());
+            assert_eq!(found.iter().map(|(_, text)| text.as_str().unwrap()).collect::<Vec<_>>(), expected, "{current}");
         }
     }
 

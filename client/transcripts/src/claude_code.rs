@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::parts::{self, string};
+use crate::records::{Records, records};
 use crate::repeats::Repeats;
-use crate::tally::NO_JSON;
+use crate::tally::{NO_JSON, TWICE};
 use crate::{ModelCall, Said, Tally, Transcript, time};
 use user_text::UserText;
 
@@ -89,21 +90,31 @@ impl Reader {
 
     /// Reads a line.
     pub fn line(&mut self, line: &str) {
-        let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };
-        match string(&record, "type") {
-            Some("user") if flag(&record, "isMeta") => self.prompt(&record),
-            Some("assistant") if flag(&record, "isMeta") => self.tally.add("meta"),
-            Some("user" | "assistant") if flag(&record, "isCompactSummary") => self.tally.add("summary"),
-            Some("user") if self.is_of_plugin(&record) => self.tally.add("summary"),
-            Some("user" | "assistant") if flag(&record, "isApiErrorMessage") => self.tally.add("API error"),
-            Some("user") => self.user(&record),
-            Some("assistant") => self.assistant(&record),
+        let Records { whole, is_torn, .. } = records(line, is_record);
+        if is_torn {
+            self.tally.add(NO_JSON);
+        }
+        whole.iter().for_each(|record| self.record(record));
+    }
+
+    fn record(&mut self, record: &Value) {
+        if !self.repeats.is_new_record(record) {
+            return self.tally.add(TWICE);
+        }
+        match string(record, "type") {
+            Some("user") if flag(record, "isMeta") => self.prompt(record),
+            Some("assistant") if flag(record, "isMeta") => self.tally.add("meta"),
+            Some("user" | "assistant") if flag(record, "isCompactSummary") => self.tally.add("summary"),
+            Some("user") if self.is_of_plugin(record) => self.tally.add("summary"),
+            Some("user" | "assistant") if flag(record, "isApiErrorMessage") => self.tally.add("API error"),
+            Some("user") => self.user(record),
+            Some("assistant") => self.assistant(record),
             Some("attachment") if record.pointer("/attachment/type").and_then(Value::as_str) == Some(QUEUED) => {
-                self.queued(&record);
+                self.queued(record);
             }
             Some(kind) => {
-                if string(&record, "subtype") == Some("compact_boundary") {
-                    self.boundary = string(&record, "uuid").map(str::to_owned);
+                if string(record, "subtype") == Some("compact_boundary") {
+                    self.boundary = string(record, "uuid").map(str::to_owned);
                     self.repeats.begin();
                 }
                 self.title(kind, &record);
@@ -264,6 +275,12 @@ impl Reader {
             session.title = Some(title);
         }
     }
+}
+
+/// Whether an object is a record, and no part of one.
+fn is_record(object: &Value) -> bool {
+    let has = |name: &&str| object.get(*name).is_some();
+    string(object, "type").is_some() && ["uuid", "timestamp", "sessionId", "message", "summary"].iter().any(has)
 }
 
 /// The call whose answer a record has. A fork repeats the records of the session that it came from: they are no calls of

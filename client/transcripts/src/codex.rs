@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::elements;
 use crate::parts::{self, string};
-use crate::tally::NO_JSON;
+use crate::records::{Records, records};
+use crate::repeats::Repeats;
+use crate::tally::{NO_JSON, TWICE};
 use crate::{ModelCall, Said, Tally, Transcript, time};
 
 /// Elements that Codex adds before and after the user's words.
@@ -29,10 +31,20 @@ pub struct Reader {
     sessions: Vec<Transcript>,
     /// Names of tools by the ids of their calls.
     tools: HashMap<String, String>,
+    repeats: Repeats,
     tally: Tally,
     is_named: bool,
     /// Whether calls have records of their own.
     has_usage_records: bool,
+}
+
+/// What a reader needs in order to continue where another reader of the same file ended.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// Names of tools by the ids of their calls.
+    pub tools: HashMap<String, String>,
+    /// Records that may be there twice.
+    pub repeats: Repeats,
 }
 
 impl Reader {
@@ -41,31 +53,48 @@ impl Reader {
     pub fn new(name: &str) -> Self {
         let id = name.len().checked_sub(ID).and_then(|at| name.get(at..)).unwrap_or(name);
         let sessions = vec![Transcript::new(id)];
-        Self { sessions, tools: HashMap::new(), tally: Tally::default(), is_named: false, has_usage_records: false }
+        Self {
+            sessions,
+            tools: HashMap::new(),
+            repeats: Repeats::default(),
+            tally: Tally::default(),
+            is_named: false,
+            has_usage_records: false,
+        }
     }
 
     /// Goes on behind what another reader read of the file, whose session has that name.
-    pub fn go_on(&mut self, id: &str, tools: HashMap<String, String>) {
+    pub fn go_on(&mut self, id: &str, progress: Progress) {
         self.sessions = vec![Transcript::new(id)];
-        (self.tools, self.is_named) = (tools, true);
+        (self.tools, self.repeats, self.is_named) = (progress.tools, progress.repeats, true);
     }
 
-    /// What a reader needs to know that goes on here: the names of tools by the ids of their calls.
+    /// Returns what the next reader of the file needs.
     #[must_use]
-    pub fn so_far(self) -> HashMap<String, String> {
-        self.tools
+    pub fn so_far(self) -> Progress {
+        Progress { tools: self.tools, repeats: self.repeats }
     }
 
     /// Reads a line.
     pub fn line(&mut self, line: &str) {
-        let Some(record) = parts::json(line) else { return self.tally.add(NO_JSON) };
+        let Records { whole, is_torn, .. } = records(line, is_record);
+        if is_torn {
+            self.tally.add(NO_JSON);
+        }
+        whole.iter().for_each(|record| self.record(record));
+    }
+
+    fn record(&mut self, record: &Value) {
+        if !self.repeats.is_new_record(record) {
+            return self.tally.add(TWICE);
+        }
         let time = record.get("timestamp").and_then(time::read);
-        let kind = string(&record, "type");
+        let kind = string(record, "type");
         let Some(payload) = record.get("payload") else {
             // Rollouts of 2025 have no envelope.
             return match kind {
-                None if record.get("id").is_some() => self.meta(&record),
-                _ => self.item(&record, time),
+                None if record.get("id").is_some() => self.meta(record),
+                _ => self.item(record, time),
             };
         };
         match kind {
@@ -205,6 +234,11 @@ impl Reader {
             _ => inner.clone(),
         }
     }
+}
+
+/// Whether an object is a record. The item of a torn record is one of 2025.
+fn is_record(object: &Value) -> bool {
+    object.get("payload").is_some() || string(object, "type").is_some()
 }
 
 /// Returns what the user said in a text, and how many parts Codex added.

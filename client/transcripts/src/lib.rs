@@ -12,11 +12,13 @@ pub mod codex;
 mod elements;
 pub mod hermes;
 mod parts;
+mod records;
 mod repeats;
 mod tally;
 mod time;
 
-pub use repeats::Repeats;
+pub use records::is_complete;
+pub use repeats::{Noted, Repeats};
 pub use tally::Tally;
 
 /// A session as another program keeps it, as far as it was read.

@@ -7,6 +7,9 @@ use crate::Tally;
 /// How deep content may lie in content.
 const DEPTH: usize = 4;
 
+/// Fields of a part that have its text: a model that refuses says so in a field of its own.
+const TEXTS: [&str; 3] = ["text", "content", "refusal"];
+
 /// A JSON text as a value; half a character that programs in JavaScript write counts as one that is not known.
 pub(crate) fn json(text: &str) -> Option<Value> {
     let whole = |_| herma_json::replace_lone_surrogates(text).and_then(|(text, _)| serde_json::from_str(&text).ok());
@@ -82,7 +85,7 @@ fn add(content: &Value, depth: usize, text: &mut String, tally: &mut Tally) {
     match content {
         Value::String(part) => push(text, part),
         Value::Array(parts) if depth > 0 => parts.iter().for_each(|part| add(part, depth - 1, text, tally)),
-        Value::Object(part) => match part.get("text").or_else(|| part.get("content")) {
+        Value::Object(part) => match TEXTS.iter().find_map(|name| part.get(*name).filter(|text| !text.is_null())) {
             Some(Value::String(part)) => push(text, part),
             Some(parts @ Value::Array(_)) => add(parts, depth.saturating_sub(1), text, tally),
             _ => other(part, text, tally),
@@ -124,6 +127,11 @@ mod tests {
             (json!([{"content_type": "image_asset_pointer"}]), "[image]", vec![("image", 1)]),
             (json!([{"type": "thinking", "thinking": "t"}, 7]), "", vec![("content without text", 1), ("thinking", 1)]),
             (json!(null), "", vec![]),
+            (
+                json!([{"type": "refusal", "refusal": "no"}, {"text": null, "content": null, "refusal": "never"}]),
+                "no\nnever",
+                vec![],
+            ),
             (json!([[[[["deep"]]]]]), "", vec![("content without text", 1)]),
         ] {
             let mut tally = Tally::default();

@@ -1,6 +1,9 @@
-//! Messages that a program writes a second time into a file to which it only adds.
+//! What a program writes a second time into a file to which it only adds: records, and after a compaction messages in
+//! new records.
 
 use std::collections::{HashSet, VecDeque};
+
+use serde_json::Value;
 
 /// The first messages of a file that are known for long; a compaction keeps them best.
 const FIRST: usize = 32;
@@ -8,60 +11,116 @@ const FIRST: usize = 32;
 /// The newest ones that are known too.
 const NEWEST: usize = 2_000;
 
+/// The newest records that are known while a file is read.
+const RECORDS: usize = 100_000;
+
+/// The newest records that are noted for the next reader of the file.
+const NOTED: usize = 500;
+
 /// What was read, so that what stands there again is known. What a program repeats has the time of the first one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeats {
-    /// The oldest are in front.
-    known: VecDeque<u64>,
-    set: HashSet<u64>,
-    /// Something may have been repeated: there was a compaction.
+    messages: Known,
+    records: Known,
+    /// Messages may have been repeated: there was a compaction.
     begun: bool,
 }
 
+/// What the next reader of a file needs of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// Keys of messages, the oldest first.
+    pub messages: Vec<u64>,
+    /// Whether messages may have been repeated.
+    pub may_repeat: bool,
+    /// Keys of records, the oldest first.
+    pub records: Vec<u64>,
+}
+
 impl Repeats {
-    /// What was noted by [`Self::keys`], and whether something may have been repeated since.
+    /// What [`Self::noted`] gave.
     #[must_use]
-    pub fn of(known: Vec<u64>, begun: bool) -> Self {
-        let set = known.iter().copied().collect();
-        Self { known: known.into(), set, begun }
+    pub fn of(noted: Noted) -> Self {
+        Self { messages: noted.messages.into(), records: noted.records.into(), begun: noted.may_repeat }
     }
 
-    /// To be noted, oldest first, and whether something may have been repeated.
+    /// What is to be noted for the next reader.
     #[must_use]
-    pub fn keys(&self) -> (Vec<u64>, bool) {
-        (self.known.iter().copied().collect(), self.begun)
+    pub fn noted(&self) -> Noted {
+        Noted {
+            messages: self.messages.newest(usize::MAX),
+            may_repeat: self.begun,
+            records: self.records.newest(NOTED),
+        }
     }
 
-    /// From here on something may be repeated.
+    /// From here on messages may be repeated.
     pub(crate) const fn begin(&mut self) {
         self.begun = true;
     }
 
     /// Whether a message was not read before; it is known from now on.
     pub(crate) fn is_new(&mut self, time: Option<f64>, message: &str) -> bool {
-        let key = key(time, message);
+        let time = time.unwrap_or_default().to_bits().to_le_bytes();
+        self.messages.insert(key(&[&time, message.as_bytes()]), FIRST, NEWEST) || !self.begun
+    }
+
+    /// Whether a record was not read before. It is known by its own id, otherwise by its whole text with its time: of a
+    /// record with neither nobody can say that it is the same.
+    pub(crate) fn is_new_record(&mut self, record: &Value) -> bool {
+        let field = |name: &str| record.get(name).and_then(Value::as_str);
+        let key = match (field("uuid"), field("timestamp")) {
+            (Some(id), _) => key(&[b"id", id.as_bytes()]),
+            (None, Some(_)) => key(&[record.to_string().as_bytes()]),
+            (None, None) => return true,
+        };
+        self.records.insert(key, 0, RECORDS)
+    }
+}
+
+/// Keys in the order in which they came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Known {
+    order: VecDeque<u64>,
+    set: HashSet<u64>,
+}
+
+impl From<Vec<u64>> for Known {
+    fn from(order: Vec<u64>) -> Self {
+        Self { set: order.iter().copied().collect(), order: order.into() }
+    }
+}
+
+impl Known {
+    /// Adds a key if it is new. Of more, the first and the newest stay.
+    fn insert(&mut self, key: u64, first: usize, newest: usize) -> bool {
         if !self.set.insert(key) {
-            return !self.begun;
+            return false;
         }
-        self.known.push_back(key);
-        if self.known.len() > FIRST + NEWEST
-            && let Some(old) = self.known.remove(FIRST)
+        self.order.push_back(key);
+        if self.order.len() > first + newest
+            && let Some(old) = self.order.remove(first)
         {
             self.set.remove(&old);
         }
         true
     }
+
+    fn newest(&self, count: usize) -> Vec<u64> {
+        self.order.iter().skip(self.order.len().saturating_sub(count)).copied().collect()
+    }
 }
 
-/// A message by its time and its text: FNV-1a with 64 bits, the same in every version of the program.
-fn key(time: Option<f64>, message: &str) -> u64 {
-    let time = time.unwrap_or_default().to_bits().to_le_bytes();
-    let bytes = time.iter().chain(message.as_bytes());
+/// FNV-1a with 64 bits, the same in every version of the program.
+fn key(parts: &[&[u8]]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.iter());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -70,7 +129,7 @@ mod tests {
         assert!(repeats.is_new(Some(1.0), "a"));
         assert!(repeats.is_new(Some(1.0), "a"));
         repeats.begin();
-        let mut later = Repeats::of(repeats.keys().0, true);
+        let mut later = Repeats::of(repeats.noted());
         for repeats in [&mut repeats, &mut later] {
             assert!(!repeats.is_new(Some(1.0), "a"));
             assert!(repeats.is_new(Some(2.0), "a"));
@@ -85,9 +144,30 @@ mod tests {
             assert!(repeats.is_new(None, &number.to_string()));
         }
         repeats.begin();
-        assert_eq!(repeats.keys().0.len(), FIRST + NEWEST);
+        assert_eq!(repeats.noted().messages.len(), FIRST + NEWEST);
         for (number, is_new) in [(0, false), (31, false), (32, true), (2_000, true), (4_999, false)] {
             assert_eq!(repeats.is_new(None, &number.to_string()), is_new, "{number}");
         }
+    }
+
+    #[test]
+    fn a_record_is_known_by_its_id_or_by_its_text_with_its_time() {
+        let mut repeats = Repeats::default();
+        let with_id = |parent: u32| json!({ "uuid": "u", "parentUuid": parent, "timestamp": "t" });
+        let with_time = |text: &str| json!({ "timestamp": "t", "payload": { "text": text } });
+        let with_neither = json!({ "role": "user", "content": "yes" });
+        for (record, is_new) in [
+            (with_id(1), true),
+            (with_id(2), false),
+            (with_time("a"), true),
+            (with_time("b"), true),
+            (with_time("a"), false),
+            (with_neither.clone(), true),
+            (with_neither, true),
+        ] {
+            assert_eq!(repeats.is_new_record(&record), is_new, "{record}");
+        }
+        let mut later = Repeats::of(repeats.noted());
+        assert!(!later.is_new_record(&with_id(3)) && !later.is_new_record(&with_time("b")));
     }
 }

@@ -149,13 +149,18 @@ fn rows_of_a_plugin_after_a_compaction_are_no_messages() {
 
 #[test]
 fn what_a_subagent_did_is_a_session_of_its_own() {
-    let aside = |agent: Option<&str>| {
-        let mut record = record("user", &json!("look aside"));
+    let aside = |agent: Option<&str>, words: &str| {
+        let mut record = record("user", &json!(words));
         record["isSidechain"] = true.into();
         record["agentId"] = agent.into();
         record
     };
-    let records = [record("user", &json!("mend it")), aside(Some("a1")), aside(None), aside(Some("a1"))];
+    let records = [
+        record("user", &json!("mend it")),
+        aside(Some("a1"), "look aside"),
+        aside(None, "look aside"),
+        aside(Some("a1"), "and there"),
+    ];
     let (sessions, mut reader) = read("s", &records);
     let counts: Vec<_> = sessions.iter().map(|(id, messages)| (id.as_str(), messages.len())).collect();
     assert_eq!(counts, [("s", 1), ("s/a1", 2), ("s/sidechain", 1)]);

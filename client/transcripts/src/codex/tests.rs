@@ -122,8 +122,11 @@ fn each_call_of_the_model_is_read_once_with_its_usage() {
     let meta = json!({ "type": "session_meta", "payload": { "id": "c1" } });
     let model = json!({ "type": "turn_context", "payload": { "model": "m-1" } });
     let nothing = json!({ "type": "event_msg", "payload": { "type": "token_count", "info": null } });
+    let mut limited = event(10, 9);
+    limited["payload"]["rate_limits"] = json!(1);
     for (records, expected) in [
-        (vec![event(10, 9), event(10, 9), event(30, 19), nothing], vec![(10, 9), (10, 9), (30, 19)]),
+        // The second one has another rate limit.
+        (vec![event(10, 9), limited, event(30, 19), nothing], vec![(10, 9), (10, 9), (30, 19)]),
         (vec![record("c1", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(10, 9), (30, 19)]),
         // Of a thread that was forked.
         (vec![record("c0", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(30, 19)]),

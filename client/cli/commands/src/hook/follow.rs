@@ -149,7 +149,10 @@ impl Part {
                 (state.boundary, state.command) = (boundary, command.map(|command| (command.id, command.name)));
                 state.note(tools, &repeats);
             }
-            Reader::Codex(reader) => state.note(reader.so_far(), &state.repeats()),
+            Reader::Codex(reader) => {
+                let codex::Progress { tools, repeats } = reader.so_far();
+                state.note(tools, &repeats);
+            }
         }
     }
 }
@@ -169,7 +172,7 @@ impl Reader {
             }
             Client::Codex => {
                 let mut reader = codex::Reader::new(followed.name);
-                reader.go_on(followed.name, state.tools.clone());
+                reader.go_on(followed.name, codex::Progress { tools: state.tools.clone(), repeats: state.repeats() });
                 Self::Codex(reader)
             }
         }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_transcripts::Repeats;
+use herma_transcripts::{Noted, Repeats};
 use serde::{Deserialize, Serialize};
 
 use super::compaction;
@@ -94,6 +94,7 @@ pub(super) struct State {
     pub(super) has_definitions: bool,
     known: Vec<u64>,
     may_repeat: bool,
+    records: Vec<u64>,
 }
 
 impl State {
@@ -124,9 +125,9 @@ impl State {
         drop(self.rows_with_context.drain(..excess));
     }
 
-    /// What a reader of Claude Code's transcripts goes on from.
+    /// What a reader of the transcript goes on from.
     pub(super) fn repeats(&self) -> Repeats {
-        Repeats::of(self.known.clone(), self.may_repeat)
+        Repeats::of(Noted { messages: self.known.clone(), may_repeat: self.may_repeat, records: self.records.clone() })
     }
 
     /// The transcript is to be read from its beginning, as another session that is opened.
@@ -138,7 +139,8 @@ impl State {
 
     /// Notes what a reader knows by now.
     pub(super) fn note(&mut self, tools: HashMap<String, String>, repeats: &Repeats) {
-        (self.known, self.may_repeat) = repeats.keys();
+        let Noted { messages, may_repeat, records } = repeats.noted();
+        (self.known, self.may_repeat, self.records) = (messages, may_repeat, records);
         self.tools = tools;
         // Calls are answered soon: of so many hardly one is open.
         let old: Vec<String> = self.tools.keys().skip(TOOLS).cloned().collect();
@@ -369,7 +371,10 @@ mod tests {
         let mut notes = Notes::take(home.path(), Client::Codex, "a").unwrap();
         assert_eq!(notes.state, State::default());
         notes.state.offset = 7;
-        notes.state.note(HashMap::from([("1".into(), "ls".into())]), &Repeats::of(vec![u64::MAX], true));
+        notes.state.note(
+            HashMap::from([("1".into(), "ls".into())]),
+            &Repeats::of(Noted { messages: vec![u64::MAX], may_repeat: true, records: vec![1] }),
+        );
         notes.save().unwrap();
         let path = notes.path.clone();
         let state = notes.state.clone();

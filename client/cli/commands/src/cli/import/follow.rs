@@ -7,8 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use herma_transcripts::{Tally, Transcript, claude_code, codex};
-use serde::de::IgnoredAny;
+use herma_transcripts::{Tally, Transcript, claude_code, codex, is_complete};
 
 use super::Program;
 use super::sink::{Sink, Taken};
@@ -179,7 +178,7 @@ impl Followed {
         }
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
-        if read == 0 || (!is_ended && serde_json::from_str::<IgnoredAny>(text).is_err()) {
+        if read == 0 || (!is_ended && !is_complete(text)) {
             return Ok(false);
         }
         self.end += read;
