@@ -92,7 +92,7 @@ pub struct StatusResult {
 pub struct RequestCounts {
     /// All requests.
     pub total: u64,
-    /// Those that were answered with an error.
+    /// Those that were answered with an error other than `not_found` and `conflict`.
     pub errors: u64,
     /// Per method that was asked at least once.
     pub by_method: BTreeMap<String, MethodCounts>,

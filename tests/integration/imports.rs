@@ -204,6 +204,42 @@ fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
 }
 
 #[test]
+fn a_dry_run_says_what_a_run_then_does() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let other = home.path().join("projects").join("-work-other");
+    fs::create_dir_all(&other).unwrap();
+    let all = folder(&home).parent().unwrap().to_owned();
+    let file = |name: &str| folder(&home).join(name);
+    let steps: [(&str, &dyn Fn()); 6] = [
+        ("two files", &|| {
+            write(&file("s1.jsonl"), 0..4);
+            write(&file("s2.jsonl"), 0..3);
+        }),
+        ("the same name in another folder", &|| write(&other.join("s1.jsonl"), 5..7)),
+        ("one that grew", &|| write(&file("s2.jsonl"), 3..5)),
+        ("one that was written anew", &|| {
+            fs::remove_file(file("s2.jsonl")).unwrap();
+            write(&file("s2.jsonl"), 10..13);
+        }),
+        ("one that was removed", &|| {
+            drop(daemon.client().session_remove(RemoveParams { session: "claude-code:s1".into() }).unwrap());
+            write(&file("s1.jsonl"), 4..6);
+        }),
+        ("nothing", &|| {}),
+    ];
+    for (what, change) in steps {
+        change();
+        let [dry, real] = [&["--dry-run"][..], &[]].map(|more| import(&home, "claude-code", &all, more).json());
+        for part in ["messages", "sessions", "left_out"] {
+            assert_eq!(dry[part], real[part], "{what}: {part}");
+        }
+    }
+    let status = daemon.client().status(herma_protocol::daemon::StatusParams {}).unwrap();
+    assert_eq!(status.requests.errors, 0, "a question whether something is there is no failure: {:?}", status.requests);
+}
+
+#[test]
 fn an_export_is_read_from_standard_input_and_says_only_what_is_new() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -17,6 +17,7 @@ use crate::service::caller::Caller;
 use crate::wire::guarded::Guarded;
 use crate::wire::handler;
 use crate::wire::idempotency::{Begin, Mutation};
+use crate::wire::metrics::has_failed;
 use crate::wire::order::Turn;
 use crate::wire::rpc_error::Answer;
 use crate::wire::services::Services;
@@ -42,7 +43,7 @@ pub(crate) fn at_once(
     let outcome = guarded(request.method(), || {
         handler::at_once(services, &caller, request).map(|outcome| outcome.map_err(RpcError::from))
     })?;
-    services.connections.metrics.record(request.method(), started.elapsed(), outcome.is_err());
+    services.connections.metrics.record(request.method(), started.elapsed(), has_failed(&outcome));
     Some(outcome)
 }
 
@@ -106,7 +107,7 @@ pub(crate) async fn in_time(
             Err(RpcError::new(ErrorKind::DeadlineExceeded, words))
         }
     };
-    services.connections.metrics.record(method, started.elapsed(), outcome.is_err());
+    services.connections.metrics.record(method, started.elapsed(), has_failed(&outcome));
     match replaced {
         0 => outcome,
         count => outcome.map(|reply| reply.with_warning(&replacement_words(count))),

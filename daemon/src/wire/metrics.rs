@@ -4,8 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use herma_protocol::Method;
 use herma_protocol::daemon::{MethodCounts, RequestCounts};
+use herma_protocol::{ErrorKind, Method, RpcError};
+
+/// Whether a request failed. That there is no such thing, or that it has changed, is an answer: clients ask in order to
+/// find out.
+pub(crate) fn has_failed<T>(outcome: &Result<T, RpcError>) -> bool {
+    outcome.as_ref().is_err_and(|error| !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict))
+}
 
 /// Buckets per doubling, so that a bucket is at most 19 % wide and its middle at
 /// most 12 % off.
@@ -106,6 +112,13 @@ fn middle_us(bucket: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_there_is_an_answer() {
+        let failed = |kind| has_failed::<()>(&Err(RpcError::new(kind, "")));
+        assert!(!has_failed(&Ok(())) && !failed(ErrorKind::NotFound) && !failed(ErrorKind::Conflict));
+        assert!(failed(ErrorKind::InvalidParams) && failed(ErrorKind::StorageFull) && failed(ErrorKind::Internal));
+    }
 
     #[test]
     fn quantiles_are_within_an_eighth() {

@@ -71,7 +71,7 @@ class RequestCounts(TypedDict):
     total: int
     """All requests."""
     errors: int
-    """Those that were answered with an error."""
+    """Those that were answered with an error other than `not_found` and `conflict`."""
     by_method: dict[str, MethodCounts]
     """Per method that was asked at least once."""
 

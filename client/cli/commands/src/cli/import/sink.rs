@@ -3,7 +3,7 @@
 mod growth;
 mod names;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ pub(super) struct Sink<'a> {
     /// A connection for each profile.
     clients: HashMap<Option<String>, Client>,
     asking: Option<Client>,
+    /// Sessions that a dry run would have made or added to.
+    imagined: HashSet<String>,
     pub(super) record: Record,
     pub(super) report: Report,
 }
@@ -59,7 +61,15 @@ impl<'a> Sink<'a> {
         record: Record,
         report: Report,
     ) -> Result<Self, Failure> {
-        let mut sink = Self { session, arguments, clients: HashMap::new(), asking: None, record, report };
+        let mut sink = Self {
+            session,
+            arguments,
+            clients: HashMap::new(),
+            asking: None,
+            imagined: HashSet::new(),
+            record,
+            report,
+        };
         sink.client(session.common.profile.as_ref())?;
         Ok(sink)
     }
@@ -111,7 +121,8 @@ impl<'a> Sink<'a> {
 
     /// Whether what was imported of a session is still in the archive.
     fn is_there(&mut self, id: &str, known: &Known) -> Result<bool, Failure> {
-        Ok(self.ask(id, &name(id, known.rewritten))?.messages > 0)
+        let name = name(id, known.rewritten);
+        Ok(self.imagined.contains(&name) || self.ask(id, &name)?.messages > 0)
     }
 
     /// Notes that its agent keeps a session in herma, so that nobody asks for it again.
@@ -200,6 +211,9 @@ impl<'a> Sink<'a> {
             let count = batch(rest);
             let (part, after) = rest.split_at(count);
             let params = self.params(path, transcript, part, known);
+            if self.arguments.dry_run {
+                self.imagined.insert(name(&transcript.id, known.rewritten));
+            }
             match self.import(params, known.profile.clone()) {
                 Ok(()) => {}
                 Err(ClientError::Rpc(error)) => return self.refused(&transcript.id, path, error, known),
