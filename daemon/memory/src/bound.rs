@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::entries::{DELIMITER, Entry, join};
+use crate::entries::{DELIMITER, Entry, is_delimiter, join};
 use crate::render::RULE;
 
 /// What an entry begins with that never leaves its host.
@@ -96,7 +96,7 @@ fn text_for_others(text: &str) -> Cow<'_, str> {
 
 /// What stands between entries, or begins a heading.
 fn is_border(line: &str) -> bool {
-    line.trim_end() == DELIMITER.trim() || line.starts_with(RULE)
+    is_delimiter(line) || line.starts_with(RULE)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use herma_guard::{Finding, Policy, Scope, Severity};
 
 use crate::bound::{bound, is_bound};
-use crate::entries::{Entry, chars, normalised, without_duplicates, would_split};
+use crate::entries::{Entry, chars, come_back, normalised, without_duplicates, would_split};
 use crate::refusal::Refusal;
 use crate::render::shown;
 use crate::target::Target;
@@ -139,6 +139,7 @@ pub fn apply(entries: &[Entry], changes: &Changes, rules: Rules<'_>) -> Result<A
             }
             let (after, done) = step(entries.to_vec(), &change, rules)?;
             check_size(entries, &after, rules, Grows::of(&change))?;
+            check_losses(entries, &after, std::slice::from_ref(&change))?;
             Ok(Applied { entries: after, done, warnings })
         }
         Changes::Batch { changes, emptying } => {
@@ -159,6 +160,7 @@ pub fn apply(entries: &[Entry], changes: &Changes, rules: Rules<'_>) -> Result<A
                 return Err(Refusal::WouldEmpty);
             }
             check_size(entries, &after, rules, Grows::Maybe)?;
+            check_losses(entries, &after, &ready)?;
             Ok(Applied { entries: after, done: Done::Batch(changes.len()), warnings })
         }
     }
@@ -310,6 +312,13 @@ fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows)
         limit: rules.limit,
         adding: grows == Grows::Always,
     })
+}
+
+/// No change takes away more entries than it names, in the list or in the file that is read again.
+fn check_losses(before: &[Entry], after: &[Entry], changes: &[Change]) -> Result<(), Refusal> {
+    let named = changes.iter().filter(|change| !matches!(change, Change::Add { .. })).count();
+    let lost = before.iter().filter(|entry| !after.contains(entry)).count();
+    if lost <= named && come_back(after) { Ok(()) } else { Err(Refusal::Loss) }
 }
 
 #[cfg(test)]

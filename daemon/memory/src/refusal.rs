@@ -35,6 +35,11 @@ pub enum Refusal {
         "an entry can't have a line that is only \"§\", because that line separates entries; leave it out or add several entries"
     )]
     Delimiter,
+    /// The change would take away entries that it does not name.
+    #[error(
+        "the change would take away entries that it does not name, so nothing was written; that is a fault of herma"
+    )]
+    Loss,
     /// The text has a character that would drive a terminal.
     #[error(
         "content has the control character U+{:04X} at char {at}; of those an entry can only have tabs and newlines",

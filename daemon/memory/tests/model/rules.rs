@@ -17,15 +17,26 @@ pub(crate) fn parsed(text: &str) -> Vec<String> {
     let text = line_feeds(text);
     let mut entries = Vec::new();
     for piece in text.split(DELIMITER) {
-        let mut piece = unmarked(piece).to_owned();
-        while let Some(shorter) = piece.strip_suffix("\n§") {
-            piece = shorter.trim().to_owned();
-        }
-        if !piece.is_empty() && !entries.contains(&piece) {
-            entries.push(piece);
+        let parts: Vec<String> = match unmarked(piece) {
+            "§" => vec!["§".to_owned()],
+            piece => lines(piece).collect::<Vec<_>>().split(|line| is_delimiter(line)).map(<[&str]>::concat).collect(),
+        };
+        for part in parts {
+            let part = unmarked(&part).to_owned();
+            if !part.is_empty() && !entries.contains(&part) {
+                entries.push(part);
+            }
         }
     }
     entries
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['\n', '\r'])
+}
+
+fn is_delimiter(line: &str) -> bool {
+    line.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}') == "§"
 }
 
 fn line_feeds(text: &str) -> String {
@@ -97,7 +108,7 @@ fn check_texts(change: &Change) -> Result<(), &'static str> {
         "" => Err(empty),
         // A zero-width space, as a byte order mark is, is not to be seen.
         text if text.contains(POISON) || content.contains('\u{feff}') => Err("poisoned"),
-        text if text.contains(DELIMITER) || text.ends_with("\n§") => Err("delimiter"),
+        text if text != "§" && lines(text).any(is_delimiter) => Err("delimiter"),
         _ => Ok(()),
     }
 }
@@ -147,6 +158,7 @@ pub(crate) fn name(refusal: &Refusal) -> String {
         Refusal::EmptyOldText => "empty old text".into(),
         Refusal::EmptyBatch => "empty batch".into(),
         Refusal::Delimiter => "delimiter".into(),
+        Refusal::Loss => "loss".into(),
         Refusal::Control { .. } => "control character".into(),
         Refusal::Poisoned { .. } => "poisoned".into(),
         Refusal::NoMatch { .. } => "no match".into(),

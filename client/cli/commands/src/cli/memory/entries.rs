@@ -5,6 +5,12 @@ use std::collections::HashSet;
 /// The line between two entries.
 const DELIMITER: &str = "§";
 
+/// Chars that end a line.
+const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Chars that nobody sees.
+const WITHOUT_WIDTH: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
+
 /// The text of these entries, with a newline at its end; nothing for none.
 pub(super) fn join(entries: &[String]) -> String {
     if entries.is_empty() {
@@ -13,31 +19,15 @@ pub(super) fn join(entries: &[String]) -> String {
     format!("{}\n", entries.join(&format!("\n{DELIMITER}\n")))
 }
 
-/// The entries of a text. Every line that is only `§` ends one, so that no entry
+/// The entries of a text. Every line that is `§` between blanks ends one, as the daemon reads a store, so that no entry
 /// holds such a line.
 pub(super) fn split(text: &str) -> Vec<String> {
-    let mut entries = vec![String::new()];
-    for line in text.split_inclusive('\n') {
-        if line.trim_end_matches(['\r', '\n']) == DELIMITER {
-            entries.push(String::new());
-        } else if let Some(entry) = entries.last_mut() {
-            entry.push_str(line);
-        }
-    }
-    clean(entries.iter().map(|entry| without_lone_ends(entry).to_owned()).collect())
+    let lines: Vec<&str> = text.split_inclusive(BREAKS).collect();
+    clean(lines.split(|line| is_delimiter(line)).map(<[&str]>::concat).collect())
 }
 
-/// A `§` with a space beside it is alone once the entry is trimmed.
-fn without_lone_ends(entry: &str) -> &str {
-    let mut kept = trimmed(entry);
-    loop {
-        let first = kept.strip_prefix(DELIMITER).filter(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
-        let last = kept.strip_suffix(DELIMITER).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
-        match first.or(last) {
-            Some(rest) => kept = trimmed(rest),
-            None => return kept,
-        }
-    }
+fn is_delimiter(line: &str) -> bool {
+    line.trim_matches(|char: char| char.is_whitespace() || WITHOUT_WIDTH.contains(&char)) == DELIMITER
 }
 
 /// Entries as a store holds them: trimmed, without a byte order mark before them, with LF line ends,
@@ -74,6 +64,7 @@ mod tests {
             ("one\n§\none", &["one"]),
             ("\n\u{feff}one\n§\n\u{feff}\n§\ntwo", &["one", "two"]),
             ("one\n§ \n§\ntwo\n§\n §", &["one", "two"]),
+            ("one\n\t§\u{a0}\ntwo\r§\rthree\u{2028}\u{200b}§\u{2028}four", &["one", "two", "three", "four"]),
             ("costs § 5\n§ 6\nand more", &["costs § 5\n§ 6\nand more"]),
         ] {
             assert_eq!(split(text), entries, "{text:?}");
@@ -90,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_split_once_stays_so(text in "[ab§ \n\r]{0,24}") {
+        fn what_was_split_once_stays_so(text in "[ab§ \n\r\t\u{a0}\u{2028}\u{feff}]{0,24}") {
             let entries = split(&text);
             prop_assert_eq!(split(&join(&entries)), entries);
         }
