@@ -2,7 +2,7 @@
 //!
 //! Every way begins at the folder's own descriptor and goes down name by name, so that neither a name nor a
 //! link that somebody puts there in this very moment leads out of it. Names are what the caller has checked:
-//! parts between `/`, none of them empty, `.` or `..`.
+//! parts between `/`, none of them empty, `.` or `..`. A folder `..` is refused here too.
 
 mod placed;
 mod walk;
@@ -241,8 +241,11 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// A folder in another one; `None` where it is missing or a file. A link is an error.
+/// A folder in another one; `None` where it is missing or a file. A link is an error, and so is a name that leads out.
 fn open_folder(folder: &OwnedFd, name: &str) -> io::Result<Option<OwnedFd>> {
+    if matches!(name, "." | "..") {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "its path has `.` or `..` in it"));
+    }
     match rustix::fs::openat(folder, name, folder_flags(), Mode::empty()).map_err(io::Error::from) {
         Ok(below) => Ok(Some(below)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

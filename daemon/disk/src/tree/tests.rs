@@ -190,3 +190,20 @@ fn what_is_no_text_too_long_or_too_much_is_told() {
     assert_eq!(paths(&tree).len(), 4);
     assert!(!tree.root().join(".mem_1_1.tmp").exists() && tree.root().join(".hidden").exists());
 }
+
+#[test]
+fn no_name_leads_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = tree(&folder);
+    tree.create().unwrap();
+    fs::write(folder.path().join("outside"), "kept").unwrap();
+    for path in ["../outside", "a/../../outside", "./../outside"] {
+        assert!(tree.read(path, LIMIT).is_err() || tree.read(path, LIMIT).unwrap().is_none(), "{path}");
+        assert!(change(&tree, &[(path, Some("changed"))]).is_err(), "{path}");
+        assert!(change(&tree, &[(path, None)]).is_err() || folder.path().join("outside").exists(), "{path}");
+    }
+    assert!(tree.make_folder("../made").is_err());
+    assert!(!tree.remove_empty("..").unwrap_or(false));
+    assert_eq!(fs::read_to_string(folder.path().join("outside")).unwrap(), "kept");
+    assert!(!folder.path().join("made").exists());
+}

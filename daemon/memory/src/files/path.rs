@@ -90,6 +90,14 @@ impl FilePath {
         Self(path.into())
     }
 
+    /// A path that a file kept; `None` if it leads elsewhere, for whoever wrote the file.
+    #[must_use]
+    pub fn kept(path: &str) -> Option<Self> {
+        let is_name =
+            |name: &str| !matches!(name, "" | "." | "..") && name.len() <= LONGEST_NAME && !name.contains('\0');
+        path.split('/').all(is_name).then(|| Self(path.into()))
+    }
+
     /// The path below the root; empty for the root.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -151,21 +151,24 @@ impl Record for FileRow {
 
     fn read(line: &[u8]) -> Option<Self> {
         let body: Body = serde_json::from_slice(read_body(line)?).ok()?;
-        let change = |change: Change| FileChange {
-            path: FilePath::found(&change.path),
-            before: change.before.map(Arc::from),
-            after: change.after.map(Arc::from),
-            replaced: change.replaced,
-            revision: change.revision,
+        let change = |change: Change| {
+            Some(FileChange {
+                path: FilePath::kept(&change.path)?,
+                before: change.before.map(Arc::from),
+                after: change.after.map(Arc::from),
+                replaced: change.replaced,
+                revision: change.revision,
+            })
         };
+        let folders = |paths: &[String]| paths.iter().map(|path| FilePath::kept(path)).collect::<Option<Vec<_>>>();
         Some(Self {
             revision: body.revision,
             time: body.time,
             action: body.action,
             author: Author { session: body.session, agent: body.agent, host: None },
-            changes: body.changes.into_iter().map(change).collect(),
-            folders_made: body.folders_made.iter().map(|path| FilePath::found(path)).collect(),
-            folders_gone: body.folders_gone.iter().map(|path| FilePath::found(path)).collect(),
+            changes: body.changes.into_iter().map(change).collect::<Option<_>>()?,
+            folders_made: folders(&body.folders_made)?,
+            folders_gone: folders(&body.folders_gone)?,
         })
     }
 }
@@ -201,6 +204,34 @@ mod tests {
             assert!(String::from_utf8_lossy(&line).contains(&format!("\"action\":\"{}\"", row.action.name())));
             line[40] ^= 1;
             assert_eq!(FileRow::read(&line), None);
+        }
+    }
+
+    #[test]
+    fn a_row_that_leads_out_is_damaged() {
+        for path in ["..", "../a", "a/../../b", "/etc/passwd", "a//b", "./a", "a/.", "", "a\0b"] {
+            let change = FileChange {
+                path: FilePath::found(path),
+                before: None,
+                after: None,
+                replaced: Replaced::Nothing,
+                revision: None,
+            };
+            let row = |changes: &[FileChange], made: &[FilePath], gone: &[FilePath]| FileRow {
+                revision: 1,
+                time: 1.0,
+                action: FileAction::Create,
+                author: Author::default(),
+                changes: changes.to_vec(),
+                folders_made: made.to_vec(),
+                folders_gone: gone.to_vec(),
+            };
+            let folder = [FilePath::found(path)];
+            for row in [row(&[change], &[], &[]), row(&[], &folder, &[]), row(&[], &[], &folder)] {
+                let mut line = Vec::new();
+                row.write(&mut line);
+                assert_eq!(FileRow::read(&line), None, "{path:?}");
+            }
         }
     }
 }

@@ -121,7 +121,17 @@ pub(crate) enum Unread {
 /// What a whole line says, newline included or not.
 pub(crate) fn read(line: &[u8]) -> Result<Row, Unread> {
     let (kind, body) = whole(line).ok_or(Unread::Damaged)?;
-    row(kind, body).ok_or(Unread::Unknown)
+    let row = row(kind, body).ok_or(Unread::Unknown)?;
+    match &row {
+        Row::Begin(begun) | Row::Kept(Kept { begun, .. }) if !is_inside(&begun.file) => Err(Unread::Damaged),
+        _ => Ok(row),
+    }
+}
+
+/// Whether a file is a name in a folder of the root. Whoever wrote the catalog may have meant another one.
+fn is_inside(file: &str) -> bool {
+    let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']);
+    file.split_once('/').is_some_and(|(folder, name)| is_name(folder) && is_name(name))
 }
 
 /// Whether a line without an end is the beginning of one that says that a file is begun.
@@ -218,5 +228,37 @@ mod tests {
         write(&Row::Expired { handle: "out_0".into(), at: 1.5, reason: Reason::Ttl }, &mut line);
         let text = String::from_utf8(line).unwrap();
         assert!(text.ends_with("\",\"expired\":{\"handle\":\"out_0\",\"at\":1.5,\"reason\":\"ttl\"}}\n"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_leads_out_is_damage() {
+        let begun = rows().into_iter().find_map(|row| if let Row::Begin(begun) = row { Some(begun) } else { None });
+        let begun = begun.unwrap();
+        for (file, is_read) in [
+            ("s/out_0.txt", true),
+            ("s/..txt", true),
+            ("../out.txt", false),
+            ("s/..", false),
+            ("s/../../out.txt", false),
+            ("/etc/passwd", false),
+            ("s//out.txt", false),
+            ("./out.txt", false),
+            ("out.txt", false),
+            ("", false),
+        ] {
+            let kept = Kept {
+                begun: Begun { file: file.into(), ..begun.clone() },
+                chars: 1,
+                lines: 1,
+                bytes: 1,
+                sha256: String::new(),
+                created_at: 1.0,
+            };
+            for row in [Row::Begin(kept.begun.clone()), Row::Kept(kept)] {
+                let mut line = Vec::new();
+                write(&row, &mut line);
+                assert_eq!(read(&line), if is_read { Ok(row) } else { Err(Unread::Damaged) }, "{file}");
+            }
+        }
     }
 }
