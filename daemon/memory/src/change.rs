@@ -1,11 +1,12 @@
 //! What a change makes of a list of entries. Nothing here touches a disk.
 
 use herma_guard::{Finding, Policy, Scope, Severity};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::bound::{bound, is_bound};
 use crate::entries::{Entry, chars, come_back, normalised, without_duplicates, would_split};
 use crate::refusal::Refusal;
-use crate::render::shown;
+use crate::render::{is_control, shown, without_controls};
 use crate::target::Target;
 
 /// One change that was asked for.
@@ -215,8 +216,7 @@ fn checked_content(content: &str, empty: Refusal, rules: Rules<'_>) -> Result<(S
     if would_split(&entry) {
         return Err(Refusal::Delimiter);
     }
-    let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
-    if let Some((at, char)) = entry.chars().enumerate().find(|(_, char)| is_control(char)) {
+    if let Some((at, char)) = entry.chars().enumerate().find(|(_, char)| is_control(*char)) {
         return Err(Refusal::Control { char, at });
     }
     Ok((entry, findings))
@@ -244,7 +244,7 @@ pub fn longest(entries: &[Entry]) -> usize {
 
 fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(Vec<Entry>, Done), Refusal> {
     match change {
-        Change::Add { content } if entries.iter().any(|entry| **entry == **content) => {
+        Change::Add { content } if entries.iter().any(|entry| composed(entry) == composed(content)) => {
             Ok((entries, Done::AlreadyThere))
         }
         Change::Add { content } => {
@@ -266,10 +266,20 @@ fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(V
     }
 }
 
+/// A text in which letters are one char where they can be, and control characters are as a model sees them: two spellings
+/// of a text are the same.
+fn composed(text: &str) -> String {
+    without_controls(text).nfc().collect()
+}
+
 /// The entry that is meant: one that equals the text (as it is, or as it is
 /// shown when the guard blocks it), else the only one that contains it.
 fn find(entries: &[Entry], old_text: &str, rules: Rules<'_>) -> Result<usize, Refusal> {
     if let Some(at) = entries.iter().position(|entry| **entry == *old_text) {
+        return Ok(at);
+    }
+    let wanted = composed(old_text);
+    if let Some(at) = entries.iter().position(|entry| composed(entry) == wanted) {
         return Ok(at);
     }
     // Whoever sees only placeholders can't be more specific: the first one is meant.
@@ -278,7 +288,8 @@ fn find(entries: &[Entry], old_text: &str, rules: Rules<'_>) -> Result<usize, Re
     {
         return Ok(at);
     }
-    let candidates: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].contains(old_text)).collect();
+    let has = |entry: &Entry| entry.contains(old_text) || composed(entry).contains(&wanted);
+    let candidates: Vec<usize> = (0..entries.len()).filter(|at| has(&entries[*at])).collect();
     match candidates.as_slice() {
         [] => Err(Refusal::NoMatch { old_text: old_text.to_owned() }),
         [only] => Ok(*only),
@@ -364,6 +375,13 @@ mod tests {
             (&["a", "b"], replace("a", "b"), &["b"]),
             (&["one", "two"], remove("one"), &["two"]),
             (&["[host-bound] one"], replace("one", "1"), &["[host-bound] 1"]),
+            // Letters of one char and of two are the same.
+            (&["cafe\u{301} opens", "tea"], replace("caf\u{e9} opens", "closed"), &["closed", "tea"]),
+            (&["caf\u{e9} opens", "tea"], remove("e\u{301} o"), &["tea"]),
+            (&["caf\u{e9}"], add("cafe\u{301}"), &["caf\u{e9}"]),
+            (&["cafe\u{301}"], remove("cafe"), &[]),
+            // A control character is named as it is shown.
+            (&["a\u{1b}[31m b", "c"], remove("a\u{fffd}[31m b"), &["c"]),
             (&["[host-bound] one"], replace("[host-bound] one", "[host-bound] 1"), &["[host-bound] 1"]),
             (&["one"], replace("one", "[host-bound] 1"), &["[host-bound] 1"]),
             (

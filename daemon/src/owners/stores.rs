@@ -43,6 +43,11 @@ struct Served {
 }
 
 impl Stores {
+    /// What keeps a text from a model.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// Those of the configured home; their changes are published.
     pub(crate) fn new(config: &Config, events: Events, joined: Arc<Joined>) -> Self {
         let served: Arc<Table> = Arc::default();

@@ -19,7 +19,7 @@ use super::caller::Caller;
 use super::compression::CompressionService;
 use super::session::{Session, SessionTable, check_profile};
 use super::settings::SessionSettings;
-use super::snapshot::{Frozen, freeze};
+use super::snapshot::{Frozen, freeze, is_genuine};
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
@@ -249,10 +249,14 @@ impl SessionService {
         self.used(caller, session).map(|session| Some((session, moved_from)))
     }
 
-    /// An imported session was never opened, and gets its snapshot when it first is.
+    /// An imported session was never opened, and gets its snapshot when it first is. One whose snapshot is not what herma
+    /// froze (another host, or whoever can write the archive, changed it) gets another one.
     async fn frozen(&self, row: SessionRow) -> Outcome<SessionRow> {
-        if !row.snapshot.sha256.is_empty() {
+        if is_genuine(&row.snapshot, self.stores.policy()) {
             return Ok(row);
+        }
+        if !row.snapshot.sha256.is_empty() {
+            tracing::warn!("the snapshot of session {:?} is not what was frozen for it; it is frozen anew", row.id);
         }
         let snapshot = freeze(&self.stores, &row.profile).await?;
         self.archive.save_snapshot(row.id.clone(), snapshot.clone(), drop).await?;
