@@ -143,7 +143,7 @@ macro_rules! for_each_method {
             /// Gives the function schemas for a model.
             RecallSchema recall_schema "recall.schema" read none recall::SchemaParams => recall::SchemaResult;
             /// Says whether to compress now, and why.
-            ContextCheck context_check "context.check" read session context::check::CheckParams => context::check::CheckResult;
+            ContextCheck context_check "context.check" write session context::check::CheckParams => context::check::CheckResult;
             /// Forgets what the engine remembers of a session.
             ContextReset context_reset "context.reset" write session context::check::ResetParams => context::StatusResult;
             /// Goes on with a compression that needed a summary; NotFound for a ticket that is used up.
@@ -151,7 +151,7 @@ macro_rules! for_each_method {
             /// Compresses the appended transcript in the background.
             ContextCompactAhead context_compact_ahead "context.compact_ahead" write session context::CompactAheadParams => context::CompactAheadResult;
             /// Says what a provider's error means; `current` is the window in tokens.
-            ContextClassifyError context_classify_error "context.classify_error" read named context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
+            ContextClassifyError context_classify_error "context.classify_error" write named context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
             /// Marks at most four messages for a prompt cache.
             ContextCacheControl context_cache_control "context.cache_control" read none context::cache_control::CacheControlParams => context::cache_control::CacheControlResult;
             /// Parses a person's command, splits a list, rejoins two, or words what came of it.

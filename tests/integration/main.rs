@@ -39,6 +39,7 @@ mod imports;
 mod interrupted;
 mod life;
 mod log_lines;
+mod looking;
 mod lossless;
 mod lost_home;
 mod mcp;

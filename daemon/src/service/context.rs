@@ -93,7 +93,7 @@ impl ContextService {
 
     /// How the engine of a session stands.
     pub(crate) async fn status(&self, caller: &Caller, id: &str) -> Outcome<Status> {
-        self.status_of(&*self.sessions.ensure(caller, id).await?)
+        self.status_of(&*self.sessions.inspected(caller, id).await?)
     }
 
     /// The same of a session in hand.
@@ -134,7 +134,7 @@ impl ContextService {
         request: PlanRequest,
         detail: Detail,
     ) -> Outcome<Plan> {
-        let session = self.sessions.ensure(caller, id).await?;
+        let session = self.sessions.inspected(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?.detailed(detail);
         let wishes = self.compression.wishes(&session).await?;
         let has_scattered_handoffs = session.record().engine.has_scattered_handoffs;
@@ -144,7 +144,7 @@ impl ContextService {
 
     /// What a session's list would look like after a compression.
     pub(crate) async fn preview_of(&self, caller: &Caller, id: &str, wanted: PreviewRequest) -> Outcome<Preview> {
-        let session = self.sessions.ensure(caller, id).await?;
+        let session = self.sessions.inspected(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?;
         self.compression.preview(Some(&session), settings, wanted).await
     }

@@ -192,9 +192,38 @@ impl SessionService {
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
     }
 
+    /// A session that somebody looks at. That is no use of it: nothing is noted, and one that is not in memory does not come
+    /// there.
+    pub(crate) async fn inspected(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
+        check_id(id)?;
+        if let Some(found) = self.inspected_in_memory(caller, id) {
+            return found;
+        }
+        let kept = self.archive.session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
+        check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
+        Ok(Arc::new(Session::kept(kept)))
+    }
+
     /// The same without a look into the archive; `None` when the session isn't in memory.
-    pub(crate) fn in_memory(&self, caller: &Caller, id: &str) -> Option<Outcome<Arc<Session>>> {
-        Some(self.used(caller, self.table.get(id)?))
+    pub(crate) fn inspected_in_memory(&self, caller: &Caller, id: &str) -> Option<Outcome<Arc<Session>>> {
+        let session = self.table.get(id)?;
+        let checked = session.check_profile(caller.profile.as_deref()).and_then(|()| check_here(&session));
+        Some(checked.map(|()| session))
+    }
+
+    /// What was frozen for a session that was opened.
+    pub(crate) async fn snapshot(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
+        let session = self.inspected(caller, id).await?;
+        let frozen = session.snapshot();
+        if frozen.blocks.sha256.is_empty() {
+            return Err(Error::NotFound(format!(
+                "session {id:?} was imported and never opened: nothing is frozen for it"
+            )));
+        }
+        if is_genuine(&frozen.blocks, self.stores.policy()) {
+            return Ok(frozen);
+        }
+        Ok(Arc::new(Frozen::new(freeze(&self.stores, &session.profile).await?)))
     }
 
     /// The id of a session that somebody wants to know something of; it is not opened for

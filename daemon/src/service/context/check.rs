@@ -35,7 +35,7 @@ struct Estimate {
 impl ContextService {
     /// Decides by the caller's figure, else by what the provider counted last.
     pub(crate) async fn check(&self, caller: &Caller, id: &str, tokens: Option<u64>) -> Outcome<Due> {
-        self.check_counted(&self.sessions.ensure(caller, id).await?, tokens)
+        self.check_counted(&self.sessions.opened(caller, id).await?, tokens)
     }
 
     /// The same of a session in hand.
@@ -48,7 +48,7 @@ impl ContextService {
 
     /// Decides by what the next prompt is estimated to take.
     pub(crate) async fn check_estimated(&self, caller: &Caller, id: &str, weight: Weight) -> Outcome<Due> {
-        let session = self.sessions.ensure(caller, id).await?;
+        let session = self.sessions.opened(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?;
         let (used, most) = (settings.clone(), self.defaults.context.hygiene_messages);
         let estimate = blocking("context.check", move || Ok(estimate(weight, &used, most))).await?;

@@ -24,7 +24,7 @@ impl ContextService {
         current: Option<u64>,
     ) -> Outcome<Classified> {
         let settings = match session {
-            Some(id) => self.sessions.ensure(caller, id).await?.settings(),
+            Some(id) => self.sessions.inspected(caller, id).await?.settings(),
             None => SessionSettings::default(),
         };
         let current = current.or(settings.context_length);

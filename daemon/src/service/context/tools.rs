@@ -36,7 +36,7 @@ pub(crate) struct ToolsAnswer {
 impl ContextService {
     /// Chooses tools by what the session's archived messages called; one that nobody knows called nothing.
     pub(crate) async fn tools(&self, caller: &Caller, query: ToolsQuery) -> Outcome<ToolsAnswer> {
-        let session = self.sessions.ensure(caller, &query.session).await?;
+        let session = self.sessions.inspected(caller, &query.session).await?;
         let spoken = match self.archive.is_in_use() {
             true => self.archive.spoken(session.id.clone(), BYTES).await?,
             false => Vec::new(),

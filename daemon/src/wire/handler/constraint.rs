@@ -16,7 +16,7 @@ pub(super) async fn add(services: &Services, caller: &Caller, params: AddParams)
 }
 
 pub(super) async fn list(services: &Services, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
-    let session = services.sessions.ensure(caller, &params.session).await?;
+    let session = services.sessions.inspected(caller, &params.session).await?;
     let active = services.compression.active_constraints(&session).await?;
     Ok(ListResult { constraints: active.into_iter().map(wire).collect() })
 }

@@ -52,12 +52,12 @@ pub(super) fn snapshot_in_memory(
     caller: &Caller,
     params: &SnapshotParams,
 ) -> Option<Outcome<Reply>> {
-    let session = services.sessions.in_memory(caller, &params.session)?;
+    let session = services.sessions.inspected_in_memory(caller, &params.session)?;
     Some(session.map(|session| answer(&session.snapshot())))
 }
 
 pub(super) async fn snapshot(services: &Services, caller: &Caller, params: &SnapshotParams) -> Outcome<Reply> {
-    Ok(answer(&services.sessions.opened(caller, &params.session).await?.snapshot()))
+    Ok(answer(&*services.sessions.snapshot(caller, &params.session).await?))
 }
 
 fn answer(frozen: &Frozen) -> Reply {

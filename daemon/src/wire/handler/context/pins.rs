@@ -26,7 +26,7 @@ pub(in crate::wire::handler) async fn pins(
     caller: &Caller,
     params: PinsParams,
 ) -> Outcome<PinsResult> {
-    let session = services.sessions.ensure(caller, &params.session).await?;
+    let session = services.sessions.inspected(caller, &params.session).await?;
     let list = services.compression.pins(&session).await?;
     Ok(PinsResult { pins: list.pins.into_iter().map(wire).collect(), most_tokens: list.most_tokens })
 }

@@ -197,7 +197,7 @@ class Context:
         messages: List[Any] | None = None,
         system_prompt: str | None = None,
         tools: List[Any] | None = None,
-        **options: Unpack[t.Options],
+        **options: Unpack[t.WriteOptions],
     ) -> t.ContextCheck:
         """Says whether to compress now, and why."""
         params: Mapping[str, Any] = {
@@ -251,7 +251,7 @@ class Context:
         status: int | None = None,
         current: int | None = None,
         session: str | None = None,
-        **options: Unpack[t.Options],
+        **options: Unpack[t.WriteOptions],
     ) -> t.ContextClassifyError:
         """Says what a provider's error means; `current` is the window in tokens."""
         params: Mapping[str, Any] = {
