@@ -29,6 +29,8 @@ fn rules_are_added_listed_and_removed_and_survive_a_kill() {
     let home = Home::new();
     let mut daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
+    assert_eq!(kind(&raw.call("constraint.list", &json!({ "session": "s" }))), "not_found");
+    raw.result("session.open", &json!({ "session": "s" }));
     assert!(listed(&mut raw).is_empty());
     let id = add(&mut raw, " never push to main \n");
     assert!(id.as_str().unwrap().starts_with("c_") && id.as_str().unwrap().len() == 14, "{id}");

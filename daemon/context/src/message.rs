@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 pub(crate) use crate::json::fields;
 use crate::json::{self, Span, Splice, StringLength};
 use crate::parallel;
+use crate::tokens::Billed;
 pub(crate) use part::{ObjectContent, Part, PartKind, text_part};
 
 /// A chat message as the agent sent it.
@@ -27,12 +28,14 @@ struct Inner {
     length: OnceLock<StringLength>,
     /// What its words take, once that was asked for.
     words: OnceLock<u64>,
+    /// What is billed besides, once that was asked for.
+    billed: OnceLock<Billed>,
 }
 
 impl Inner {
     fn new(raw: Box<str>) -> Arc<Self> {
         let view = parse::view(&raw);
-        Arc::new(Self { raw, view, length: OnceLock::new(), words: OnceLock::new() })
+        Arc::new(Self { raw, view, length: OnceLock::new(), words: OnceLock::new(), billed: OnceLock::new() })
     }
 }
 
@@ -47,6 +50,8 @@ struct View {
     tool_call_id: Option<String>,
     is_summary: bool,
     blocks: Option<Blocks>,
+    /// Whether it has a field that a provider bills besides content and calls.
+    has_billed: bool,
     fields: usize,
 }
 
@@ -267,6 +272,16 @@ impl Message {
     /// What its text and the arguments of its calls take, in thousandths of a token, as `count` says; asked once.
     pub(crate) fn words_cost(&self, count: impl FnOnce() -> u64) -> u64 {
         *self.0.words.get_or_init(count)
+    }
+
+    /// What a provider bills besides the text and the calls.
+    pub(crate) fn billed(&self) -> Billed {
+        *self.0.billed.get_or_init(|| Billed::of(self))
+    }
+
+    /// Whether it has a field that a provider bills besides content and calls.
+    pub(crate) fn has_billed(&self) -> bool {
+        self.0.view.has_billed
     }
 
     /// Canonical chars of the whole message.

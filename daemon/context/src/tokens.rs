@@ -1,8 +1,10 @@
 //! How many tokens something takes: a published rough formula, and an estimate that knows scripts.
 
+mod billed;
 mod load;
 mod own;
 
+pub(crate) use billed::Billed;
 pub(crate) use load::{Load, tokens_of};
 pub(crate) use own::{SCALE, words_cost};
 pub use own::{own_estimate_messages, own_estimate_text};
@@ -47,6 +49,9 @@ impl Measure {
             measure.chars = measure.chars.saturating_sub(chars);
             measure.images += images;
         }
+        let billed = message.billed();
+        measure.chars = measure.chars.saturating_sub(billed.data_chars);
+        measure.images += billed.pictures;
         measure
     }
 

@@ -14,6 +14,8 @@ fn a_check_follows_the_threshold_and_what_is_known() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
+    assert_eq!(herma_tests::kind(&raw.call("context.check", &json!({ "session": "s" }))), "not_found");
+    raw.result("session.open", &json!({ "session": "s" }));
     assert_eq!(herma_tests::kind(&raw.call("context.check", &json!({ "session": "s" }))), "invalid_params");
     configure(&mut raw, json!({}));
     // 85 % of 9,000.

@@ -2,6 +2,7 @@
 
 use super::{Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
 use crate::json::{self, Span};
+use crate::tokens::Billed;
 
 /// The typed view of one JSON value; something harmless of another text.
 pub(super) fn view(raw: &str) -> View {
@@ -74,7 +75,7 @@ impl View {
                 let images = parts.iter().filter(|part| part.is_image()).count();
                 self.blocks = Some(Blocks { key, value: span, images });
             }
-            _ => {}
+            name => self.has_billed |= Billed::is_field(name),
         }
     }
 }

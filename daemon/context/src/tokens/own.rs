@@ -66,13 +66,15 @@ pub(crate) fn own_cost(message: &Message) -> u64 {
         _ => &[],
     };
     let images = parts.iter().filter(|part| part.is_image()).count() + message.blocks_cost().map_or(0, |(_, n)| n);
-    thousandths + images as u64 * IMAGE_TOKENS * SCALE
+    thousandths + (images + message.billed().pictures) as u64 * IMAGE_TOKENS * SCALE
 }
 
-/// What the text of a message and the arguments of its calls take, in thousandths of a token.
+/// What the texts of a message and the arguments of its calls take, in thousandths of a token.
 pub(crate) fn words_cost(message: &Message) -> u64 {
     let of_call = |call: &ToolCall| cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
-    message.words_cost(|| content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>())
+    message.words_cost(|| {
+        content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>() + message.billed().words
+    })
 }
 
 fn content_cost(message: &Message) -> u64 {
@@ -87,7 +89,7 @@ fn content_cost(message: &Message) -> u64 {
     counter.thousandths
 }
 
-fn cost(text: &str) -> u64 {
+pub(super) fn cost(text: &str) -> u64 {
     let mut counter = Counter::default();
     counter.text(text);
     counter.thousandths

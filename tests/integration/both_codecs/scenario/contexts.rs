@@ -55,6 +55,7 @@ pub(super) fn pin(talk: &mut Talk) {
 
 pub(super) fn pins(talk: &mut Talk) {
     talk.ask("context.pins", json!({ "session": "nobody" }));
+    talk.ask("session.open", json!({ "session": "s" }));
     talk.ask("context.pins", json!({ "session": "s" }));
 }
 
@@ -198,7 +199,7 @@ pub(super) fn constraint_add(talk: &mut Talk) {
 }
 
 pub(super) fn constraint_list(talk: &mut Talk) {
-    talk.ask("constraint.list", json!({ "session": "s" }));
+    talk.ask("constraint.list", json!({ "session": "nobody" }));
     talk.ask("constraint.add", json!({ "session": "s", "text": "never push to main" }));
     talk.ask("constraint.list", json!({ "session": "s" }));
 }
