@@ -1,7 +1,9 @@
 //! Marks that tell a provider up to where it may cache the prompt.
 //!
 //! At most four: the system message in front, and the last messages that are no system messages.
-//! Whatever gets no mark keeps its exact text, and so does all of a marked message but the mark.
+//! Whatever gets no mark and loses none keeps its exact text, and so does all of a message but the mark.
+
+mod marks;
 
 use crate::json::{self, Span, Splice};
 use crate::message::{Content, Message, Part, Role, fields};
@@ -41,16 +43,23 @@ impl Ttl {
     }
 }
 
-/// The list with its marks. Marks that are there already stay where they are; one at a place
-/// that gets a mark is replaced.
+/// The list with its marks, at most [`MAX_MARKS`] of them. Marks that are there already stay while there is room: of
+/// more, the oldest go, because a mark is for what comes last.
 pub fn marked(messages: &[Message], ttl: Ttl, tools: ToolMarks) -> Vec<Message> {
     let mut out = messages.to_vec();
-    for at in places(messages) {
-        if let Some(place) = out.get_mut(at)
-            && let Some(new) = with_mark(place, ttl, tools)
-        {
-            *place = new;
+    let places: Vec<usize> =
+        places(messages).into_iter().filter(|at| with_mark(&messages[*at], ttl, tools).is_some()).collect();
+    for at in &places {
+        let own = marks::without(&messages[*at]);
+        out[*at] = with_mark(&own, ttl, tools).unwrap_or(own);
+    }
+    let mut count: usize = out.iter().map(marks::count).sum();
+    for (at, message) in out.iter_mut().enumerate().filter(|(at, _)| !places.contains(at)) {
+        if count <= MAX_MARKS {
+            break;
         }
+        count -= marks::count(message);
+        *message = marks::without(&messages[at]);
     }
     out
 }
@@ -71,7 +80,8 @@ fn with_mark(message: &Message, ttl: Ttl, tools: ToolMarks) -> Option<Message> {
     let whole = Span::of(message.raw(), message.raw());
     let splice = match message.content() {
         _ if message.is(Role::Tool) => (tools == ToolMarks::Native).then(|| field(message, whole, ttl))?,
-        Content::Missing | Content::Null => field(message, whole, ttl),
+        Content::Missing => return None,
+        Content::Null => field(message, whole, ttl),
         Content::Text(span) if json::string_chars(message.slice(*span)) == 0 => field(message, whole, ttl),
         Content::Text(span) => {
             let text = message.slice(*span);
@@ -83,9 +93,14 @@ fn with_mark(message: &Message, ttl: Ttl, tools: ToolMarks) -> Option<Message> {
     Some(message.spliced(&[splice]))
 }
 
-/// The last part of list content, if it is an object.
+/// The last part of list content, if it is an object that can have a mark: providers refuse one on a thought, and on a
+/// text with nothing in it.
 fn last_object(parts: &[Part], message: &Message) -> Option<Span> {
-    parts.last().map(|part| part.span).filter(|span| message.slice(*span).starts_with('{'))
+    let part = parts.last().filter(|part| message.slice(part.span).starts_with('{'))?;
+    let kind = json::member(message.slice(part.span), "type").map(json::text_form).unwrap_or_default();
+    let is_thought = matches!(&*kind, "thinking" | "redacted_thinking");
+    let is_empty = kind == "text" && part.text(message.raw()).is_none_or(|text| text.trim().is_empty());
+    (!is_thought && !is_empty).then_some(part.span)
 }
 
 /// What gives an object of the message a mark: behind its other fields, or in the place of the
