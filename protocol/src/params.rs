@@ -10,6 +10,9 @@ use serde::forward_to_deserialize_any;
 use crate::nearest::nearest;
 use crate::{Header, Json, Request, attached};
 
+/// The largest number up to which each whole one is a double of its own: 2^53.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// Why params can't be read: which one and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -23,7 +26,27 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(Header, T), Param
         return mended(text).unwrap_or_else(|| parse(text));
     }
     // What can be read as it stands is: messages stay as they were sent.
-    parse(text).or_else(|error| mended(text).and_then(Result::ok).ok_or(error))
+    parse(text).or_else(|error| {
+        let whole = || with_whole_numbers(text).and_then(|text| parse(&text).ok());
+        mended(text).and_then(Result::ok).or_else(whole).ok_or(error)
+    })
+}
+
+/// The same text with `3` for `3.0` where a param is a number: some languages have no other numbers, and models write them
+/// so. `None` if there is none.
+fn with_whole_numbers(text: &str) -> Option<String> {
+    let members = herma_json::fields(text);
+    members.iter().any(|(_, value)| whole_number(value).is_some()).then(|| {
+        let member = |(key, value): &(&str, &str)| format!("{key}:{}", whole_number(value).as_deref().unwrap_or(value));
+        format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+    })
+}
+
+/// A number with a point or an exponent that is whole, without them.
+fn whole_number(token: &str) -> Option<String> {
+    let is_number = token.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let number = token.parse::<f64>().ok().filter(|_| is_number && token.contains(['.', 'e', 'E']))?;
+    (number.fract() == 0.0 && number.abs() < WHOLE).then(|| format!("{number:.0}"))
 }
 
 /// The same text read without halves of surrogate pairs; `None` if it has none.
@@ -209,7 +232,7 @@ fn unknown(name: &str, fields: &[&'static str]) -> String {
 mod tests {
     use super::*;
     use crate::memory::AddParams;
-    use crate::{Json, memory};
+    use crate::{Json, memory, recall, session};
 
     fn add(params: &str) -> Result<(Header, AddParams), String> {
         read(params).map_err(|error| error.to_string())
@@ -250,6 +273,26 @@ mod tests {
         assert_eq!((header.replaced, tool.arguments.get()), (1, r#"{"content":"\ufffd"}"#));
         let wrong = add(r#"{"target":"memory","contents":"\ud83c"}"#).unwrap_err();
         assert!(wrong.contains("did you mean"), "{wrong}");
+    }
+
+    #[test]
+    fn a_whole_number_may_have_a_point() {
+        let limit = |text: &str| read::<recall::SearchParams>(text).map(|(_, params)| params.limit);
+        for (text, expected) in [
+            (r#"{"query":"a","limit":3.0}"#, Some(Some(3))),
+            (r#"{"query":"1.0","limit":3e0}"#, Some(Some(3))),
+            (r#"{"query":"a","limit":3}"#, Some(Some(3))),
+            (r#"{"query":"a","limit":3.5}"#, None),
+            (r#"{"query":"a","limit":"3.0"}"#, None),
+            (r#"{"query":"a","limit":-3.0}"#, None),
+            (r#"{"query":"a","limit":1e300}"#, None),
+        ] {
+            assert_eq!(limit(text).ok(), expected, "{text}");
+        }
+        // What a message has stays as it was sent.
+        let append = r#"{"session":"s","generation":0.0,"position":0,"messages":[{"n":1.0}]}"#;
+        let (_, read): (_, session::transcript::AppendParams) = read(append).unwrap();
+        assert_eq!(read.messages[0].get(), r#"{"n":1.0}"#);
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn a_dry_run_says_what_a_run_then_does() {
             write(&file("s2.jsonl"), 10..13);
         }),
         ("one that was removed", &|| {
-            drop(daemon.client().session_remove(RemoveParams { session: "claude-code:s1".into() }).unwrap());
+            daemon.client().session_remove(RemoveParams { session: "claude-code:s1".into() }).unwrap();
             write(&file("s1.jsonl"), 4..6);
         }),
         ("nothing", &|| {}),

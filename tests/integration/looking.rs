@@ -57,7 +57,8 @@ fn image(home: &Home) -> BTreeMap<String, String> {
         // The catalog notes each start.
         let text = text.lines().filter(|line| !line.contains("\"opened\"") && !line.contains("\"seen\""));
         let text = text.collect::<Vec<_>>().join("\n");
-        (!is_of_runs && !(text.is_empty() && name.ends_with("outputs.jsonl"))).then_some((name, text))
+        let is_empty_catalog = text.is_empty() && name.ends_with("outputs.jsonl");
+        (!is_of_runs && !is_empty_catalog).then_some((name, text))
     });
     let rows = if archive.exists() { python::run(DUMP, &[archive.to_str().unwrap()]) } else { String::new() };
     files.chain([("the rows of the archive".to_owned(), rows)]).collect()
@@ -80,7 +81,7 @@ fn fill(home: &Home) {
     };
     tell("session.open", json!({ "session": SESSION, "agent": "coder", "context_length": 200_000 }));
     tell("memory.add", json!({ "target": "memory", "content": "likes tea" }));
-    let said = |turn: usize| json!({ "role": if turn % 2 == 0 { "user" } else { "assistant" }, "content": format!("step {turn}: never touch {turn}.txt") });
+    let said = |turn: usize| json!({ "role": if turn.is_multiple_of(2) { "user" } else { "assistant" }, "content": format!("step {turn}: never touch {turn}.txt") });
     let messages: Vec<Value> = (0..60).map(said).collect();
     tell("session.append", json!({ "session": SESSION, "generation": 0, "position": 0, "messages": messages }));
     tell("output.admit", json!({ "session": SESSION, "tool": "t", "id": "c1", "content": "row\n".repeat(30_000) }));

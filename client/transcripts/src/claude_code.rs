@@ -117,7 +117,7 @@ impl Reader {
                     self.boundary = string(record, "uuid").map(str::to_owned);
                     self.repeats.begin();
                 }
-                self.title(kind, &record);
+                self.title(kind, record);
                 self.tally.add(kind);
             }
             None => self.tally.add("record without a type"),

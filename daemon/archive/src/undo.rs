@@ -11,7 +11,6 @@ mod note;
 pub(crate) mod pieces;
 mod walk;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -189,8 +188,8 @@ fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Un
 
 /// Stands for a list of JSON texts, however a client's library writes them.
 fn normal_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
-    let texts: Vec<Cow<'a, str>> = texts.map(normal).collect();
-    digest(texts.iter().map(AsRef::as_ref))
+    let texts: Vec<String> = texts.map(normal).collect();
+    digest(texts.iter().map(String::as_str))
 }
 
 /// Stands for a list of texts, byte for byte.
