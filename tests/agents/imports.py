@@ -41,7 +41,8 @@ def claude_code(folder: Path) -> None:
             for words in (script("none", words="and the crane?"), "/compact birds", script("no", words="what then?")):
                 client.say(words)
         messages, new, grown = imported(home, "claude-code")
-        assert messages == 4 and (new, grown) == (0, 1), (messages, new, grown)
+        # Two questions with their answers, and the command with its argument, which is the user's.
+        assert messages == 5 and (new, grown) == (0, 1), (messages, new, grown)
         assert {"user", "tool"} <= found(home, f"heron {PORTS['heron']}", "claude-code")
         for words in ("crane", '"what then"'):
             found(home, words, "claude-code")
