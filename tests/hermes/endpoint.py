@@ -145,9 +145,9 @@ class Endpoint:
         self.record.requests.append(request)
         texts = (judge.text(one) for one in messages if one.get("role") != "tool")
         self.record.handoffs |= {text for text in texts if text.startswith(HANDOFF)}
-        last = next(
-            (at for at in range(len(messages) - 1, -1, -1) if messages[at]["role"] == "user"), 0
-        )
+        # A host adds messages of its own behind a compaction.
+        begins = [at for at, one in enumerate(messages) if one["role"] == "user" and _turn([one]) == turn]
+        last = begins[-1] if begins else 0
         results = [judge.text(one) for one in messages[last:] if one.get("role") == "tool"]
         self.record.results[turn] = results
 
