@@ -267,3 +267,39 @@ fn the_state_of_the_work_is_told_with_where_it_stands() {
     raw.result("session.remove", &json!({ "session": "s" }));
     assert_eq!(kind(&raw.call("recall.state", &json!({ "session": "s" }))), "not_found");
 }
+
+#[test]
+fn no_handoff_is_found_in_the_place_of_what_was_said() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    raw.result("context.configure", &json!({ "session": "s", "context_length": 9_000 }));
+    let turn = |number: usize| {
+        let said = match number % 40 {
+            3 => format!("the numbat of round {number} listens on port {}", 4_000 + number),
+            _ => format!("step {number} of the work ").repeat(20),
+        };
+        let role = if number.is_multiple_of(2) { "assistant" } else { "user" };
+        json!({ "role": role, "content": said })
+    };
+    let mut list: Vec<Value> = Vec::new();
+    for round in 0..6 {
+        list.extend((round * 40..round * 40 + 40).map(turn));
+        let compressed = raw.result("context.compress", &json!({ "session": "s", "messages": list, "force": true }));
+        assert_eq!(compressed["report"]["compressed"], true, "{}", compressed["report"]);
+        list = compressed["messages"].as_array().unwrap().clone();
+    }
+    assert!(
+        list.iter().any(|message| message["content"].to_string().contains("numbat")),
+        "the handoff has it: {list:?}"
+    );
+    let hits = raw.result("recall.search", &json!({ "query": "numbat port", "limit": 20 }))["hits"].clone();
+    let texts: Vec<&str> = hits.as_array().unwrap().iter().map(|hit| hit["snippet"].as_str().unwrap()).collect();
+    assert_eq!(texts.len(), 6, "{texts:?}");
+    assert!(texts.iter().all(|text| text.starts_with("the numbat of round")), "{texts:?}");
+    let asked = raw.result(
+        "recall.ask",
+        &json!({ "session": "s", "question": "on which port does the numbat of round 43 listen?" }),
+    );
+    assert!(asked["evidence"][0]["quote"].as_str().unwrap().contains("4043"), "{asked}");
+}

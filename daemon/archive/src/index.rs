@@ -92,6 +92,7 @@ impl Archive {
             let mut query = transaction.prepare_cached(
                 "SELECT message.id, message.session, session.profile, message.time, message.body,
                         message.recalled = 0 AND message.role <> 'system'
+                        AND NOT EXISTS (SELECT 1 FROM original WHERE original.message = message.id)
                  FROM message JOIN session_key ON session_key.key = message.session
                  JOIN session ON session.id = session_key.id
                  WHERE message.id > ?1 ORDER BY message.id LIMIT ?2",
@@ -110,13 +111,17 @@ impl Archive {
                 if !row.get::<_, bool>(5)? {
                     continue;
                 }
+                let text = searched(row.get_ref(4)?.as_str()?);
+                if text.is_empty() {
+                    continue;
+                }
                 let document = Document {
                     id: last,
                     kind: Kind::Message,
                     profile: row.get_ref(2)?.as_str()?,
                     time: row.get(3)?,
                     session: Some(row.get(1)?),
-                    tokens: token::tokens(&searched(row.get_ref(4)?.as_str()?)),
+                    tokens: token::tokens(&text),
                 };
                 document.insert(&transaction)?;
             }

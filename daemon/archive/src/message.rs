@@ -9,12 +9,18 @@ use crate::lenient;
 const RECALL_TOOLS: [&str; 7] =
     ["recall_search", "recall_expand", "recall_describe", "recall_state", "recall_ask", "output_read", "output_search"];
 
-/// The heading of a handoff's section that lists what its messages name. They are found themselves, and would
-/// be found twice.
+/// The heading of a handoff's section that lists what its messages name.
 pub const STATE_HEADING: &str = "## State of the Work";
 
 /// The field that a message with a handoff has.
 const HANDOFF: &str = "_compressed_summary";
+
+/// How a handoff begins, and the words of the line that ends it: the user's own words may be around it.
+const HANDOFF_BEGIN: &str = "[CONTEXT COMPACTION";
+const HANDOFF_END: &str = "--- END OF CONTEXT SUMMARY";
+
+/// How the preview of an output begins that is kept by itself.
+const PREVIEW: &str = "<persisted-output>";
 
 /// How deep text is looked for in parts of parts.
 const DEPTH: usize = 4;
@@ -28,30 +34,32 @@ pub fn text_of(body: &str) -> String {
 }
 
 /// The words by which a message is found: those of its text, and the name of who said it, or of the tool
-/// that did.
+/// that did. What only stands for something that is kept itself (a handoff, the preview of an output) has none: it would be
+/// found in its place.
 pub(crate) fn searched(body: &str) -> String {
     let Some(value) = lenient::parse(body) else { return String::new() };
-    let mut text = text_of_value(&value);
-    if value.get(HANDOFF).and_then(Value::as_bool) == Some(true) {
-        text = without_state(&text);
-    }
+    let text = text_of_value(&value);
+    let is_flagged = value.get(HANDOFF).and_then(Value::as_bool) == Some(true);
+    let is_tool = value.get("role").and_then(Value::as_str) == Some("tool");
+    let text = match is_flagged || text.contains(HANDOFF_BEGIN) {
+        true => without_handoff(&text, is_flagged),
+        false if is_tool && text.trim_start().starts_with(PREVIEW) => return String::new(),
+        false => text,
+    };
     match value.get("name").and_then(Value::as_str) {
-        Some(name) if !name.is_empty() => format!("{name}\n{text}"),
+        Some(name) if !name.is_empty() && !text.is_empty() => format!("{name}\n{text}"),
         _ => text,
     }
 }
 
-/// A handoff without the section of that heading.
-fn without_state(text: &str) -> String {
-    let mut inside = false;
-    let kept = text.split_inclusive('\n').filter(|line| {
-        inside = match line.trim_end() {
-            STATE_HEADING => true,
-            line => inside && !line.starts_with("## ") && !line.starts_with("--- "),
-        };
-        !inside
-    });
-    kept.collect()
+/// The words around a handoff. One that is flagged may begin in another way.
+fn without_handoff(text: &str, is_flagged: bool) -> String {
+    let begin = text.find(HANDOFF_BEGIN).or(is_flagged.then_some(0));
+    let Some(begin) = begin else { return text.to_owned() };
+    let before = text[..begin].trim();
+    let behind = text[begin..].split_once(HANDOFF_END).and_then(|(_, rest)| rest.split_once('\n'));
+    let behind = behind.map_or("", |(_, rest)| rest).trim();
+    [before, behind].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// A message as far as it matters here. What has an odd type counts as missing.
@@ -165,6 +173,7 @@ fn text_of_value(value: &Value) -> String {
     match value {
         Value::Object(message) => {
             text.content(message.get("content").unwrap_or(&Value::Null), DEPTH);
+            text.content(message.get("refusal").unwrap_or(&Value::Null), 0);
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
                 text.call(call.get("function").unwrap_or(&Value::Null));
             }
@@ -211,6 +220,7 @@ impl Text {
                 self.values(fields.get("input").unwrap_or(&Value::Null));
             }
             Some("tool_result") => self.content(fields.get("content").unwrap_or(&Value::Null), depth),
+            Some("refusal") => self.content(fields.get("refusal").unwrap_or(&Value::Null), 0),
             _ => self.content(fields.get("text").unwrap_or(&Value::Null), 0),
         }
     }
@@ -285,10 +295,16 @@ mod tests {
             (r#"{"role":"tool","name":"grep","content":"a"}"#, "grep\na"),
             (r#"{"role":"user","name":7,"content":"a"}"#, "a"),
             (r#"{"role":"user","name":"","content":"a"}"#, "a"),
+            (r#"{"_compressed_summary":true,"content":"of a model's own form"}"#, ""),
+            (r#"{"role":"user","content":"[CONTEXT COMPACTION - x] a\n## State of the Work\nfile b"}"#, ""),
             (
-                r###"{"_compressed_summary":true,"content":"a\n## State of the Work\nfile b: last c\nd\n## Other\ne\n## State of the Work\nf\n--- END"}"###,
-                "a\n## Other\ne\n--- END",
+                r#"{"role":"user","name":"Ada","content":"before\n\n[CONTEXT COMPACTION - x] a\n--- END OF CONTEXT SUMMARY - y ---\n\nand behind"}"#,
+                "Ada\nbefore\nand behind",
             ),
+            (r#"{"role":"tool","name":"grep","content":"<persisted-output>\na\n</persisted-output>"}"#, ""),
+            (r#"{"role":"user","content":"<persisted-output> is a tag"}"#, "<persisted-output> is a tag"),
+            (r#"{"role":"assistant","content":null,"refusal":"I can't"}"#, "I can't"),
+            (r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I won't"}]}"#, "I won't"),
             (r###"{"content":"## State of the Work\na"}"###, "## State of the Work\na"),
             ("no json", ""),
         ] {

@@ -133,7 +133,8 @@ fn look_through(
         "SELECT message.id, message.body, session.id, session_key.key
          FROM message JOIN session_key ON session_key.key = message.session JOIN session ON session.id = session_key.id
          WHERE message.id > (SELECT value FROM meta WHERE name = 'indexed')
-           AND message.recalled = 0 AND message.role <> 'system'{conditions}
+           AND message.recalled = 0 AND message.role <> 'system'
+           AND NOT EXISTS (SELECT 1 FROM original WHERE original.message = message.id){conditions}
          ORDER BY message.id DESC LIMIT {MOST}"
     );
     let mut query = connection.prepare_cached(&query)?;
