@@ -338,6 +338,55 @@ fn the_plugin_gets_rows_that_stand_for_the_conversation() {
 }
 
 #[test]
+fn a_compaction_waits_for_the_newest_result_to_be_in_the_transcript() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut client = Client::new(&home);
+    drop(client.hook("session-start", &json!({ "source": "startup" })).done());
+    for number in 0..30 {
+        client.say(&format!("look at host db-{number}: {}", "word ".repeat(2_000)));
+    }
+    let lines = fs::read_to_string(&client.transcript).unwrap();
+    let said = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let result = json!([{ "tool_use_id": "t1", "text": "the newest result" }]);
+    let call = json!([{ "tool_use_id": "t1", "tool": "Bash", "input": {} }]);
+    let rows: Vec<Value> = said
+        .map(|record| {
+            let message = &record["message"];
+            json!({ "role": message["role"], "text": message["content"], "toolUses": [], "handle": record["uuid"] })
+        })
+        .chain([
+            json!({ "role": "assistant", "text": "", "toolUses": call, "handle": "c" }),
+            json!({ "role": "user", "text": "", "toolUses": [], "toolResults": result, "handle": "r" }),
+        ])
+        .collect();
+    // Claude Code writes down what it did while the hook runs.
+    let transcript = client.transcript.clone();
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(150));
+        let record = |role: &str, content: Value| {
+            let message = json!({ "role": role, "content": content });
+            json!({ "type": role, "uuid": role, "timestamp": "2026-11-27T06:00:00Z", "message": message })
+        };
+        let call = json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls" } }]);
+        let result = json!([{ "type": "tool_result", "tool_use_id": "t1", "content": "the newest result" }]);
+        let mut file = fs::OpenOptions::new().append(true).open(transcript).unwrap();
+        for record in [record("assistant", call), record("user", result)] {
+            file.write_all(format!("{record}\n").as_bytes()).unwrap();
+        }
+    });
+    let before = row(&daemon, &format!("claude-code:{ID}")).messages;
+    drop(client.hook("compact", &json!({ "messages": rows, "trigger": "auto" })).done());
+    writer.join().unwrap();
+    let cli = Cli::new(&home);
+    let hits = cli.run(&["recall", "newest result", "--json"]).json();
+    assert!(
+        hits["hits"].as_array().unwrap().iter().any(|hit| hit["role"] == "tool"),
+        "it was not read: {before} {hits}"
+    );
+}
+
+#[test]
 fn whatever_goes_wrong_the_client_goes_on() {
     let home = Home::new();
     let mut client = Client::new(&home);

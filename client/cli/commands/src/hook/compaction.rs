@@ -83,6 +83,12 @@ fn newest(rows: &[Row]) -> usize {
     user + rows[call..].iter().map(Row::chars).sum::<usize>()
 }
 
+/// The id of the call whose result is the newest of the client's rows.
+pub(super) fn newest_result(rows: &Value) -> Option<String> {
+    let rows: Vec<Row> = rows.as_array()?.iter().filter_map(Row::read).collect();
+    rows.iter().rev().find_map(|row| row.results.last()).map(|result| result.id.clone())
+}
+
 /// The key of a row that has nothing but a text. A row gets a new handle with each compaction, but not a new key.
 pub(super) fn key(text: &str) -> String {
     hash(plain(text).as_bytes())

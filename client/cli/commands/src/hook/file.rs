@@ -1,7 +1,7 @@
 //! Access to the hooks' own files and to files of the clients. It never blocks, even if a path is a pipe.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Error, ErrorKind, Read, Write};
+use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -25,6 +25,19 @@ pub(super) fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= limit);
     if fits { Ok(bytes) } else { Err(ErrorKind::FileTooLarge.into()) }
+}
+
+/// Reads the last bytes of a regular file.
+///
+/// # Errors
+/// It can't be read, or is no regular file.
+pub(super) fn read_end(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    let begin = file.metadata()?.len().saturating_sub(bytes);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut read = Vec::new();
+    file.take(bytes).read_to_end(&mut read)?;
+    Ok(read)
 }
 
 /// Files for the user alone, that are no links.

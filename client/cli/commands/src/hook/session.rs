@@ -24,7 +24,7 @@ use super::handover::{self, Handover};
 use super::ledger::{self, Changes};
 use super::origin::{has_begun, origin};
 use super::state::{self, CLEAR, COMPACT, Current, Notes};
-use super::{LONG, Teller, Told, answer, compaction, definitions, outputs, proxy, short};
+use super::{LONG, Teller, Told, answer, compaction, definitions, file, outputs, proxy, short};
 use crate::cli::hooks::missing;
 use crate::kept::name;
 use crate::mcp::Settings;
@@ -43,6 +43,13 @@ const WINDOW: u64 = 200_000;
 
 /// What says it for Claude Code.
 const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+
+/// How long Claude Code may take to write what it just did, and the pause between two looks.
+const WRITING: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Bytes at the end of a transcript that are looked at.
+const END: u64 = 1 << 20;
 
 /// Calls of the model in one report.
 const CALLS: usize = 1_000;
@@ -283,6 +290,7 @@ puts that right."
 
     /// Claude Code's plugin asks for the rows that stand for the conversation from now on.
     fn compact(&mut self, event: &Event) -> Result<(), String> {
+        self.await_newest(event);
         self.follow(event, LONG)?;
         let Some(list) = self.compress(event)? else { return Ok(()) };
         let state = &mut self.notes.state;
@@ -295,6 +303,17 @@ puts that right."
         self.changes.rows(state::unix_now(), rows.chars, rows.newest);
         self.teller.answer(json!({ "messages": rows.rows }));
         Ok(())
+    }
+
+    /// Waits a moment for the newest result of the client's rows to be in the transcript, which the client writes a little
+    /// later: what is not there yet would stay whole in the new window.
+    fn await_newest(&mut self, event: &Event) {
+        let newest = compaction::newest_result(event.value.get("messages").unwrap_or(&Value::Null));
+        let Some((id, path)) = newest.zip(self.transcript(event)) else { return };
+        let began = Instant::now();
+        while !has_result(&path, &id) && began.elapsed() < WRITING {
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// Has the session's list compressed; `None` where nothing gets shorter.
@@ -496,6 +515,12 @@ fn keep(
     // What was kept before it failed is noted.
     notes.save()?;
     reached.map(drop)
+}
+
+/// Whether the end of a transcript has the result of a call.
+fn has_result(path: &Path, id: &str) -> bool {
+    let wanted = format!("\"tool_use_id\":{}", json!(id));
+    file::read_end(path, END).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(&wanted))
 }
 
 /// Reports calls of the model to the daemon's ledger.
