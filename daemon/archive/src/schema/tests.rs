@@ -155,3 +155,11 @@ fn tables_without_rowid_declare_their_key_first() {
     }
     assert!(!last.0.is_empty());
 }
+
+#[test]
+fn the_documents_have_every_version() {
+    let page = include_str!("../../../../docs/storage.md");
+    let section = page.split_once("\n## Versions\n").unwrap().1.split("\n## ").next().unwrap();
+    let numbers = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse::<u32>().ok());
+    assert_eq!(numbers.collect::<Vec<_>>(), (FIRST..=known()).collect::<Vec<_>>());
+}
