@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use crate::escapes::blanked;
 use crate::language::Language;
 use crate::query::{Query, Word};
 use crate::{stems, token};
@@ -69,13 +70,15 @@ struct Clusters<'a> {
 
 impl<'a> Clusters<'a> {
     fn of(text: &'a str) -> Self {
+        // Its bytes are at the same places.
+        let plain = blanked(text);
         if text.is_ascii() {
-            return Self { text, folded: Cow::Borrowed(text), clusters: None };
+            return Self { text, folded: plain, clusters: None };
         }
         let mut folded = String::with_capacity(text.len());
         let mut clusters = Vec::new();
-        for cluster in text.graphemes(true) {
-            clusters.push((cluster, folded.len()));
+        for (at, cluster) in plain.grapheme_indices(true) {
+            clusters.push((text.get(at..at + cluster.len()).unwrap_or(""), folded.len()));
             folded.push_str(&token::normalise(cluster));
         }
         Self { text, folded: Cow::Owned(folded), clusters: Some(clusters) }

@@ -12,6 +12,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::escapes::blanked;
 use crate::language::{Language, says_when};
 use crate::stems;
 use crate::terms::{Counting, Marks, PIECE, WORD};
@@ -101,12 +102,13 @@ fn push_token(into: &mut String, token: &str) -> Range<usize> {
 }
 
 /// Wide and narrow forms become one (NFKC), accents and other marks that readers
-/// leave out are dropped, and so is what nobody sees. Case stays, and so does the short i of
-/// Cyrillic, which is a letter of its own.
+/// leave out are dropped, and so is what nobody sees; escape sequences of terminals become spaces. Case stays, and so
+/// does the short i of Cyrillic, which is a letter of its own.
 #[must_use]
 pub fn normalise(text: &str) -> Cow<'_, str> {
+    let text = blanked(text);
     if text.is_ascii() {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut before = ' ';
     let kept = text.nfkd().filter(|&char| {

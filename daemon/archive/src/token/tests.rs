@@ -121,3 +121,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_letters_of_an_escape_sequence_are_in_no_word() {
+    let coloured = "the \u{1b}[31mplatypus\u{1b}[0m, \u{1b}[1;32mé\u{1b}[m";
+    assert_eq!(tokens(coloured).words, "the platypus e");
+    let shown = crate::snippet::snippet(coloured, "platypus", &[]);
+    assert!(shown.text.contains("platypus") && shown.text.contains('\u{1b}'), "{shown:?}");
+}
