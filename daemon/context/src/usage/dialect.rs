@@ -20,6 +20,8 @@ const GEMINI: [&str; 8] = [
     "thoughts_token_count",
     "cached_content_token_count",
 ];
+/// Counts of Bedrock's Converse API.
+const BEDROCK: [&str; 4] = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"];
 /// Counts of Ollama's own API.
 const OLLAMA: [&str; 2] = ["prompt_eval_count", "eval_count"];
 
@@ -47,6 +49,8 @@ pub(super) enum Dialect {
     Anthropic,
     /// Gemini's `usageMetadata`.
     Gemini,
+    /// Bedrock's Converse API.
+    Bedrock,
     /// Ollama's own API.
     Ollama,
 }
@@ -77,6 +81,8 @@ impl Dialect {
             Some(Self::Chat)
         } else if fields.has_any(&GEMINI) {
             Some(Self::Gemini)
+        } else if fields.has_any(&BEDROCK) {
+            Some(Self::Bedrock)
         } else if fields.has_any(&OLLAMA) {
             Some(Self::Ollama)
         } else if !fields.has_any(&INPUT_OUTPUT) {
@@ -95,6 +101,7 @@ impl Dialect {
             Self::Responses => responses(fields),
             Self::Anthropic => anthropic(fields),
             Self::Gemini => gemini(fields),
+            Self::Bedrock => bedrock(fields),
             Self::Ollama => ollama(fields),
         }
     }
@@ -154,6 +161,17 @@ fn gemini(fields: &Fields<'_>) -> Usage {
     let answer = fields.count(&["candidatesTokenCount", "candidates_token_count"]);
     let thoughts = fields.count(&["thoughtsTokenCount", "thoughts_token_count"]);
     Usage { output: sum([answer, thoughts]), reasoning: thoughts, ..of_whole_prompt(prompt, cache_read, 0) }
+}
+
+/// `inputTokens` are those that no cache had to do with, as with Anthropic.
+fn bedrock(fields: &Fields<'_>) -> Usage {
+    Usage {
+        input: fields.count(&["inputTokens"]),
+        output: fields.count(&["outputTokens"]),
+        cache_read: fields.count(&["cacheReadInputTokens", "cacheReadInputTokenCount"]),
+        cache_write: fields.count(&["cacheWriteInputTokens", "cacheWriteInputTokenCount"]),
+        ..Usage::default()
+    }
 }
 
 /// Two counts and no cache.

@@ -183,6 +183,19 @@ fn gemini_is_known_by_its_fields() {
 }
 
 #[test]
+fn bedrock_is_known_by_its_fields() {
+    let usage = json!({
+        "inputTokens": 1200, "outputTokens": 700, "totalTokens": 4300,
+        "cacheReadInputTokens": 1800, "cacheWriteInputTokens": 600
+    });
+    for names in [UNNAMED, (Some("bedrock"), None), (None, Some("chat_completions"))] {
+        check(names, &usage, [1200, 700, 1800, 600, 0]);
+    }
+    let response = json!({ "output": { "message": {} }, "usage": usage });
+    check(UNNAMED, &response, [1200, 700, 1800, 600, 0]);
+}
+
+#[test]
 fn ollama_is_known_by_its_fields() {
     let done = json!({"model": "llama3.2", "done": true, "total_duration": 4_883_583_458_u64, "prompt_eval_count": 26,
         "prompt_eval_duration": 130_079_000, "eval_count": 259, "eval_duration": 4_232_710_000_u64});
@@ -307,6 +320,8 @@ fn value() -> impl Strategy<Value = Value> {
             "output_tokens",
             "input_tokens_details",
             "cached_input_tokens",
+            "inputTokens",
+            "cacheReadInputTokens",
             "prompt_tokens_details",
             "cached_tokens",
             "cache_write_tokens",
