@@ -15,9 +15,17 @@ pub const SOCKET_PATH: usize = 103;
 /// says where it is.
 pub fn home(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let from_env = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    flag.or_else(|| from_env("HERMA_HOME"))
-        .or_else(|| from_env("HERMES_HOME"))
-        .or_else(|| from_env("HOME").map(|folder| folder.join(".hermes")))
+    let named = flag.or_else(|| from_env("HERMA_HOME")).or_else(|| from_env("HERMES_HOME"));
+    named.map(|path| expanded(path, from_env("HOME"))).or_else(|| from_env("HOME").map(|folder| folder.join(".hermes")))
+}
+
+/// A path with the user's folder for a `~` in front, as a shell reads it: settings of services and clients pass none
+/// through a shell, and `~` would be a folder wherever they happen to run.
+fn expanded(path: PathBuf, user: Option<PathBuf>) -> PathBuf {
+    match (path.strip_prefix("~"), user) {
+        (Ok(rest), Some(user)) => user.join(rest),
+        _ => path,
+    }
 }
 
 /// The socket: `flag`, else `HERMA_SOCKET`, else `herma/hermad.sock` in the
@@ -27,7 +35,7 @@ pub fn home(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>) -> Op
 pub fn socket(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>, home: &Path, uid: u32) -> PathBuf {
     let from_env = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = flag.or_else(|| from_env("HERMA_SOCKET")) {
-        return named;
+        return expanded(named, from_env("HOME"));
     }
     let usual = home.join("herma").join("hermad.sock");
     if usual.as_os_str().len() <= SOCKET_PATH {
@@ -57,6 +65,12 @@ mod tests {
         assert_eq!(home(Some("/f".into()), env(&all)), Some("/f".into()));
         assert_eq!(home(None, env(&all)), Some("/a".into()));
         assert_eq!(home(None, env(&[("HERMA_HOME", ""), ("HERMES_HOME", "/b")])), Some("/b".into()));
+        for (said, expected) in [("~/x", "/h/x"), ("~", "/h/"), ("~other/x", "~other/x"), ("/a/~/x", "/a/~/x")] {
+            let all = [("HERMA_HOME", said), ("HOME", "/h")];
+            assert_eq!(home(None, env(&all)), Some(expected.into()), "{said}");
+            assert_eq!(home(Some(said.into()), env(&[("HOME", "/h")])), Some(expected.into()), "{said}");
+            assert_eq!(socket(Some(said.into()), env(&[("HOME", "/h")]), "/h".as_ref(), 1), PathBuf::from(expected));
+        }
         assert_eq!(home(None, env(&all[2..])), Some("/h/.hermes".into()));
         assert_eq!(home(None, env(&[])), None);
     }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import hermad, wait_for
@@ -94,6 +95,8 @@ def test_places(monkeypatch, tmp_path):
     monkeypatch.setenv("HERMA_SOCKET", "/s")
     assert str(Place.find().socket) == "/s"
     assert str(Place.find("/f", "/t").socket) == "/t"
+    assert Place.find("~/x", "~/s") == Place(Path("/h/x"), Path("/h/s"))
+    assert str(Place.find("/a/~/x").home) == "/a/~/x"
     for name in ("HERMA_HOME", "HERMES_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(herma.DaemonUnavailable, match="no home"):

@@ -36,9 +36,9 @@ class Place:
         found = Path(home) if home is not None else _home_of_environment()
         if found is None:
             raise DaemonUnavailable("no home: set HERMA_HOME or HERMES_HOME, or HOME")
-        found = _absolute(found)
+        found = _absolute(_expanded(found))
         named = Path(socket) if socket is not None else _variable("HERMA_SOCKET")
-        return cls(found, _absolute(named if named is not None else _usual_socket(found)))
+        return cls(found, _absolute(_expanded(named) if named is not None else _usual_socket(found)))
 
     def as_locked(self) -> Place | None:
         """The same home on the socket that its daemon wrote into its lock file.
@@ -58,6 +58,12 @@ def _home_of_environment() -> Path | None:
     user = _variable("HOME")
     usual = user / ".hermes" if user is not None else None
     return _variable("HERMA_HOME") or _variable("HERMES_HOME") or usual
+
+
+def _expanded(path: Path) -> Path:
+    """The path with the user's folder for a ``~`` in front, as a shell reads it."""
+    user = _variable("HOME")
+    return user.joinpath(*path.parts[1:]) if user is not None and path.parts[:1] == ("~",) else path
 
 
 def _usual_socket(home: Path) -> Path:
