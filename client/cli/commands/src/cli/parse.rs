@@ -122,6 +122,11 @@ mod tests {
         fn collect(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
             for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
                 let path = format!("{path} {}", inner.get_name());
+                // The first line of its help is its line in the list of its parent.
+                let (about, long) = (inner.get_about(), inner.get_long_about());
+                let begins =
+                    long.is_none_or(|long| about.is_some_and(|about| long.to_string().starts_with(&about.to_string())));
+                assert!(begins, "`{path} --help` begins with {long:?}, and is listed as {about:?}");
                 found.push((inner.get_about().map(ToString::to_string).unwrap_or_default(), path.clone()));
                 collect(inner, &path, found);
             }
