@@ -1,5 +1,6 @@
 //! One chat message: its exact text, and a lenient typed view of it.
 
+mod billed;
 mod parse;
 mod part;
 
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 pub(crate) use crate::json::fields;
 use crate::json::{self, Span, Splice, StringLength};
 use crate::parallel;
-use crate::tokens::Billed;
+pub(crate) use billed::Billed;
 pub(crate) use part::{ObjectContent, Part, PartKind, text_part};
 
 /// A chat message as the agent sent it.
@@ -274,9 +275,9 @@ impl Message {
         *self.0.words.get_or_init(count)
     }
 
-    /// What a provider bills besides the text and the calls.
-    pub(crate) fn billed(&self) -> Billed {
-        *self.0.billed.get_or_init(|| Billed::of(self))
+    /// What a provider bills besides the text and the calls, as `count` says; asked once.
+    pub(crate) fn billed(&self, count: impl FnOnce() -> Billed) -> Billed {
+        *self.0.billed.get_or_init(count)
     }
 
     /// Whether it has a field that a provider bills besides content and calls.

@@ -2,12 +2,14 @@
 
 mod billed;
 mod load;
+mod messages;
 mod own;
 
-pub(crate) use billed::Billed;
 pub(crate) use load::{Load, tokens_of};
-pub(crate) use own::{SCALE, words_cost};
-pub use own::{own_estimate_messages, own_estimate_text};
+pub use messages::own_estimate_messages;
+pub(crate) use messages::words_cost;
+pub(crate) use own::SCALE;
+pub use own::own_estimate_text;
 
 use crate::Message;
 use crate::constants::{IMAGE_CHARS, IMAGE_TOKENS};
@@ -49,7 +51,7 @@ impl Measure {
             measure.chars = measure.chars.saturating_sub(chars);
             measure.images += images;
         }
-        let billed = message.billed();
+        let billed = billed::billed(message);
         measure.chars = measure.chars.saturating_sub(billed.data_chars);
         measure.images += billed.pictures;
         measure

@@ -1,8 +1,7 @@
 //! Reading a message: one walk through its text, which is known to be JSON.
 
-use super::{Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
+use super::{Billed, Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
 use crate::json::{self, Span};
-use crate::tokens::Billed;
 
 /// The typed view of one JSON value; something harmless of another text.
 pub(super) fn view(raw: &str) -> View {

@@ -2,28 +2,9 @@
 //! refusals, documents, pictures wherever they are.
 
 use crate::json::{self, Span};
-use crate::message::{Content, Message, Part, PartKind};
+use crate::message::{Billed, Content, Message, Part, PartKind};
 
 use super::own::cost;
-
-/// Fields of a message that are billed. Content and calls are counted elsewhere; ids and what begins with `_` are the
-/// caller's own.
-const FIELDS: [&str; 14] = [
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "thinking",
-    "refusal",
-    "function_call",
-    "parts",
-    "output",
-    "arguments",
-    "input",
-    "action",
-    "summary",
-    "query",
-    "documents",
-];
 
 /// Fields within these that are not billed as text.
 const FREE: [&str; 21] = [
@@ -62,38 +43,24 @@ const DATA_CHARS: usize = 100_000;
 /// Chars of a value from which base64 is looked for.
 const SMALL: usize = 256;
 
-/// What is billed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Billed {
-    /// Of texts, in thousandths of a token.
-    pub(crate) words: u64,
-    /// Pictures, and other data as so many pictures.
-    pub(crate) pictures: usize,
-    /// Canonical chars of the binary data, which are no text.
-    pub(crate) data_chars: usize,
-}
-
-impl Billed {
-    /// What is billed of a message besides the text of its content, its calls and the pictures in its content.
-    pub(crate) fn of(message: &Message) -> Self {
-        let mut billed = Self::default();
+/// What is billed of a message besides the text of its content, its calls and the pictures in its content.
+pub(super) fn billed(message: &Message) -> Billed {
+    message.billed(|| {
+        let mut billed = Billed::default();
         if let Content::List(parts) = message.content() {
             parts.iter().filter(|part| is_nested(part)).for_each(|part| billed.add(message.slice(part.span), DEPTH));
         }
         if message.has_billed() {
             let fields = json::fields(message.raw()).into_iter();
             fields
-                .filter(|(key, _)| Self::is_field(&json::decode(key)))
+                .filter(|(key, _)| Billed::is_field(&json::decode(key)))
                 .for_each(|(_, value)| billed.add(value, DEPTH));
         }
         billed
-    }
+    })
+}
 
-    /// Whether a field of a message is billed besides content and calls.
-    pub(crate) fn is_field(name: &str) -> bool {
-        FIELDS.contains(&name)
-    }
-
+impl Billed {
     /// Adds a JSON value. What lies deeper is counted as it stands.
     fn add(&mut self, value: &str, depth: usize) {
         match value.as_bytes().first() {

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::Measure;
-use super::own::{SCALE, own_cost};
+use super::messages::own_cost;
+use super::own::SCALE;
 use crate::Message;
 use crate::parallel::FEW_MESSAGES;
 

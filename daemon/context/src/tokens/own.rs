@@ -10,10 +10,7 @@
 
 mod ascii;
 
-use crate::Message;
-use crate::constants::IMAGE_TOKENS;
 use crate::json::{Piece, Pieces};
-use crate::message::{Content, Part, ToolCall};
 
 /// A Latin letter that is not ASCII. It is one token at most; the rest is the price of the
 /// language around it, whose words have fewer letters to the token than English ones. Fitted
@@ -41,9 +38,6 @@ const DRAWING: u64 = 400;
 const JOINER: u64 = 800;
 /// Emoji and other chars beyond the basic plane, and what has no class; measured 2,030.
 const SYMBOL: u64 = 2_000;
-/// What a message costs besides its text: the marks of its begin, role and end. The figure that
-/// OpenAI's cookbook gives for chat models is three to four.
-const MESSAGE_OVERHEAD: u64 = 4_000;
 /// Thousandths in a token.
 pub(crate) const SCALE: u64 = 1_000;
 
@@ -52,35 +46,10 @@ pub fn own_estimate_text(text: &str) -> u64 {
     cost(text).div_ceil(SCALE)
 }
 
-/// The estimate of a message list.
-pub fn own_estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
-    messages.into_iter().map(own_cost).sum::<u64>().div_ceil(SCALE)
-}
-
-/// What a message takes, in thousandths of a token.
-pub(crate) fn own_cost(message: &Message) -> u64 {
-    let thousandths = MESSAGE_OVERHEAD + words_cost(message);
-    let parts: &[Part] = match message.content() {
-        Content::List(parts) => parts,
-        Content::Object(object) => &object.parts,
-        _ => &[],
-    };
-    let images = parts.iter().filter(|part| part.is_image()).count() + message.blocks_cost().map_or(0, |(_, n)| n);
-    thousandths + (images + message.billed().pictures) as u64 * IMAGE_TOKENS * SCALE
-}
-
-/// What the texts of a message and the arguments of its calls take, in thousandths of a token.
-pub(crate) fn words_cost(message: &Message) -> u64 {
-    let of_call = |call: &ToolCall| cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
-    message.words_cost(|| {
-        content_cost(message) + message.tool_calls().iter().map(of_call).sum::<u64>() + message.billed().words
-    })
-}
-
-fn content_cost(message: &Message) -> u64 {
-    let Content::Text(span) = message.content() else { return cost(&message.text()) };
+/// What a JSON string takes, in thousandths of a token, without a copy of its text.
+pub(super) fn string_cost(token: &str) -> u64 {
     let mut counter = Counter::default();
-    for piece in Pieces::new(message.slice(*span), 0) {
+    for piece in Pieces::new(token, 0) {
         match piece {
             Piece::Run(run) => counter.text(run),
             Piece::Escape(c) => counter.text(c.encode_utf8(&mut [0; 4])),
@@ -89,6 +58,7 @@ fn content_cost(message: &Message) -> u64 {
     counter.thousandths
 }
 
+/// What a text takes, in thousandths of a token.
 pub(super) fn cost(text: &str) -> u64 {
     let mut counter = Counter::default();
     counter.text(text);
