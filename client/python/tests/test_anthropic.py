@@ -120,7 +120,7 @@ def test_the_runner_of_the_sdk_drives_it(home, client):
         ],
         [{"command": "view", "path": path}],
         [{"command": "rename", "old_path": path, "new_path": "/memories/old/notes.md"}],
-        [{"command": "str_replace", "path": path, "old_str": "two"}, {"command": "forget"}],
+        [{"command": "str_replace", "path": path, "new_str": "two"}, {"command": "forget"}],
         [{"command": "view", "path": "/memories/../../etc/passwd"}],
         [{"command": "delete", "path": "/memories/old"}],
     ]
@@ -133,7 +133,7 @@ def test_the_runner_of_the_sdk_drives_it(home, client):
     assert texts[1] == "File created successfully at: /memories/notes.md"
     assert texts[4].splitlines()[1:] == ["     1\tone", "     2\t2", "     3\tthree", "     4\t"]
     assert texts[6:9] == [
-        "`new_str` is missing; str_replace needs it",
+        "`old_str` is missing; str_replace needs it",
         "There is no command `forget`; known are view, create, str_replace, insert, delete and rename",
         "Path /memories/../../etc/passwd would escape /memories directory",
     ]

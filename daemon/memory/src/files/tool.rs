@@ -55,8 +55,8 @@ pub fn read(arguments: &str) -> Result<Command, FileRefusal> {
         "view" => Command::View { path: path("path")?, range: arguments.range()? },
         "create" => Command::Edit(Edit::Create { path: path("path")?, text: text("file_text")? }),
         "str_replace" => {
-            let (path, old, new) = (path("path")?, text("old_str")?, text("new_str")?);
-            Command::Edit(Edit::StrReplace { path, old, new })
+            let (path, old) = (path("path")?, text("old_str")?);
+            Command::Edit(Edit::StrReplace { path, old, new: arguments.replacement()? })
         }
         "insert" => {
             let (path, line, text) = (path("path")?, arguments.line("insert_line")?, text("insert_text")?);
@@ -82,6 +82,14 @@ impl Arguments {
             Some(Value::String(text)) => Ok(text.clone()),
             None | Some(Value::Null) => Err(missing(name, of)),
             Some(_) => Err(FileRefusal::Arguments(format!("`{name}` must be a text"))),
+        }
+    }
+
+    /// What comes in the place of a text; models leave it out where the text only goes.
+    fn replacement(&self) -> Result<String, FileRefusal> {
+        match self.0.get("new_str") {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(_) => self.text("new_str", "str_replace"),
         }
     }
 

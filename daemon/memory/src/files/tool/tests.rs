@@ -29,7 +29,11 @@ fn arguments_are_read_or_it_is_said_what_is_wrong() {
         (r#"{"command":"view","path":"/memories/a","view_range":[1.5,2]}"#, Some("two whole numbers")),
         (r#"{"command":"view","path":"/memories/a","view_range":"1-2"}"#, Some("two whole numbers")),
         (r#"{"command":"create","path":"/memories/a"}"#, Some("`file_text` is missing; create needs it")),
-        (r#"{"command":"str_replace","path":"/memories/a","old_str":"x"}"#, Some("`new_str` is missing")),
+        (r#"{"command":"str_replace","path":"/memories/a","new_str":"x"}"#, Some("`old_str` is missing")),
+        (
+            r#"{"command":"str_replace","path":"/memories/a","old_str":"x","new_str":7}"#,
+            Some("`new_str` must be a text"),
+        ),
         (r#"{"command":"insert","path":"/memories/a","insert_text":"x"}"#, Some("`insert_line` is missing")),
         (r#"{"command":"insert","path":"/memories/a","insert_line":"1","insert_text":"x"}"#, Some("whole number")),
         (r#"{"command":"rename","old_path":"/memories/a"}"#, Some("`new_path` is missing; rename needs it")),
@@ -39,6 +43,15 @@ fn arguments_are_read_or_it_is_said_what_is_wrong() {
             (Err(refusal), Some(part)) => assert!(refusal.to_string().contains(part), "{arguments}: {refusal}"),
             (read, _) => panic!("{arguments} came to {read:?}"),
         }
+    }
+}
+
+#[test]
+fn a_replacement_that_is_left_out_removes_the_text() {
+    for new in ["", r#","new_str":null"#, r#","new_str":"""#] {
+        let arguments = format!(r#"{{"command":"str_replace","path":"/memories/a","old_str":"x"{new}}}"#);
+        let Command::Edit(Edit::StrReplace { old, new, .. }) = read(&arguments).unwrap() else { panic!("{arguments}") };
+        assert_eq!((&*old, &*new), ("x", ""), "{arguments}");
     }
 }
 
