@@ -92,6 +92,17 @@ fn written(asker: Asker, found: Found) -> Option<String> {
     (found.mode & 0o020 != 0 && found.group != asker.group).then(|| format!("group {}", found.group))
 }
 
+/// Whether others may read a file with a secret. A group may read what belongs to root and is for this user.
+#[must_use]
+pub fn is_read_by_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| is_open(Found::from(&found)))
+}
+
+const fn is_open(found: Found) -> bool {
+    let others = if found.owner == ROOT { 0o007 } else { 0o077 };
+    found.mode & others != 0
+}
+
 fn refused(path: &Path, words: String) -> Result<(), DiskError> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, words)).at("use", path)
 }
@@ -128,6 +139,20 @@ mod tests {
             (7, 0o602, true),
         ] {
             assert_eq!(written(asker, Found { owner: 7, group, mode }).is_some(), is_written, "{group} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_read_by_its_owner_alone_or_by_a_group_that_root_chose() {
+        for (owner, mode, is_read) in [
+            (7, 0o600, false),
+            (7, 0o400, false),
+            (7, 0o640, true),
+            (7, 0o604, true),
+            (ROOT, 0o640, false),
+            (ROOT, 0o644, true),
+        ] {
+            assert_eq!(is_open(Found { owner, group: 9, mode }), is_read, "user {owner} {mode:o}");
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use herma_disk::file;
+use herma_disk::{file, owner};
 use herma_memory::{Author, Entry, Row, Target};
 use herma_shared::objects::{Objects, S3};
 use herma_shared::stores::StoreKey;
@@ -343,7 +343,12 @@ fn address(config: &SharedConfig, url: &str, password: Option<String>) -> Result
         (None, Some(name), _) => {
             Some(std::env::var(name).map_err(|_| format!("the variable {name} (`shared.password_env`) is not set"))?)
         }
-        (None, None, Some(path)) => Some(secret(path, "shared.password_file")?),
+        (None, None, Some(path)) => {
+            if owner::is_read_by_others(path) {
+                tracing::warn!("others can read {} (`shared.password_file`): chmod 600", path.display());
+            }
+            Some(secret(path, "shared.password_file")?)
+        }
         (None, None, None) => None,
     };
     let ca = config.ca_file.as_deref().map(|path| secret(path, "shared.ca_file")).transpose()?;

@@ -63,6 +63,26 @@ fn without_a_daemon_the_rest_is_looked_at() {
 }
 
 #[test]
+fn a_password_that_others_can_read_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("password");
+    std::fs::write(&path, "x").unwrap();
+    let home = Home::configured(&format!(
+        "[shared]\nurl = \"postgres://a@127.0.0.1:1/x\"\nhost = \"a\"\npassword_file = \"{}\"\n",
+        path.display()
+    ));
+    let cli = Cli::new(&home);
+    for (mode, state) in [(0o600, "ok"), (0o644, "warning")] {
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        let report: Value = serde_json::from_str(&cli.run(&["doctor", "--json"]).out).unwrap();
+        assert_eq!(finding(&report, "password", "")["state"], state, "{mode:o}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    let report: Value = serde_json::from_str(&cli.run(&["doctor", "--json"]).out).unwrap();
+    assert_eq!(finding(&report, "password", "")["state"], "error");
+}
+
+#[test]
 fn what_stands_in_the_place_of_a_file_is_told() {
     let home = Home::new();
     let cli = Cli::new(&home);

@@ -67,6 +67,7 @@ pub(super) fn run(session: &Session<'_>) -> Result<(), Failure> {
     let running = daemon::look(session, &mut findings);
     locks::look(home, running.as_ref().map(|running| running.pid), &mut findings);
     if let Some(configured) = &configured {
+        findings.extend(config::password(configured));
         config::summarizers(configured, &mut findings);
         config::is_newer(home, running.as_ref(), &mut findings);
     }

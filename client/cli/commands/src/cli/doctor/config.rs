@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::Finding;
 use super::daemon::Running;
+use super::{Finding, disk};
 use crate::cli::{Session, config};
 
 /// How long an endpoint may take to let somebody connect.
@@ -52,6 +52,12 @@ pub(super) fn look(session: &Session<'_>, findings: &mut Vec<Finding>) -> Option
     Some(Configured(
         rows.map(|row| (row["key"].as_str().unwrap_or_default().to_owned(), row["value"].clone())).collect(),
     ))
+}
+
+/// Whether the shared database's password is this user's alone.
+pub(super) fn password(configured: &Configured) -> Option<Finding> {
+    let path = configured.value("shared.password_file")?.as_str()?;
+    Some(disk::secret("password", Path::new(path)))
 }
 
 /// Whether the summarizers of the chain can be reached.
