@@ -35,15 +35,22 @@ class Home:
         return self.herma("memory", "list", target)[target]["entries"]
 
     def kill_daemon(self):
-        """Ends the daemon as a power cut would, and waits until it is gone."""
-        with open(f"{self.path}/herma/hermad.lock") as lock:
-            pid = int(lock.read().split()[1])
+        """Ends the daemon as a power cut would, and waits until it is gone, or another one is there for a client."""
+        pid = self.daemon()
         os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             try:
                 with socket.socket(socket.AF_UNIX) as probe:
                     probe.connect(f"{self.path}/herma/hermad.sock")
-            except ConnectionRefusedError:
+            except (ConnectionRefusedError, FileNotFoundError):
+                return
+            if self.daemon() not in (None, pid):
                 return
         raise TimeoutError("the daemon goes on")
+
+    def daemon(self):
+        """The process that the lock names; `None` while one begins."""
+        with open(f"{self.path}/herma/hermad.lock") as lock:
+            words = lock.read().split()
+        return int(words[1]) if len(words) > 1 else None
