@@ -1,6 +1,6 @@
 //! `herma hook`: what agent clients call at the events of a session, JSON in and JSON out.
 //!
-//! It never fails its client: whatever goes wrong, the exit code is 0, there is no output, and herma's log has a line.
+//! It never fails its client: if anything goes wrong, the exit code is 0, there is no output, and herma's log has a line.
 //! Only at the begin of a session the output has a message for the user.
 //!
 //! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
@@ -9,8 +9,9 @@
 //! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
 //!   shorter list in the place of the client's rows. Both are pure.
 //! * [`outputs`] takes large outputs of tools; [`file`] opens files without blocking on a pipe.
-//! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server.
-//! * [`proxy`] is what hooks and the proxy for Codex tell each other, [`handover`] the text of it; pure.
+//! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server; [`process`] has the notes
+//!   that hooks and server leave for each other.
+//! * [`proxy`] is what hooks and the proxy for Codex exchange, [`handover`] the text of it; pure.
 
 pub(crate) mod answer;
 mod compaction;
@@ -23,6 +24,7 @@ mod handover;
 mod ledger;
 mod origin;
 mod outputs;
+mod process;
 pub(crate) mod proxy;
 mod session;
 mod state;
@@ -42,7 +44,7 @@ pub(crate) use state::{forget_runs, is_in_use, last_event, last_run, unix_now};
 
 use crate::cli;
 use crate::mcp::Settings;
-use state::Current;
+use process::{Current, Kind};
 
 /// How long it may take until the daemon answers at all, and everything but a compaction.
 const SHORT: Duration = Duration::from_millis(900);
@@ -56,7 +58,7 @@ const LONG: Duration = Duration::from_secs(20);
 // Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Clients call it; `herma hooks install` tells them to. Whatever goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line. When a session begins, the output has a message for the user then.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
+    after_help = "Clients call it; `herma hooks install` sets them up for it. If anything goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line. When a session begins, the output has a message for the user then.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
 )]
 pub(crate) struct Arguments {
     /// The client
@@ -65,8 +67,8 @@ pub(crate) struct Arguments {
     event: Name,
 }
 
-/// What the thread that does the work tells.
-enum Told {
+/// A message from the thread that answers the event.
+enum HookMessage {
     /// The daemon answers.
     Alive,
     /// A line for the client.
@@ -76,26 +78,26 @@ enum Told {
     /// Something that the user should see; it is a part of the answer.
     Note(String),
     /// Something for the log.
-    Complaint(String),
+    Log(String),
     /// Why the event has no answer.
     Failure(String),
 }
 
-/// Where the work tells what it came to.
-struct Teller(Sender<Told>);
+/// Sends the messages of the thread that answers the event.
+struct HookSender(Sender<HookMessage>);
 
-impl Teller {
-    fn tell(&self, told: Told) {
-        // Nobody listens once the time is over.
-        drop(self.0.send(told));
+impl HookSender {
+    fn send(&self, message: HookMessage) {
+        // The receiver is gone once the time is over.
+        drop(self.0.send(message));
     }
 
     fn answer(&self, answer: Value) {
-        self.tell(Told::Answer(answer));
+        self.send(HookMessage::Answer(answer));
     }
 
-    fn complain(&self, words: impl Into<String>) {
-        self.tell(Told::Complaint(words.into()));
+    fn log(&self, words: impl Into<String>) {
+        self.send(HookMessage::Log(words.into()));
     }
 }
 
@@ -111,9 +113,9 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
     let (sender, receiver) = channel();
     let (work, client, name) = (settings.clone(), arguments.client, arguments.event);
     let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
-        let teller = Teller(sender);
-        if let Err(words) = serve(&work, client, name, &teller) {
-            teller.tell(Told::Failure(words));
+        let sender = HookSender(sender);
+        if let Err(words) = serve(&work, client, name, &sender) {
+            sender.send(HookMessage::Failure(words));
         }
     });
     let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
@@ -125,27 +127,27 @@ pub(crate) fn run(settings: &Settings, arguments: &Arguments) {
 
 /// How long everything but a compaction may take; a tenth of a second to half a minute.
 fn short() -> Duration {
-    let told = std::env::var(TIMEOUT).ok().and_then(|told| told.parse().ok());
-    told.map_or(SHORT, |told: u64| Duration::from_millis(told.clamp(100, 30_000)))
+    let set = std::env::var(TIMEOUT).ok().and_then(|text| text.parse().ok());
+    set.map_or(SHORT, |ms: u64| Duration::from_millis(ms.clamp(100, 30_000)))
 }
 
-/// Passes on what the work tells, while there is time.
-fn listen(receiver: &Receiver<Told>, name: Name, note_answer: impl Fn(bool), log: impl Fn(&str)) {
+/// Writes the messages out, until the time is over.
+fn listen(receiver: &Receiver<HookMessage>, name: Name, note_answer: impl Fn(bool), log: impl Fn(&str)) {
     let (began, short) = (Instant::now(), short());
     let limit = if name.is_compaction() { LONG.max(short) } else { short };
     let (mut until, mut answers) = (began + short, false);
     let mut answer = Answer::default();
     loop {
         match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Told::Alive) => {
+            Ok(HookMessage::Alive) => {
                 (until, answers) = (began + limit, true);
                 note_answer(true);
             }
-            Ok(Told::Line(line)) => cli::say(&line),
-            Ok(Told::Answer(value)) => answer.say(value),
-            Ok(Told::Note(words)) => answer.notes.push(words),
-            Ok(Told::Complaint(words)) => log(&words),
-            Ok(Told::Failure(words)) => {
+            Ok(HookMessage::Line(line)) => cli::say(&line),
+            Ok(HookMessage::Answer(value)) => answer.say(value),
+            Ok(HookMessage::Note(words)) => answer.notes.push(words),
+            Ok(HookMessage::Log(words)) => log(&words),
+            Ok(HookMessage::Failure(words)) => {
                 log(&words);
                 answer.fail(name, &words);
             }
@@ -200,17 +202,18 @@ what is wrong."
     }
 }
 
-fn serve(settings: &Settings, client: Client, name: Name, teller: &Teller) -> Result<(), String> {
+fn serve(settings: &Settings, client: Client, name: Name, sender: &HookSender) -> Result<(), String> {
     let mut text = Vec::new();
     let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
     std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
     let home = &settings.place.home;
-    let before = Current::of(home, client, parent_id());
+    let before: Option<Current> = process::read(home, client, parent_id(), Kind::Session);
     let current = before.as_ref().filter(|_| name == Name::Compact);
     let event = event::read(client, &text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
     if matches!(name, Name::SessionStart | Name::UserPromptSubmit) {
-        Current::new(event.id.clone(), event.transcript.clone(), parent_id()).note(home, client, parent_id());
+        let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
+        process::write(home, client, parent_id(), Kind::Session, current);
     }
     state::ran(home, client, name);
-    session::Session::begin(settings, (client, name), &event, before, teller)?.serve(name, &event)
+    session::Session::begin(settings, (client, name), &event, before, sender)?.serve(name, &event)
 }

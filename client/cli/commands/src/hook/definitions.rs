@@ -1,27 +1,21 @@
 //! The size of what herma's MCP server adds to a client's prompt. The server notes it for its client's process, and the
 //! hooks of that process report it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::event::Client;
-use super::file::{self, make, replace};
 use super::ledger::tokens;
-use super::state::{began, folder};
-
-/// Bytes of a note that is read.
-const LARGEST: u64 = 1 << 10;
+use super::process::{self, Kind};
 
 /// The prefix of the tools' names in the client's prompt.
 const PREFIX: usize = "mcp__herma__\n".len();
 
-/// A note.
+/// The size of the definitions.
 #[derive(Debug, Serialize, Deserialize)]
-struct Note {
+struct Definitions {
     tokens: u64,
-    /// When the client's process began, because another process may get its number.
-    began: Option<u64>,
 }
 
 /// A tool of the server.
@@ -41,21 +35,12 @@ pub(crate) fn note(home: &Path, client: Client, process: u32, instructions: &str
         Client::Codex => tool.whole,
     });
     let tokens = tokens(instructions.chars().count() + tools.sum::<usize>());
-    let path = path(home, client, process);
-    let Ok(text) = serde_json::to_vec(&Note { tokens, began: began(process) }) else { return };
-    // Without it the ledger has no definitions.
-    drop(make(path.parent().unwrap_or(home)).and_then(|()| replace(&path, &text)));
+    process::write(home, client, process, Kind::Server, Definitions { tokens });
 }
 
 /// Returns the tokens that the server of a client's process adds.
 pub(super) fn of(home: &Path, client: Client, process: u32) -> Option<u64> {
-    let note: Note = serde_json::from_slice(&file::read(&path(home, client, process), LARGEST).ok()?).ok()?;
-    let is_same = note.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
-    is_same.then_some(note.tokens)
-}
-
-fn path(home: &Path, client: Client, process: u32) -> PathBuf {
-    folder(home, client).join("processes").join(format!("{process}.server.json"))
+    process::read(home, client, process, Kind::Server).map(|Definitions { tokens }| tokens)
 }
 
 #[cfg(test)]
@@ -63,17 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_has_the_definitions_of_its_own_server() {
+    fn each_client_has_the_definitions_that_it_sends() {
         let home = tempfile::tempdir().unwrap();
-        let own = std::process::id();
         let tools = [Defined { name: 7, whole: 1_000 }, Defined { name: 7, whole: 3_000 }];
         for (client, tokens) in [(Client::ClaudeCode, 15), (Client::Codex, 1_005)] {
-            assert_eq!(of(home.path(), client, own), None);
-            note(home.path(), client, own, &"x".repeat(20), &tools);
-            assert_eq!(of(home.path(), client, own), Some(tokens));
-            let text = serde_json::to_vec(&Note { tokens, began: Some(1) }).unwrap();
-            replace(&path(home.path(), client, own), &text).unwrap();
-            assert_eq!(of(home.path(), client, own), None, "another process had the number");
+            assert_eq!(of(home.path(), client, 7), None);
+            note(home.path(), client, 7, &"x".repeat(20), &tools);
+            assert_eq!(of(home.path(), client, 7), Some(tokens));
         }
     }
 }

@@ -14,6 +14,7 @@ use super::compaction;
 use super::event::{Client, Name};
 use super::file::{self, make, own, remove, replace};
 use super::handover::Handover;
+use super::process;
 
 /// Bytes of a note that is read.
 const LARGEST: u64 = 4 << 20;
@@ -87,7 +88,7 @@ pub(super) struct State {
     /// What the proxy answers the compaction with that is about to be asked for.
     pub(super) handover: Option<Handover>,
     /// Tokens of the text that takes the place of the client's summary, or of the instructions for that summary.
-    pub(super) told_for_summary: u64,
+    pub(super) summary_tokens: u64,
     /// When the first event of the session came, in Unix seconds.
     pub(super) began: f64,
     /// The ledger has the definitions of the MCP server.
@@ -223,7 +224,7 @@ pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
 /// Takes away the notes on sessions that nothing happened in for long.
 pub(super) fn forget_old(home: &Path, client: Client) {
     let folder = folder(home, client);
-    let folders = [folder.join("processes"), folder];
+    let folders = [folder.join(process::FOLDER), folder];
     for entry in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten() {
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
         // A lock is as old as its first use.
@@ -293,52 +294,6 @@ fn frozen(home: &Path) -> PathBuf {
     home.join("herma").join("clients").join("frozen")
 }
 
-/// The session that a process of a client has; the hooks are its children.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Current {
-    /// The client's id of it.
-    pub(super) id: String,
-    /// Its transcript.
-    pub(super) transcript: Option<PathBuf>,
-    /// When the process began, as the system counts; a number that is used again is another process.
-    #[serde(default)]
-    began: Option<u64>,
-}
-
-impl Current {
-    /// That of a process, which it has now.
-    pub(super) fn new(id: String, transcript: Option<PathBuf>, process: u32) -> Self {
-        Self { id, transcript, began: began(process) }
-    }
-
-    /// That of a process, as it was noted last.
-    pub(super) fn of(home: &Path, client: Client, process: u32) -> Option<Self> {
-        let text = file::read(&Self::path(home, client, process), LARGEST).ok()?;
-        let noted: Self = serde_json::from_slice(&text).ok()?;
-        let is_same = noted.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
-        is_same.then_some(noted)
-    }
-
-    /// Notes that a process has it.
-    pub(super) fn note(&self, home: &Path, client: Client, process: u32) {
-        let path = Self::path(home, client, process);
-        let Ok(text) = serde_json::to_vec(self) else { return };
-        // Without it a compaction is the client's own, and a session after a clear has no parent.
-        drop(make(path.parent().unwrap_or(home)).and_then(|()| replace(&path, &text)));
-    }
-
-    fn path(home: &Path, client: Client, process: u32) -> PathBuf {
-        folder(home, client).join("processes").join(format!("{process}.json"))
-    }
-}
-
-/// When a process began, in ticks since the machine did; `None` where the system doesn't say (proc_pid_stat(5), field 22).
-pub(super) fn began(process: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Its name may have anything in it.
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
 /// Unix seconds.
 pub(crate) fn unix_now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
@@ -383,23 +338,5 @@ mod tests {
         assert_eq!(Notes::take(home.path(), Client::ClaudeCode, "a").unwrap().state, State::default());
         replace(&path, b"{\"offset\": ").unwrap();
         assert_eq!(Notes::take(home.path(), Client::Codex, "a").unwrap().state, State::default());
-    }
-
-    #[test]
-    fn a_process_has_one_session_at_a_time() {
-        let home = tempfile::tempdir().unwrap();
-        let [one, two] = ["a", "b"].map(|id| Current::new(id.into(), None, 7));
-        let own = std::process::id();
-        assert!(began(own).is_some());
-        Current::new("own".into(), None, own).note(home.path(), Client::ClaudeCode, own);
-        assert_eq!(Current::of(home.path(), Client::ClaudeCode, own).unwrap().id, "own");
-        // Another process of that number has another beginning.
-        Current { began: Some(1), ..one.clone() }.note(home.path(), Client::ClaudeCode, own);
-        assert_eq!(Current::of(home.path(), Client::ClaudeCode, own), None);
-        one.note(home.path(), Client::ClaudeCode, 7);
-        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 8), None);
-        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 7), Some(one));
-        two.note(home.path(), Client::ClaudeCode, 7);
-        assert_eq!(Current::of(home.path(), Client::ClaudeCode, 7), Some(two));
     }
 }

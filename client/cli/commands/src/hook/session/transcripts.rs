@@ -1,0 +1,185 @@
+//! Finds the transcripts of a client's sessions, and sends their new messages and calls to the daemon.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use herma_client::Client as Daemon;
+use herma_client::protocol::Json;
+use herma_client::protocol::ledger::{Call, RecordParams};
+use herma_client::protocol::session::{CloseParams, OpenParams};
+use herma_transcripts::ModelCall;
+
+use super::names::session;
+use super::{Session, recorded, words};
+use crate::hook::HookSender;
+use crate::hook::event::{Client, Event, Name};
+use crate::hook::follow::{Followed, Reached, follow};
+use crate::hook::origin::has_begun;
+use crate::hook::state::{self, Notes};
+
+/// The time limit for a transcript at an ordinary event. The next event reads the rest.
+pub(super) const READING: Duration = Duration::from_millis(150);
+
+/// The time limit when a session or a subagent ends.
+pub(super) const ENDING: Duration = Duration::from_millis(600);
+
+/// The time limit for the transcripts of other sessions when a session begins.
+const SWEEPING: Duration = Duration::from_millis(300);
+
+/// The most calls of the model in one request to the ledger.
+const CALLS: usize = 1_000;
+
+/// The folder in which Claude Code has a folder of transcripts for each project.
+const PROJECTS: &str = "projects";
+
+impl Session<'_> {
+    /// Sends the messages since the last event to the daemon.
+    pub(super) fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
+        let Some(path) = self.transcript(event) else { return Ok(()) };
+        let path = &path;
+        if !self.notes.state.is_open {
+            // The transcript names the session's parent with the first message.
+            if !has_begun(self.client, path) {
+                return Ok(());
+            }
+            self.open(event, None)?;
+        }
+        self.note_definitions();
+        let source = (event.id.as_str(), path.as_path());
+        let kept = keep(&mut self.daemon, self.client, &mut self.notes, source, time, self.sender);
+        self.id = session(self.client, &event.id, self.notes.state.rewritten);
+        kept
+    }
+
+    pub(super) fn subagent(&mut self, event: &Event) -> Result<(), String> {
+        let Some((agent, path)) = &event.subagent else { return self.follow(event, READING) };
+        let name = format!("{}/{agent}", event.id);
+        let mut notes = Notes::take(self.home, self.client, &format!("{}_{agent}", event.id))?;
+        open(&mut self.daemon, self.client, session(self.client, &name, notes.state.rewritten), Some(self.id.clone()))?;
+        let kept = keep(&mut self.daemon, self.client, &mut notes, (&name, path), ENDING, self.sender);
+        notes.state.is_ended = notes.state.has_more;
+        notes.save()?;
+        if kept.is_ok() && !notes.state.is_ended {
+            let session = session(self.client, &name, notes.state.rewritten);
+            self.daemon.session_close(CloseParams { session, reason: None }).map_err(words)?;
+        }
+        self.follow(event, READING)?;
+        kept
+    }
+
+    /// Reads the rest of other sessions' transcripts: a session ended late, or a hook was killed.
+    pub(super) fn sweep(&mut self, id: &str) -> Result<(), String> {
+        let began = Instant::now();
+        for other in state::unread(self.home, self.client).into_iter().filter(|other| other != id) {
+            let Some(left) = SWEEPING.checked_sub(began.elapsed()) else { return Ok(()) };
+            let Some(mut notes) = Notes::try_take(self.home, self.client, &other)? else { continue };
+            let Some(path) = notes.state.transcript.clone() else { continue };
+            let name = notes.state.name.clone();
+            keep(&mut self.daemon, self.client, &mut notes, (&name, &path), left, self.sender)?;
+            if !std::mem::take(&mut notes.state.is_ended) || notes.state.has_more {
+                continue;
+            }
+            notes.save()?;
+            let session = session(self.client, &name, notes.state.rewritten);
+            self.daemon.session_close(CloseParams { session, reason: None }).map_err(words)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the path of the transcript. In a worktree Claude Code may send a path in the wrong project's folder.
+    pub(super) fn transcript(&mut self, event: &Event) -> Option<PathBuf> {
+        let sent = event.transcript.as_ref()?;
+        if sent.exists() {
+            return Some(sent.clone());
+        }
+        let found = in_other_project(sent);
+        // The client creates the file with the first message.
+        let is_due = matches!(self.name, Name::Stop | Name::SessionEnd | Name::PreCompact | Name::Compact);
+        let log_line = match &found {
+            Some(found) => Some(format!("the transcript is not {}; it is read at {}", sent.display(), found.display())),
+            None if is_due => {
+                Some(format!("there is no transcript {}, so nothing of the session is kept", sent.display()))
+            }
+            None => None,
+        };
+        // One log line for each session.
+        if let Some(log_line) = log_line.filter(|_| !self.notes.state.is_missed) {
+            self.notes.state.is_missed = true;
+            // If this fails, the next event logs it again.
+            drop(self.notes.save());
+            self.sender.log(log_line);
+        }
+        found
+    }
+}
+
+/// Returns the transcript of that name in the folder of another project of Claude Code.
+fn in_other_project(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
+    let folders = std::fs::read_dir(projects).ok()?;
+    folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
+}
+
+/// Reads on in a transcript within a time limit, and saves the position. A transcript that was rewritten becomes another
+/// session.
+fn keep(
+    daemon: &mut Daemon,
+    client: Client,
+    notes: &mut Notes,
+    (name, path): (&str, &Path),
+    time: Duration,
+    sender: &HookSender,
+) -> Result<(), String> {
+    let mut calls = Vec::new();
+    let mut read = |notes: &mut Notes, daemon: &mut Daemon| {
+        let session = session(client, name, notes.state.rewritten);
+        follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, &mut calls, time)
+    };
+    let mut reached = read(notes, daemon);
+    if reached == Ok(Reached::Anew) {
+        let before = session(client, name, notes.state.rewritten);
+        sender.log(format!("the transcript of {before} was written anew; it is another session from here on"));
+        notes.state.read_anew();
+        open(daemon, client, session(client, name, notes.state.rewritten), Some(before))?;
+        reached = read(notes, daemon);
+    }
+    if let Err(words) = record_calls(daemon, client, session(client, name, notes.state.rewritten), calls) {
+        sender.log(words);
+    }
+    notes.state.name = name.to_owned();
+    notes.state.has_more = reached != Ok(Reached::End);
+    // The daemon has the messages before the failure, so their position is saved too.
+    notes.save()?;
+    reached.map(drop)
+}
+
+/// Reports calls of the model to the daemon's ledger.
+fn record_calls(daemon: &mut Daemon, client: Client, session: String, calls: Vec<ModelCall>) -> Result<(), String> {
+    let (provider, api_mode) = match client {
+        Client::ClaudeCode => ("anthropic", "anthropic_messages"),
+        Client::Codex => ("openai", "codex_responses"),
+    };
+    let reported = |call: &ModelCall| {
+        Some(Call {
+            id: call.id.clone(),
+            time: call.time,
+            model: call.model.clone(),
+            provider: Some(provider.into()),
+            api_mode: Some(api_mode.into()),
+            usage: Json::parse(call.usage.clone()).ok()?,
+        })
+    };
+    for part in calls.chunks(CALLS) {
+        let calls = part.iter().filter_map(reported).collect();
+        let params = RecordParams { session: session.clone(), calls: Some(calls), changes: None };
+        recorded(daemon.ledger_record(params).map(drop))?;
+    }
+    Ok(())
+}
+
+/// Opens the session of a subagent or of a rewritten transcript, with its parent.
+fn open(daemon: &mut Daemon, client: Client, session: String, parent: Option<String>) -> Result<(), String> {
+    let params = OpenParams { session, agent: Some(client.name().to_owned()), parent, ..OpenParams::default() };
+    daemon.session_open(params).map(drop).map_err(words)
+}
