@@ -3,7 +3,7 @@
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
-use crate::usage::Buckets;
+use crate::usage::{Buckets, UsageRow};
 use crate::{Archive, ArchiveError, Reader};
 
 /// A call with an id of its own.
@@ -34,7 +34,7 @@ pub struct Change {
     pub removed: u64,
 }
 
-/// A call as it was kept, whoever recorded it.
+/// A recorded call, with or without an id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Used {
     /// When, in Unix seconds.
@@ -70,41 +70,20 @@ pub struct LedgerQuery<'a> {
 }
 
 impl Archive {
-    /// Keeps a call; returns whether it is new. A call that is recorded again keeps its first time and its largest
-    /// counts, because a client may write it down before it has ended. Nothing is kept of a removed session.
+    /// Records a call of a session, as [`Archive::record_usage`] does.
     ///
     /// # Errors
     /// A number of 2^63 and more, or a failure of the database.
     pub fn record_call(&self, session: &str, call: &Call) -> Result<bool, ArchiveError> {
-        let Buckets { input, output, cache_read, cache_write, reasoning } = call.buckets;
-        let known: bool = self
-            .connection()
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM usage WHERE session = ?1 AND call = ?2)")?
-            .query_row([session, &call.id], |row| row.get(0))?;
-        let kept = self
-            .connection()
-            .prepare_cached(
-                "INSERT INTO usage (session, call, time, model, agent, provider, input, output, cache_read, cache_write,
-                                    reasoning)
-                 SELECT ?1,?2,?3,?4,agent,?5,?6,?7,?8,?9,?10 FROM session WHERE id = ?1
-                 ON CONFLICT (session, call) WHERE call IS NOT NULL DO UPDATE SET
-                    time = min(time, excluded.time), input = max(input, excluded.input),
-                    output = max(output, excluded.output), cache_read = max(cache_read, excluded.cache_read),
-                    cache_write = max(cache_write, excluded.cache_write), reasoning = max(reasoning, excluded.reasoning)",
-            )?
-            .execute(params![
-                session,
-                call.id,
-                call.time,
-                call.model,
-                call.provider,
-                input,
-                output,
-                cache_read,
-                cache_write,
-                reasoning
-            ])?;
-        Ok(kept > 0 && !known)
+        self.record_usage(&UsageRow {
+            session: Some(session),
+            call: Some(&call.id),
+            time: call.time,
+            model: call.model.as_deref(),
+            agent: None,
+            provider: call.provider.as_deref(),
+            buckets: call.buckets,
+        })
     }
 
     /// Keeps a change, but none of a removed session; returns whether it did.

@@ -8,7 +8,7 @@ use crate::{Archive, ArchiveError, Reader};
 /// The tokens of one call, each counted once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Buckets {
-    /// Read anew.
+    /// Read, without the cached ones.
     pub input: u64,
     /// Written.
     pub output: u64,
@@ -25,6 +25,8 @@ pub struct Buckets {
 pub struct UsageRow<'a> {
     /// The session that called.
     pub session: Option<&'a str>,
+    /// The id of the call in its session, if it has one.
+    pub call: Option<&'a str>,
     /// When, in Unix seconds.
     pub time: f64,
     /// The model.
@@ -127,22 +129,31 @@ fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Totals> {
 }
 
 impl Archive {
-    /// Keeps what a call used; nothing of a session that was removed meanwhile.
+    /// Records the usage of a call; returns whether the call is new. A call with an id that is recorded again keeps its
+    /// first time and its largest counts, because a client may write it down before it has ended. Nothing is recorded for
+    /// a removed session.
     ///
     /// # Errors
     /// A number of 2^63 and more, or a failure of the database.
-    pub fn record_usage(&self, usage: &UsageRow<'_>) -> Result<(), ArchiveError> {
-        let UsageRow { session, time, model, agent, provider, buckets } = *usage;
+    pub fn record_usage(&self, usage: &UsageRow<'_>) -> Result<bool, ArchiveError> {
+        let UsageRow { session, call, time, model, agent, provider, buckets } = *usage;
         let Buckets { input, output, cache_read, cache_write, reasoning } = buckets;
-        self.connection()
+        let is_known = call.is_some() && self.is_recorded(session, call)?;
+        let recorded = self
+            .connection()
             .prepare_cached(
-                "INSERT INTO usage (session, time, model, agent, provider, input, output, cache_read, cache_write,
+                "INSERT INTO usage (session, call, time, model, agent, provider, input, output, cache_read, cache_write,
                                     reasoning)
-                 SELECT ?1,?2,?3,coalesce(?4,(SELECT agent FROM session WHERE id = ?1)),?5,?6,?7,?8,?9,?10
-                 WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM session WHERE id = ?1)",
+                 SELECT ?1,?2,?3,?4,coalesce(?5,(SELECT agent FROM session WHERE id = ?1)),?6,?7,?8,?9,?10,?11
+                 WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM session WHERE id = ?1)
+                 ON CONFLICT (session, call) WHERE call IS NOT NULL DO UPDATE SET
+                    time = min(time, excluded.time), input = max(input, excluded.input),
+                    output = max(output, excluded.output), cache_read = max(cache_read, excluded.cache_read),
+                    cache_write = max(cache_write, excluded.cache_write), reasoning = max(reasoning, excluded.reasoning)",
             )?
             .execute(params![
                 session,
+                call,
                 time,
                 model,
                 agent,
@@ -153,7 +164,13 @@ impl Archive {
                 cache_write,
                 reasoning
             ])?;
-        Ok(())
+        Ok(recorded > 0 && !is_known)
+    }
+
+    fn is_recorded(&self, session: Option<&str>, call: Option<&str>) -> Result<bool, ArchiveError> {
+        let mut query =
+            self.connection().prepare_cached("SELECT EXISTS (SELECT 1 FROM usage WHERE session = ?1 AND call = ?2)")?;
+        Ok(query.query_row([session, call], |row| row.get(0))?)
     }
 }
 

@@ -204,6 +204,7 @@ fn only_forgotten_continuations_are_orphans() {
     }
     let usage = UsageRow {
         session: Some("called"),
+        call: None,
         time: 3.0,
         model: None,
         agent: None,

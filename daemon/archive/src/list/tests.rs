@@ -63,7 +63,15 @@ fn a_session_is_shown_with_what_happened_in_it() {
     archive.append("s", 0, 0, &bodies, 4.0).unwrap();
     let buckets = Buckets { input: 1, output: 2, ..Buckets::default() };
     archive
-        .record_usage(&UsageRow { session: Some("s"), time: 4.0, model: None, agent: None, provider: None, buckets })
+        .record_usage(&UsageRow {
+            session: Some("s"),
+            call: None,
+            time: 4.0,
+            model: None,
+            agent: None,
+            provider: None,
+            buckets,
+        })
         .unwrap();
     let shown = archive.reader().show("s").unwrap().unwrap();
     assert_eq!((shown.preview.as_str(), shown.messages, shown.tool_calls), ("hello there", 4, 2));

@@ -38,6 +38,7 @@ fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
     archive.index_outputs(&[part]).unwrap();
     let usage = UsageRow {
         session: Some(id),
+        call: None,
         time: 1.0,
         model: None,
         agent: None,

@@ -4,7 +4,7 @@ use crate::testing::{archive, session};
 
 fn row<'a>(session: Option<&'a str>, model: Option<&'a str>, time: f64, input: u64) -> UsageRow<'a> {
     let buckets = Buckets { input, output: 10, cache_read: 3, cache_write: 2, reasoning: 1 };
-    UsageRow { session, time, model, agent: None, provider: Some("p"), buckets }
+    UsageRow { session, call: None, time, model, agent: None, provider: Some("p"), buckets }
 }
 
 fn all(by: By) -> UsageQuery<'static> {

@@ -58,6 +58,7 @@ impl ArchiveHandle {
             archive.together(|archive| {
                 archive.record_usage(&UsageRow {
                     session: Some(&call.session),
+                    call: None,
                     time: unix_now(),
                     model: call.model.as_deref(),
                     agent: None,
