@@ -1,13 +1,12 @@
 //! `ledger.*`.
 
-use herma_archive::usage::By;
 use herma_context::ledger::{Change, Kind};
 use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
-use herma_protocol::session::usage::By as WireBy;
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
 use crate::service::ledger::{LedgerQuery, Part, ReportedCall, Sums};
+use crate::wire::handler::session::group_by;
 use crate::wire::services::Services;
 
 pub(super) async fn record(services: &Services, caller: &Caller, params: RecordParams) -> Outcome<RecordResult> {
@@ -32,13 +31,7 @@ pub(super) async fn record(services: &Services, caller: &Caller, params: RecordP
 
 pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
     let ReadParams { session, since, by } = params;
-    let by = match by.unwrap_or(WireBy::Session) {
-        WireBy::Session => By::Session,
-        WireBy::Model => By::Model,
-        WireBy::Agent => By::Agent,
-        WireBy::Day => By::Day,
-    };
-    let (rows, total) = services.ledger.read(caller, LedgerQuery { session, since, by }).await?;
+    let (rows, total) = services.ledger.read(caller, LedgerQuery { session, since, by: group_by(by) }).await?;
     Ok(ReadResult {
         rows: rows.into_iter().map(|(key, sums)| row(key, &sums)).collect(),
         total: row(String::new(), &total),

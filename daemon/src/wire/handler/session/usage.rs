@@ -9,20 +9,24 @@ use crate::owners::archive::UsageQuery;
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
+/// Returns what makes a row; a session if nothing is named.
+pub(in crate::wire::handler) fn group_by(by: Option<wire::By>) -> By {
+    match by.unwrap_or(wire::By::Session) {
+        wire::By::Session => By::Session,
+        wire::By::Model => By::Model,
+        wire::By::Agent => By::Agent,
+        wire::By::Day => By::Day,
+    }
+}
+
 pub(in crate::wire::handler) async fn usage(
     services: &Services,
     caller: &Caller,
     params: UsageParams,
 ) -> Outcome<UsageResult> {
     names::check_all(&[("session", params.session.as_ref())])?;
-    let by = match params.by.unwrap_or(wire::By::Session) {
-        wire::By::Session => By::Session,
-        wire::By::Model => By::Model,
-        wire::By::Agent => By::Agent,
-        wire::By::Day => By::Day,
-    };
-    let UsageParams { session, since, .. } = params;
-    let query = UsageQuery { session, profile: caller.profile.clone(), since, by };
+    let UsageParams { session, since, by } = params;
+    let query = UsageQuery { session, profile: caller.profile.clone(), since, by: group_by(by) };
     let (rows, total) = services.archive.usage(query).await?;
     let rows = rows.into_iter().map(|(key, of)| UsageRow {
         key,
