@@ -7,9 +7,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::parts::{self, string};
-use crate::records::{Records, records};
+use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::tally::{NO_JSON, TWICE};
 use crate::{ModelCall, Said, Tally, Transcript, time};
 use user_text::UserText;
 
@@ -90,17 +89,11 @@ impl Reader {
 
     /// Reads a line.
     pub fn line(&mut self, line: &str) {
-        let Records { whole, is_torn, .. } = records(line, is_record);
-        if is_torn {
-            self.tally.add(NO_JSON);
-        }
-        whole.iter().for_each(|record| self.record(record));
+        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
+        records.iter().for_each(|record| self.record(record));
     }
 
     fn record(&mut self, record: &Value) {
-        if !self.repeats.is_new_record(record) {
-            return self.tally.add(TWICE);
-        }
         match string(record, "type") {
             Some("user") if flag(record, "isMeta") => self.prompt(record),
             Some("assistant") if flag(record, "isMeta") => self.tally.add("meta"),

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use crate::elements;
 use crate::parts::{self, string};
-use crate::records::{Records, records};
+use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::tally::{NO_JSON, TWICE};
 use crate::{ModelCall, Said, Tally, Transcript, time};
 
 /// Elements that Codex adds before and after the user's words.
@@ -77,17 +76,11 @@ impl Reader {
 
     /// Reads a line.
     pub fn line(&mut self, line: &str) {
-        let Records { whole, is_torn, .. } = records(line, is_record);
-        if is_torn {
-            self.tally.add(NO_JSON);
-        }
-        whole.iter().for_each(|record| self.record(record));
+        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
+        records.iter().for_each(|record| self.record(record));
     }
 
     fn record(&mut self, record: &Value) {
-        if !self.repeats.is_new_record(record) {
-            return self.tally.add(TWICE);
-        }
         let time = record.get("timestamp").and_then(time::read);
         let kind = string(record, "type");
         let Some(payload) = record.get("payload") else {

@@ -4,6 +4,8 @@
 use serde_json::{Deserializer, Value};
 
 use crate::parts;
+use crate::repeats::Repeats;
+use crate::tally::{NO_JSON, TWICE, Tally};
 
 /// How often a line may be read, at most, in the search for its records.
 const PASSES: usize = 8;
@@ -13,13 +15,13 @@ const SMALL: usize = 1 << 20;
 
 /// What a line has.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Records {
+struct Records {
     /// The records, in their order.
-    pub(crate) whole: Vec<Value>,
+    whole: Vec<Value>,
     /// Whether there is something else than these, white space, zeros and byte order marks.
-    pub(crate) is_torn: bool,
+    is_torn: bool,
     /// Whether the last thing in it is a whole JSON text.
-    pub(crate) ends_whole: bool,
+    ends_whole: bool,
 }
 
 /// Whether a line without a line break ends with a whole record, so that nothing more of it is to come.
@@ -28,9 +30,30 @@ pub fn is_complete(line: &str) -> bool {
     records(line, Value::is_object).ends_whole
 }
 
+/// Returns the records of a line that were not read before. What is left out is counted.
+pub(crate) fn new_records(
+    line: &str,
+    is_record: impl Fn(&Value) -> bool,
+    repeats: &mut Repeats,
+    tally: &mut Tally,
+) -> Vec<Value> {
+    let Records { mut whole, is_torn, .. } = records(line, is_record);
+    if is_torn {
+        tally.add(NO_JSON);
+    }
+    whole.retain(|record| {
+        let is_new = repeats.is_new_record(record);
+        if !is_new {
+            tally.add(TWICE);
+        }
+        is_new
+    });
+    whole
+}
+
 /// Reads a line. Of a line that is not one JSON text, the objects that `is_record` accepts are its records: parts of a torn
 /// record are objects too.
-pub(crate) fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records {
+fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records {
     if let Some(record) = parts::json(line) {
         return Records { whole: vec![record], is_torn: false, ends_whole: true };
     }
@@ -39,7 +62,7 @@ pub(crate) fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records
     let mut budget = (rest.len() * PASSES).max(SMALL);
     let mut found = Records::default();
     while let Some((before, text)) = begin(rest) {
-        found.is_torn |= !is_nothing(before);
+        found.is_torn |= !is_blank(before);
         let mut values = Deserializer::from_str(text).into_iter::<Value>();
         let (value, read) = match values.next() {
             Some(Ok(value)) => (Some(value), values.byte_offset()),
@@ -59,7 +82,7 @@ pub(crate) fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records
         }
         rest = &text[values.byte_offset().max(1)..];
     }
-    let is_at_end = is_nothing(rest);
+    let is_at_end = is_blank(rest);
     found.is_torn |= !is_at_end;
     found.ends_whole &= is_at_end;
     found
@@ -72,8 +95,9 @@ fn begin(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(at))
 }
 
-/// Whether a text has nothing in it.
-fn is_nothing(text: &str) -> bool {
+/// Whether a text has nothing but white space, zeros and byte order marks.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
     text.chars().all(|char| char.is_whitespace() || matches!(char, '\0' | '\u{feff}'))
 }
 
