@@ -119,12 +119,20 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
     let folder = folder(&home);
     write(&folder.join("good.jsonl"), 0..2);
     fs::write(folder.join("odd.jsonl"), b"\xff\xfe no json\n{\"type\":\"user\"}\n[[[[\n\n{\"type\": 7}\n").unwrap();
+    fs::write(folder.join("cut.jsonl"), b"{\"type\":\"us").unwrap();
+    fs::write(folder.join("zeros.jsonl"), b"\0\0\n\0").unwrap();
     fs::write(folder.join("other.txt"), "{}").unwrap();
     std::os::unix::fs::symlink("/", folder.join("link.jsonl")).unwrap();
     let ran = import(&home, "claude-code", &folder, &[]);
     let report = ran.json();
     assert_eq!((ran.code, &report["messages"]), (0, &json!(2)), "{ran:?}");
-    assert_eq!(report["left_out"], json!({ "line that is no JSON": 2, "record without a type": 1 }));
+    let left_out =
+        json!({ "last line that is not complete": 1, "line that is no JSON": 2, "record without a type": 1 });
+    assert_eq!(report["left_out"], left_out);
+    let folder_text = folder.display().to_string();
+    let text = Cli::new(&home).run(&["import", "claude-code", &folder_text, "--again"]).done();
+    assert!(text.contains("0 of them unchanged"), "{text}");
+    assert!(text.contains("1 × last line that is not complete, 2 × line that is no JSON"), "{text}");
     let nothing = home.path().join("nothing");
     let ran = import(&home, "codex", &nothing, &[]);
     assert!(ran.code == 1 && ran.err.contains("there is nothing"), "{ran:?}");

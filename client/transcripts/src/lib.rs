@@ -17,9 +17,9 @@ mod repeats;
 mod tally;
 mod time;
 
-pub use records::is_complete;
+pub use records::{is_blank, is_complete};
 pub use repeats::{Noted, Repeats};
-pub use tally::Tally;
+pub use tally::{Tally, UNFINISHED};
 
 /// A session as another program keeps it, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]

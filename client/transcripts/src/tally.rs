@@ -11,6 +11,9 @@ const NAME: usize = 40;
 /// The kind of a line that could not be read.
 pub(crate) const NO_JSON: &str = "line that is no JSON";
 
+/// The kind of a last line that its program has not finished, or that a crash cut.
+pub const UNFINISHED: &str = "last line that is not complete";
+
 /// The kind of a record that is in the file twice.
 pub(crate) const TWICE: &str = "record that is there twice";
 

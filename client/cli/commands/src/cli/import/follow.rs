@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use herma_transcripts::{Tally, Transcript, claude_code, codex, is_complete};
+use herma_transcripts::{Tally, Transcript, UNFINISHED, claude_code, codex, is_blank, is_complete};
 
 use super::Program;
 use super::sink::{Sink, Taken};
@@ -155,7 +155,11 @@ impl Followed {
             }
             seen(self.end, sink.report.messages());
         }
-        let left_out = self.reader.left_out();
+        let mut left_out = self.reader.left_out();
+        // A watched file may get the rest of the line.
+        if !sink.is_watching() && !is_blank(&String::from_utf8_lossy(&line)) {
+            left_out.add(UNFINISHED);
+        }
         for session in self.reader.sessions() {
             if sink.take(path, session, true)? == Taken::ReadAgain {
                 return Ok(Taken::ReadAgain);

@@ -137,7 +137,7 @@ impl Report {
             rows.push(("removed", words));
         }
         if !self.left_out.is_empty() {
-            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} {kind}", out::thousands(*count)));
+            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
             rows.push(("left out", kinds.collect::<Vec<_>>().join(", ")));
         }
         if self.failed > 0 {
