@@ -385,7 +385,7 @@ fn what_goes_nowhere_any_more_is_not_there_for_others() {
 }
 
 #[test]
-fn what_was_closed_is_there_for_the_next_host_at_once() {
+fn a_closed_session_goes_to_the_next_host_long_before_its_lease_ends() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
     for at in 0..8 {
@@ -393,10 +393,11 @@ fn what_was_closed_is_there_for_the_next_host_at_once() {
         one.opens(&session);
         one.says(&session, 0, 0, &[user("one"), user("two")]);
         one.closes(&session);
-        assert_eq!(other.opens(&session)["moved_from"], "a", "{session}");
+        // `session.close` waits half a second for the others, which a busy machine may need longer for. The lease is 60 s.
+        assert_eq!(other.takes(&session)["moved_from"], "a", "{session}");
         assert_eq!(other.says(&session, 0, 2, &[user("three")]), 3);
         other.closes(&session);
-        assert_eq!(one.opens(&session)["moved_from"], "b", "{session}");
+        assert_eq!(one.takes(&session)["moved_from"], "b", "{session}");
         assert_eq!(one.says(&session, 0, 3, &[user("four")]), 4);
     }
 }
