@@ -1,5 +1,7 @@
 //! What the archive understands of a message: its role, its calls, its text.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::lenient;
@@ -19,8 +21,8 @@ const HANDOFF: &str = "_compressed_summary";
 const HANDOFF_BEGIN: &str = "[CONTEXT COMPACTION";
 const HANDOFF_END: &str = "--- END OF CONTEXT SUMMARY";
 
-/// How the preview of an output begins that is kept by itself.
-const PREVIEW: &str = "<persisted-output>";
+/// The tags of a preview. The output itself is a document of its own.
+const PREVIEW: [&str; 2] = ["<persisted-output>", "</persisted-output>"];
 
 /// How deep text is looked for in parts of parts.
 const DEPTH: usize = 4;
@@ -34,32 +36,46 @@ pub fn text_of(body: &str) -> String {
 }
 
 /// The words by which a message is found: those of its text, and the name of who said it, or of the tool
-/// that did. What only stands for something that is kept itself (a handoff, the preview of an output) has none: it would be
-/// found in its place.
+/// that did. A handoff and the preview of an output have none, because they would be
+/// found in the place of the messages and the output.
 pub(crate) fn searched(body: &str) -> String {
     let Some(value) = lenient::parse(body) else { return String::new() };
     let text = text_of_value(&value);
     let is_flagged = value.get(HANDOFF).and_then(Value::as_bool) == Some(true);
     let is_tool = value.get("role").and_then(Value::as_str) == Some("tool");
-    let text = match is_flagged || text.contains(HANDOFF_BEGIN) {
-        true => without_handoff(&text, is_flagged),
-        false if is_tool && text.trim_start().starts_with(PREVIEW) => return String::new(),
-        false => text,
-    };
+    let text = if is_tool { without_preview(&text) } else { without_handoff(&text, is_flagged) };
     match value.get("name").and_then(Value::as_str) {
         Some(name) if !name.is_empty() && !text.is_empty() => format!("{name}\n{text}"),
-        _ => text,
+        _ => text.into_owned(),
     }
 }
 
-/// The words around a handoff. One that is flagged may begin in another way.
-fn without_handoff(text: &str, is_flagged: bool) -> String {
-    let begin = text.find(HANDOFF_BEGIN).or(is_flagged.then_some(0));
-    let Some(begin) = begin else { return text.to_owned() };
+/// Returns the words around a handoff, or the whole text if it has none. A flagged handoff may have another form.
+fn without_handoff(text: &str, is_flagged: bool) -> Cow<'_, str> {
+    let Some(begin) = handoff_begin(text).or(is_flagged.then_some(0)) else { return text.into() };
     let before = text[..begin].trim();
-    let behind = text[begin..].split_once(HANDOFF_END).and_then(|(_, rest)| rest.split_once('\n'));
-    let behind = behind.map_or("", |(_, rest)| rest).trim();
-    [before, behind].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
+    let end = text[begin..].split_once(HANDOFF_END);
+    let behind = end.map_or("", |(_, rest)| rest.split_once('\n').map_or("", |(_, behind)| behind)).trim();
+    [before, behind].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n").into()
+}
+
+/// Returns where a handoff begins: a line with its whole prefix, which begins the text or is followed by an end marker.
+/// Words about handoffs have neither.
+fn handoff_begin(text: &str) -> Option<usize> {
+    text.match_indices(HANDOFF_BEGIN).map(|(at, _)| at).find(|at| {
+        let (before, rest) = text.split_at(*at);
+        let is_first = before.trim().is_empty();
+        let begins_line = is_first || before.trim_end_matches([' ', '\t']).ends_with('\n');
+        let is_prefix = rest.lines().next().is_some_and(|line| line.contains(']'));
+        begins_line && is_prefix && (is_first || rest.contains(HANDOFF_END))
+    })
+}
+
+/// Returns the words after the preview of an output, or the whole text if it does not begin with one.
+fn without_preview(text: &str) -> Cow<'_, str> {
+    let [begin, end] = PREVIEW;
+    let behind = text.trim_start().strip_prefix(begin).and_then(|rest| rest.rsplit_once(end));
+    behind.map_or(text.into(), |(_, behind)| behind.trim().into())
 }
 
 /// A message as far as it matters here. What has an odd type counts as missing.
@@ -302,7 +318,19 @@ mod tests {
                 "Ada\nbefore\nand behind",
             ),
             (r#"{"role":"tool","name":"grep","content":"<persisted-output>\na\n</persisted-output>"}"#, ""),
+            (r#"{"role":"tool","content":"<persisted-output>a</persisted-output>\n[exit code 1]"}"#, "[exit code 1]"),
+            (r#"{"role":"tool","content":"<persisted-output> is a tag"}"#, "<persisted-output> is a tag"),
             (r#"{"role":"user","content":"<persisted-output> is a tag"}"#, "<persisted-output> is a tag"),
+            // Words about a handoff are no handoff.
+            (
+                r#"{"role":"user","content":"why is [CONTEXT COMPACTION] there? b"}"#,
+                "why is [CONTEXT COMPACTION] there? b",
+            ),
+            (r#"{"role":"user","content":"[CONTEXT COMPACTION is in the log"}"#, "[CONTEXT COMPACTION is in the log"),
+            (
+                r#"{"role":"user","content":"see:\n[CONTEXT COMPACTION - x] b\nc"}"#,
+                "see:\n[CONTEXT COMPACTION - x] b\nc",
+            ),
             (r#"{"role":"assistant","content":null,"refusal":"I can't"}"#, "I can't"),
             (r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I won't"}]}"#, "I won't"),
             (r###"{"content":"## State of the Work\na"}"###, "## State of the Work\na"),
