@@ -10,9 +10,6 @@ use serde::forward_to_deserialize_any;
 use crate::nearest::nearest;
 use crate::{Header, Json, Request, attached};
 
-/// The largest number up to which each whole one is a double of its own: 2^53.
-const WHOLE: f64 = 9_007_199_254_740_992.0;
-
 /// Why params can't be read: which one and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -23,12 +20,12 @@ pub struct ParamsError(String);
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(Header, T), ParamsError> {
     // An attachment can be named once, and a text that has them is short.
     if attached::is_reading() {
-        return mended(text).unwrap_or_else(|| parse(text));
+        return without_lone_surrogates(text).unwrap_or_else(|| parse(text));
     }
     // What can be read as it stands is: messages stay as they were sent.
     parse(text).or_else(|error| {
         let whole = || with_whole_numbers(text).and_then(|text| parse(&text).ok());
-        mended(text).and_then(Result::ok).or_else(whole).ok_or(error)
+        without_lone_surrogates(text).and_then(Result::ok).or_else(whole).ok_or(error)
     })
 }
 
@@ -36,21 +33,16 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(Header, T), Param
 /// so. `None` if there is none.
 fn with_whole_numbers(text: &str) -> Option<String> {
     let members = herma_json::fields(text);
-    members.iter().any(|(_, value)| whole_number(value).is_some()).then(|| {
-        let member = |(key, value): &(&str, &str)| format!("{key}:{}", whole_number(value).as_deref().unwrap_or(value));
+    members.iter().any(|(_, value)| herma_json::whole_number(value).is_some()).then(|| {
+        let member = |(key, value): &(&str, &str)| {
+            format!("{key}:{}", herma_json::whole_number(value).as_deref().unwrap_or(value))
+        };
         format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
     })
 }
 
-/// A number with a point or an exponent that is whole, without them.
-fn whole_number(token: &str) -> Option<String> {
-    let is_number = token.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let number = token.parse::<f64>().ok().filter(|_| is_number && token.contains(['.', 'e', 'E']))?;
-    (number.fract() == 0.0 && number.abs() < WHOLE).then(|| format!("{number:.0}"))
-}
-
-/// The same text read without halves of surrogate pairs; `None` if it has none.
-fn mended<T: DeserializeOwned>(text: &str) -> Option<Result<(Header, T), ParamsError>> {
+/// Reads the text without halves of surrogate pairs; `None` if it has none.
+fn without_lone_surrogates<T: DeserializeOwned>(text: &str) -> Option<Result<(Header, T), ParamsError>> {
     let (text, replaced) = herma_json::replace_lone_surrogates(text)?;
     Some(parse(&text).map(|(header, params)| (Header { replaced, ..header }, params)))
 }

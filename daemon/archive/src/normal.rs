@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 
-/// The largest number up to which each whole one is a double of its own: 2^53.
-const WHOLE: f64 = 9_007_199_254_740_992.0;
-
 /// The same text without white space between its tokens, its strings with no more escapes than JSON asks for, and its
 /// numbers without a fraction of nothing (`1.0` is `1`, as JavaScript writes it). Key order stays. What is no JSON comes
 /// out as something, the same for the same.
@@ -29,38 +26,31 @@ pub fn normal(text: &str) -> String {
     out
 }
 
-/// Adds what stands between two strings: signs, words and numbers.
+/// Adds the signs, words and numbers between two strings.
 fn push_between_strings(text: &str, out: &mut String) {
     let is_of_number = |char: char| char.is_ascii_digit() || matches!(char, '+' | '-' | '.' | 'e' | 'E');
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let is_number = first == '-' || first.is_ascii_digit();
-        let end = match is_number {
-            true => rest.find(|char| !is_of_number(char)).unwrap_or(rest.len()),
-            false => first.len_utf8(),
-        };
+        let end =
+            if is_number { rest.find(|char| !is_of_number(char)).unwrap_or(rest.len()) } else { first.len_utf8() };
         let (token, behind) = rest.split_at(end);
-        match is_number {
-            true => out.push_str(&number(token)),
-            false if first.is_ascii_whitespace() => {}
-            false => out.push_str(token),
+        if is_number {
+            out.push_str(&number(token));
+        } else if !first.is_ascii_whitespace() {
+            out.push_str(token);
         }
         rest = behind;
     }
 }
 
-/// A number as it is written shortest; one that is no double stays.
+/// Returns a number in its shortest form. A number that is no double stays as it is.
 fn number(token: &str) -> Cow<'_, str> {
     if token.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         return token.into();
     }
-    match token.parse::<f64>() {
-        Ok(value) if value.fract() == 0.0 && value.abs() < WHOLE => format!("{value:.0}").into(),
-        Ok(value) if value.is_finite() => {
-            serde_json::Number::from_f64(value).map_or(token.into(), |number| number.to_string().into())
-        }
-        _ => token.into(),
-    }
+    let shortest = || Some(serde_json::Number::from_f64(token.parse().ok()?)?.to_string());
+    herma_json::whole_number(token).or_else(shortest).map_or(token.into(), Cow::Owned)
 }
 
 /// Behind the closing quote of the string that begins there.

@@ -38,9 +38,10 @@ pub(crate) fn is_control(char: char) -> bool {
 
 /// A text with U+FFFD in the place of each control character.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
-    match text.chars().any(is_control) {
-        true => text.chars().map(|char| if is_control(char) { '\u{fffd}' } else { char }).collect(),
-        false => text.into(),
+    if text.chars().any(is_control) {
+        text.chars().map(|char| if is_control(char) { '\u{fffd}' } else { char }).collect()
+    } else {
+        text.into()
     }
 }
 

@@ -6,9 +6,9 @@
 //!   [`unescape`] and [`unescape_within`] refuse an escape that stands for no char, and the latter
 //!   works where the string is, without a copy.
 //! * [`check_depth`] refuses a text that nests too deep, [`StringLength`] and [`canonical_chars`]
-//!   say how long a text would be in another form.
+//!   say how long a text would be in another form. [`whole_number`] is the one form of a whole number.
 //!
-//! * [`replace_lone_surrogates`] mends what a program wrote that cut a text in the middle of a char,
+//! * [`replace_lone_surrogates`] replaces the halves of a char that a program cut in its middle,
 //!   and [`ScalarFinder`] finds one member of what no parser can read.
 //!
 //! Only [`check_depth`], [`replace_lone_surrogates`] and [`ScalarFinder`] are meant for text of which
@@ -22,6 +22,7 @@ mod decode;
 mod depth;
 mod escape;
 mod length;
+mod number;
 mod scalar;
 mod search;
 mod string;
@@ -35,6 +36,7 @@ pub use decode::{Piece, Pieces, decode, decode_head, is_blank};
 pub use depth::{TooDeep, check_depth};
 pub use escape::EscapeError;
 pub use length::{StringLength, canonical_chars};
+pub use number::whole_number;
 pub use scalar::ScalarFinder;
 pub use string::{closing_quote, string_end};
 pub use surrogate::replace_lone_surrogates;

@@ -61,7 +61,7 @@ pub(super) fn billed(message: &Message) -> Billed {
 }
 
 impl Billed {
-    /// Adds a JSON value. What lies deeper is counted as it stands.
+    /// Adds a JSON value. Values below the depth limit count as plain text.
     fn add(&mut self, value: &str, depth: usize) {
         match value.as_bytes().first() {
             _ if depth == 0 => self.words += cost(value),
@@ -111,12 +111,11 @@ impl Billed {
         if value.starts_with('{') {
             return self.add(value, depth - 1);
         }
-        match json::is_string(value) && is_data(value) {
-            true => {
-                self.pictures += value.len().div_ceil(DATA_CHARS);
-                self.data_chars += json::canonical_chars(value);
-            }
-            false => self.add(value, depth - 1),
+        if json::is_string(value) && is_data(value) {
+            self.pictures += value.len().div_ceil(DATA_CHARS);
+            self.data_chars += json::canonical_chars(value);
+        } else {
+            self.add(value, depth - 1);
         }
     }
 
