@@ -143,7 +143,7 @@ class AppServer:
         while not is_meant(line := self._lines.get(timeout=WAIT_S)):
             self._told.append(line)
 
-    def told(self) -> str:
+    def messages_to_user(self) -> str:
         """All notifications so far that nobody waited for."""
         while not self._lines.empty():
             self._told.append(self._lines.get())

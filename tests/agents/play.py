@@ -232,7 +232,7 @@ def a_link_that_an_upgrade_moves(folder: Path) -> None:
         assert any(gone in event["output"] and event["outcome"] == "success" for event in responses), responses
         with app_server(home) as server:
             server.say(server.start(), script("fine"))
-            assert gone in server.told(), server.told()[-3_000:]
+            assert gone in server.messages_to_user(), server.messages_to_user()[-3_000:]
 
 
 def claude_code_keeps_a_picture(folder: Path) -> None:

@@ -34,18 +34,18 @@ impl<'a> Client<'a> {
     }
 
     fn hook(&self, event: &str, more: &Value) -> Ran {
-        let mut told = json!({ "session_id": ID, "transcript_path": self.transcript });
-        told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut input = json!({ "session_id": ID, "transcript_path": self.transcript });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let mut cli = Cli::new(self.home).with("HERMA_HOOK_TIMEOUT_MS", self.timeout);
         if let Some(program) = self.hermad {
             cli = cli.with("HERMAD", program);
         }
-        cli.run_with(&["hook", "claude-code", event], &told.to_string())
+        cli.run_with(&["hook", "claude-code", event], &input.to_string())
     }
 
     fn context(&self, event: &str, more: &Value) -> String {
-        let told: Value = serde_json::from_str(&self.hook(event, more).done()).unwrap();
-        told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+        let answer: Value = serde_json::from_str(&self.hook(event, more).done()).unwrap();
+        answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
     }
 
     /// Adds to the transcript: what the user says, and what the model answers.
@@ -99,7 +99,7 @@ fn a_session_begins_with_what_is_known_and_ends_kept() {
     let mut client = Client::new(&home);
     let context = client.context("session-start", &json!({ "source": "startup", "model": "m" }));
     assert!(context.contains("likes tea") && context.contains("recall_search"), "{context}");
-    assert_eq!(client.hook("session-start", &json!({ "source": "resume" })).done(), "", "it is told twice");
+    assert_eq!(client.hook("session-start", &json!({ "source": "resume" })).done(), "", "the model gets it twice");
     for number in 0..20 {
         client.say(&format!("look at host db-{number}"));
         assert_eq!(client.hook("stop", &json!({})).done(), "");
@@ -167,12 +167,16 @@ fn what_a_window_was_not_told_because_the_daemon_was_away_is_told_with_the_next_
     client.say("Always answer in English, and never push to main.");
     drop(client.hook("pre-compact", &json!({ "trigger": "auto" })).done());
     daemon.kill();
-    let told = client.hook("session-start", &json!({ "source": "compact" })).json();
-    assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"], "the model sees it: {told}");
+    let answer = client.hook("session-start", &json!({ "source": "compact" })).json();
+    assert_eq!(
+        answer.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["systemMessage"],
+        "the model sees it: {answer}"
+    );
     let _daemon = Daemon::start(&home);
     let context = client.context("user-prompt-submit", &json!({ "prompt": "go on" }));
     assert!(context.contains("never push to main") && context.contains("likes tea"), "{context}");
-    assert_eq!(client.hook("user-prompt-submit", &json!({ "prompt": "and" })).done(), "", "it is told twice");
+    assert_eq!(client.hook("user-prompt-submit", &json!({ "prompt": "and" })).done(), "", "the model gets it twice");
 }
 
 #[test]
@@ -187,11 +191,11 @@ fn a_large_output_is_kept_and_its_preview_goes_to_the_model() {
     let response =
         json!({ "stdout": "cut", "stderr": "", "persistedOutputPath": whole, "persistedOutputSize": 150_000 });
     let event = json!({ "tool_name": "Bash", "tool_use_id": "t1", "tool_response": response });
-    let told: Value = serde_json::from_str(&client.hook("post-tool-use", &event).done()).unwrap();
-    let output = &told["hookSpecificOutput"]["updatedToolOutput"];
+    let answer: Value = serde_json::from_str(&client.hook("post-tool-use", &event).done()).unwrap();
+    let output = &answer["hookSpecificOutput"]["updatedToolOutput"];
     let preview = output["stdout"].as_str().unwrap();
-    assert!(preview.contains("150,000 characters") && preview.contains("`output_read`"), "{told}");
-    assert!(!preview.contains("read_file"), "a tool that the client has not: {told}");
+    assert!(preview.contains("150,000 characters") && preview.contains("`output_read`"), "{answer}");
+    assert!(!preview.contains("read_file"), "a tool that the client has not: {answer}");
     assert_eq!((&output["stderr"], output.get("persistedOutputPath")), (&json!(""), None));
     let small = json!({ "tool_name": "Bash", "tool_use_id": "t2", "tool_response": { "stdout": "small" } });
     assert_eq!(client.hook("post-tool-use", &small).done(), "");

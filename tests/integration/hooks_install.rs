@@ -52,9 +52,9 @@ fn what_the_environment_says_is_written_down() {
         .env_remove("CODEX_HOME")
         .output()
         .unwrap();
-    let told = String::from_utf8(ran.stdout).unwrap();
-    assert!(told.contains(&format!("session-start --home {}", home.path().display())), "{told}");
-    assert!(told.contains(&format!("args = [\"mcp\", \"--home\", \"{}\"]", home.path().display())), "{told}");
+    let answer = String::from_utf8(ran.stdout).unwrap();
+    assert!(answer.contains(&format!("session-start --home {}", home.path().display())), "{answer}");
+    assert!(answer.contains(&format!("args = [\"mcp\", \"--home\", \"{}\"]", home.path().display())), "{answer}");
 }
 
 /// A user who has nothing yet but a home, and the command line for it.
@@ -262,27 +262,30 @@ fn the_user_is_told_of_a_program_that_is_gone_when_a_session_begins() {
         serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{shell}: {error}: {ran:?}"))
     };
     // All is well.
-    let told = begin("sh");
+    let answer = begin("sh");
     assert!(
-        told["hookSpecificOutput"]["additionalContext"].is_string() && told.get("systemMessage").is_none(),
-        "{told}"
+        answer["hookSpecificOutput"]["additionalContext"].is_string() && answer.get("systemMessage").is_none(),
+        "{answer}"
     );
     // The server's program is gone, that of the hooks is not.
     let servers = user.read(".claude.json").unwrap();
     user.write(".claude.json", &servers.replace("/herma\"", "/gone/herma\""));
     let event = r#"{"session_id":"b","source":"startup"}"#;
-    let told = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
-    assert!(told["systemMessage"].as_str().unwrap().contains("/gone/herma, and there is no such program"), "{told}");
-    assert!(told["hookSpecificOutput"]["additionalContext"].is_string(), "{told}");
+    let answer = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
+    assert!(
+        answer["systemMessage"].as_str().unwrap().contains("/gone/herma, and there is no such program"),
+        "{answer}"
+    );
+    assert!(answer["hookSpecificOutput"]["additionalContext"].is_string(), "{answer}");
     // After a compaction it is no news.
     let event = r#"{"session_id":"b","source":"compact"}"#;
-    let told = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
-    assert!(told.get("systemMessage").is_none(), "{told}");
+    let answer = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
+    assert!(answer.get("systemMessage").is_none(), "{answer}");
     // The program of the hooks is gone.
     fs::remove_file(&link).unwrap();
     for shell in ["sh", "bash"] {
-        let told = begin(shell);
-        assert!(told["systemMessage"].as_str().unwrap().contains("`herma hooks install claude-code`"), "{told}");
-        assert_eq!(told.as_object().unwrap().len(), 1, "{told}");
+        let answer = begin(shell);
+        assert!(answer["systemMessage"].as_str().unwrap().contains("`herma hooks install claude-code`"), "{answer}");
+        assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
     }
 }

@@ -226,7 +226,7 @@ fn a_dry_run_says_what_a_run_then_does() {
         }),
         ("the same name in another folder", &|| write(&other.join("s1.jsonl"), 5..7)),
         ("one that grew", &|| write(&file("s2.jsonl"), 3..5)),
-        ("one that was written anew", &|| {
+        ("one that was rewritten", &|| {
             fs::remove_file(file("s2.jsonl")).unwrap();
             write(&file("s2.jsonl"), 10..13);
         }),

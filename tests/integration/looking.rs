@@ -1,4 +1,4 @@
-//! Whoever looks changes nothing: each method that only reads is called with the ids of its golden file, of which nothing is
+//! Reads change nothing: each method that only reads is called with the ids of its golden file, of which nothing is
 //! there or all of it, and the home is the same afterwards.
 
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ fn params(method: Method, profile: &str) -> Value {
     params
 }
 
-/// What lies in a home: the files, and the rows of the archive.
+/// The contents of a home: the files, and the rows of the archive.
 fn image(home: &Home) -> BTreeMap<String, String> {
     let archive = home.path().join("herma/archive.db");
     let files = home.files().into_iter().filter_map(|path| {

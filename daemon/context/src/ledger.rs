@@ -163,7 +163,7 @@ impl Ledger {
         let new = price_of_new(&call.usage);
         for kind in Kind::ALL {
             let cached = match (kind, &self.last) {
-                // What stands before the messages is in the cache if anything is.
+                // Definitions come before the messages, so they are cached if anything is.
                 (Kind::Definitions, _) => f64::from(u8::from(call.usage.cache_read > 0)),
                 (_, Some(last)) => cached_share(&call.usage, last),
                 (_, None) => 0.0,

@@ -279,13 +279,13 @@ impl SessionService {
     }
 
     /// An imported session was never opened, and gets its snapshot when it first is. One whose snapshot is not what herma
-    /// froze (another host, or whoever can write the archive, changed it) gets another one.
+    /// froze (another host changed it, or a program that wrote into the archive) gets another one.
     async fn frozen(&self, row: SessionRow) -> Outcome<SessionRow> {
         if is_genuine(&row.snapshot, self.stores.policy()) {
             return Ok(row);
         }
         if !row.snapshot.sha256.is_empty() {
-            tracing::warn!("the snapshot of session {:?} is not what was frozen for it; it is frozen anew", row.id);
+            tracing::warn!("the snapshot of session {:?} is not what was frozen for it; it gets a new one", row.id);
         }
         let snapshot = freeze(&self.stores, &row.profile).await?;
         self.archive.save_snapshot(row.id.clone(), snapshot.clone(), drop).await?;

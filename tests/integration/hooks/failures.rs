@@ -21,10 +21,10 @@ fn whatever_goes_wrong_the_client_goes_on() {
         ("claude-code", "no JSON", "the event is no JSON"),
         ("claude-code", "{\"session_id\":\"../../x\"}", "the event names no session"),
     ] {
-        let told = cli.run_with(&["hook", client, "session-start"], input).json();
-        let words = told["systemMessage"].as_str().unwrap();
+        let answer = cli.run_with(&["hook", client, "session-start"], input).json();
+        let words = answer["systemMessage"].as_str().unwrap();
         assert!(words.contains(why) && words.contains("`herma doctor`"), "{words}");
-        assert_eq!(told.as_object().unwrap().len(), 1, "{told}");
+        assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
     }
     for (arguments, input) in [
         (&["hook", "claude-code", "stop"][..], "{\"session_id\":\"a\"}"),
@@ -143,7 +143,7 @@ fn assert_quiet(ran: &Ran, event: &str) {
     assert!(is_whole, "{event}: {ran:?}");
 }
 
-/// Pipes stand where a hook reads and writes.
+/// Pipes are in the place of the files that a hook reads and writes.
 #[test]
 fn a_hook_waits_for_no_pipe() {
     let pipe = |path: &std::path::Path| {

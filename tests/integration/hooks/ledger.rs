@@ -16,7 +16,7 @@ fn the_ledger_has_each_change_and_each_call_once() {
     let mut client = Client::new(&home);
     let savings = || Cli::new(&home).run(&["usage", "--savings", "--json"]).json();
     assert_eq!(savings()["rows"], json!([]));
-    let told = client.context("session-start", &json!({ "source": "startup" }));
+    let answer = client.context("session-start", &json!({ "source": "startup" }));
     let call = |id: &str, second: u32| {
         let usage = json!({ "input_tokens": 0, "cache_creation_input_tokens": 500, "cache_read_input_tokens": 9_500,
                             "output_tokens": 100 });
@@ -45,7 +45,7 @@ fn the_ledger_has_each_change_and_each_call_once() {
     };
     assert_eq!(counts(row), [0, 1, 1, 1, 0, 0].map(Value::from), "{row}");
     assert_eq!((row["key"].as_str(), row["calls"].as_u64()), (Some(&*format!("claude-code:{ID}")), Some(2)));
-    assert_eq!(row["context"]["added"], told.chars().count().div_ceil(4), "{row}");
+    assert_eq!(row["context"]["added"], answer.chars().count().div_ceil(4), "{row}");
     assert_eq!(row["outputs"]["removed"], 10_000, "{row}");
     assert!(preview.len() < 4_000 && row["outputs"]["added"].as_u64() < Some(1_000), "{row}");
     assert!(row["outputs"]["cost"].as_i64() < Some(-9_000), "{row}");

@@ -29,7 +29,7 @@ fn a_transcript_that_was_written_anew_is_another_session() {
         let session = format!("claude-code:{ID}");
         assert_eq!(messages(&home, &session), Some(20));
         assert_eq!(messages(&home, &format!("{session}~2")), Some((20 - cut + 2 * says) as u64));
-        assert!(client.log().contains("written anew"), "{}", client.log());
+        assert!(client.log().contains("was rewritten"), "{}", client.log());
     }
 }
 

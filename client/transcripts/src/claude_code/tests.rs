@@ -22,7 +22,7 @@ fn record(kind: &str, content: &Value) -> Value {
 #[test]
 fn words_calls_and_results_are_messages() {
     let records = [
-        record("user", &json!("mend it")),
+        record("user", &json!("fix it")),
         record("assistant", &json!([{ "type": "thinking", "thinking": "hm" }])),
         record("assistant", &json!([{ "type": "text", "text": "I look." }])),
         record("assistant", &json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls" } }])),
@@ -38,7 +38,7 @@ fn words_calls_and_results_are_messages() {
     let call =
         json!({ "id": "t1", "type": "function", "function": { "name": "Bash", "arguments": "{\"command\":\"ls\"}" } });
     let expect = vec![
-        json!({ "role": "user", "content": "mend it" }),
+        json!({ "role": "user", "content": "fix it" }),
         json!({ "role": "assistant", "content": "I look." }),
         json!({ "role": "assistant", "content": null, "tool_calls": [call] }),
         json!({ "role": "tool", "tool_call_id": "t1", "name": "Bash", "content": "a b" }),
@@ -156,7 +156,7 @@ fn what_a_subagent_did_is_a_session_of_its_own() {
         record
     };
     let records = [
-        record("user", &json!("mend it")),
+        record("user", &json!("fix it")),
         aside(Some("a1"), "look aside"),
         aside(None, "look aside"),
         aside(Some("a1"), "and there"),

@@ -127,7 +127,8 @@ fn chat(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// `input_tokens` counts cached tokens too. How many is in `input_tokens_details`, or beside it in Codex's own records.
+/// `input_tokens` counts cached tokens too. The number of cached tokens is in `input_tokens_details`, or next to `input_tokens` in
+/// Codex's own records.
 fn responses(fields: &Fields<'_>) -> Usage {
     let of = |nested: (&str, &str), flat: &str| match fields.count_in(nested.0, &[nested.1]) {
         0 => fields.count(&[flat]),

@@ -90,7 +90,7 @@ impl FilePath {
         Self(path.into())
     }
 
-    /// A path that a file kept; `None` if it leads elsewhere, for whoever wrote the file.
+    /// Returns a path that was read from a file; `None` if it leads out of the folder of memory files.
     #[must_use]
     pub fn kept(path: &str) -> Option<Self> {
         let is_name =

@@ -128,7 +128,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Row, Unread> {
     }
 }
 
-/// Whether a file is a name in a folder of the root. Whoever wrote the catalog may have meant another one.
+/// Whether a file is a name in a folder of the root. A catalog that another program wrote may name any file.
 fn is_inside(file: &str) -> bool {
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']);
     file.split_once('/').is_some_and(|(folder, name)| is_name(folder) && is_name(name))

@@ -1,10 +1,10 @@
-//! What is asked of the ledger.
+//! Requests to the ledger.
 
 use serde_json::{Value, json};
 
 use super::Talk;
 
-/// Tells of calls of a model, with Anthropic's numbers.
+/// Calls of a model, with usage in Anthropic's form.
 fn calls(of: &[(&str, f64, u64)]) -> Value {
     let call = |(id, time, output): &(&str, f64, u64)| {
         let usage = json!({ "input_tokens": 10, "output_tokens": output, "cache_read_input_tokens": 2000 });

@@ -12,7 +12,7 @@ pub(super) fn context(name: Name, text: &str) -> Value {
 /// The field with what the user sees. The model doesn't see it.
 pub(super) const NOTE: &str = "systemMessage";
 
-/// Tells the user something.
+/// Returns the answer that shows a text to the user.
 pub(crate) fn note(text: &str) -> Value {
     json!({ NOTE: text })
 }

@@ -44,7 +44,7 @@ pub(super) enum Reached {
     /// There is more than there was time for.
     More,
     /// The file, or what is known of it, is not what it was: it is to be read from its beginning, as another session.
-    Anew,
+    Rewritten,
 }
 
 /// Reads on for so long, at least one part. What is noted in the state by then is kept. Calls of the model are added to
@@ -71,7 +71,7 @@ pub(super) fn follow(
     if state.offset > 0
         && (metadata.len() < state.offset || before(&mut file, state.offset).map_err(failed)? != state.before)
     {
-        return Ok(Reached::Anew);
+        return Ok(Reached::Rewritten);
     }
     let began = Instant::now();
     file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
@@ -82,7 +82,7 @@ pub(super) fn follow(
             return Ok(Reached::End);
         }
         if !append(daemon, followed.session, state, &part.said)? {
-            return Ok(Reached::Anew);
+            return Ok(Reached::Rewritten);
         }
         calls.append(&mut part.calls);
         part.note(state);

@@ -58,7 +58,7 @@ impl Changes {
         self.add(time, ChangeKind::Handover, tokens, u64::try_from(SUMMARY).unwrap_or(u64::MAX));
     }
 
-    /// The client compacted by itself, and herma told it what its summary must keep.
+    /// The client compacted by itself, with herma's instructions for the summary.
     pub(super) fn summary(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Summary, tokens, 0);
     }

@@ -132,7 +132,7 @@ impl State {
     }
 
     /// The transcript is to be read from its beginning, as another session that is opened.
-    pub(super) fn read_anew(&mut self) {
+    pub(super) fn read_rewritten(&mut self) {
         let Self { is_told, is_behind_compaction, .. } = *self;
         let rewritten = self.rewritten.saturating_add(1);
         *self = Self { is_open: true, is_told, is_behind_compaction, rewritten, ..Self::default() };

@@ -68,7 +68,7 @@ fn private(check: &'static str, path: &Path, mode: u32) -> Option<Finding> {
 /// Whether others can read a file with a secret. A group may read what belongs to root and is for this user.
 pub(super) fn secret(check: &'static str, path: &Path) -> Finding {
     match std::fs::metadata(path) {
-        Err(error) => Finding::error(check, format!("{}: {error}", path.display()), "mend its path or its rights"),
+        Err(error) => Finding::error(check, format!("{}: {error}", path.display()), "correct its path or its rights"),
         Ok(found) => {
             let others = if found.uid() == 0 { 0o007 } else { OTHERS };
             let words = format!("{}, mode {:o}", path.display(), found.mode() & 0o777);

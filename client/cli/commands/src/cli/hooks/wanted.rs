@@ -75,7 +75,7 @@ impl Wanted {
     }
 
     /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then. At the
-    /// begin of a session the shell itself tells the user if the program is gone, because nothing else of herma runs then.
+    /// begin of a session the shell itself reports a missing program to the user, because nothing else of herma runs then.
     pub(super) fn command(&self, client: Client, name: Name) -> String {
         let words: Vec<String> = self.words(client, name).iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
@@ -125,7 +125,7 @@ fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
     std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
 }
 
-/// What the user is told if the program of the hooks is gone.
+/// The message for the user if the program of the hooks is missing.
 fn gone(client: Client) -> String {
     let name = client.name();
     format!(

@@ -137,10 +137,10 @@ fn keep(
         follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, &mut calls, time)
     };
     let mut reached = read(notes, daemon);
-    if reached == Ok(Reached::Anew) {
+    if reached == Ok(Reached::Rewritten) {
         let before = session(client, name, notes.state.rewritten);
-        sender.log(format!("the transcript of {before} was written anew; it is another session from here on"));
-        notes.state.read_anew();
+        sender.log(format!("the transcript of {before} was rewritten; it is another session from here on"));
+        notes.state.read_rewritten();
         open(daemon, client, session(client, name, notes.state.rewritten), Some(before))?;
         reached = read(notes, daemon);
     }
