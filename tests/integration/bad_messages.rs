@@ -157,11 +157,6 @@ fn odd_messages_are_compressed_like_any_other() {
         json!({ "role": "assistant", "content": "a call without a result", "tool_calls": [{ "id": "c", "function": { "name": "f", "arguments": "{" } }] }),
         json!({ "role": "assistant", "content": "odd calls", "tool_calls": [null, 7, {}] }),
         json!({ "role": "assistant", "content": "no list", "tool_calls": "call" }),
-        json!({}),
-        json!(7),
-        json!("bare text"),
-        json!(null),
-        json!([]),
     ]
     .into_iter()
     .enumerate()
@@ -197,6 +192,54 @@ fn what_is_no_list_of_messages_is_refused() {
         }
     }
     assert_eq!(raw.call("context.status", &json!({ "session": "s" }))["result"]["generation"], 0);
+}
+
+#[test]
+fn a_list_with_an_item_that_is_no_message_is_refused_by_its_number() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = configured(&daemon);
+    let before = raw.call("context.status", &json!({ "session": "s" }));
+    for odd in [
+        json!({}),
+        json!(7),
+        json!("bare text"),
+        json!(null),
+        json!([]),
+        json!({ "id": 1 }),
+        json!({ "type": "user", "message": { "role": "user", "content": "a record of a transcript" } }),
+        json!({ "from": "human", "value": "a turn of a trajectory" }),
+    ] {
+        let list = around(std::slice::from_ref(&odd));
+        for (method, params) in [
+            ("context.compress", json!({ "session": "s", "messages": list })),
+            ("context.plan", json!({ "session": "s", "messages": list })),
+            ("context.check", json!({ "session": "s", "messages": list })),
+            ("context.undo", json!({ "session": "s", "messages": list })),
+            ("context.episode", json!({ "session": "s", "action": "open", "title": "t", "messages": list })),
+            ("context.discard", json!({ "session": "s", "messages": list })),
+        ] {
+            let reply = raw.call(method, &params);
+            assert_eq!(
+                (kind(&reply), &reply["error"]["data"]["param"]),
+                ("invalid_params", &json!("messages")),
+                "{reply}"
+            );
+            assert!(reply["error"]["message"].as_str().unwrap().contains("item 60 "), "{method}: {reply}");
+        }
+        let reply = raw.call("context.pin", &json!({ "session": "s", "message": odd }));
+        let param = if odd.is_null() { "position" } else { "message" };
+        assert_eq!((kind(&reply), &reply["error"]["data"]["param"]), ("invalid_params", &json!(param)), "{reply}");
+        // Whatever it is, it can be measured.
+        assert!(raw.call("context.estimate", &json!({ "messages": list }))["result"]["tokens"].is_number());
+    }
+    assert_eq!(raw.call("context.status", &json!({ "session": "s" }))["result"], before["result"]);
+    // A list that is refused makes no session.
+    let list = json!([{ "id": 1 }]);
+    for method in ["context.compress", "context.discard"] {
+        assert_eq!(kind(&raw.call(method, &json!({ "session": "new", "messages": list }))), "invalid_params");
+    }
+    assert_eq!(kind(&raw.call("context.status", &json!({ "session": "new" }))), "not_found");
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod episodes;
 mod events;
 mod faults;
 mod files;
+mod forms;
 mod golden;
 mod growth;
 mod history;

@@ -168,7 +168,7 @@ fn what_can_not_be_pinned_is_refused_with_the_reason() {
         (
             PinParams { message: Some(Json::parse("7".into()).unwrap()), ..PinParams::default() },
             ErrorKind::InvalidParams,
-            "JSON object",
+            "it is a number, not an object",
         ),
         (PinParams { message: Some(large), ..PinParams::default() }, ErrorKind::TooLarge, "20 %"),
         (

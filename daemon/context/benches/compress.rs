@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use herma_context::compressor::prepare;
 use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
-use herma_context::{Message, Settings, tokens};
+use herma_context::{Message, Settings, forms, tokens};
 use serde_json::value::RawValue;
 
 fn main() {
     println!(
-        "messages      MB   floor ms   parse ms   estimate   prepare   extractive   finish   request   whole   ratio"
+        "messages      MB   floor ms    read ms   parse ms   estimate   prepare   extractive   finish   request   whole   ratio"
     );
     if let Ok(path) = std::env::var("HERMA_BENCH_FILE") {
         return run(&std::fs::read_to_string(path).unwrap());
@@ -37,6 +37,7 @@ fn run(json: &str) {
     let parse = || Message::all_of_json(texts.clone());
     let messages = parse();
     let prepared = || prepare(&messages, &settings, &state, &CompressRequest::default()).ok().unwrap();
+    let read_time = best(|| drop(black_box(forms::read(texts.clone()))));
     let parse_time = best(|| drop(black_box(parse())));
     let estimate = best_of_prepared(parse, |fresh| {
         black_box(tokens::estimate_messages(&fresh));
@@ -53,12 +54,13 @@ fn run(json: &str) {
         let summary = Summary { body: body.clone(), ..Summary::default() };
         drop(black_box(ready.finish(summary, note())));
     });
-    let whole = floor + parse_time + prepare_time + extractive + finish;
+    let whole = floor + read_time + parse_time + prepare_time + extractive + finish;
     println!(
-        "{:>8} {:>7.1} {:>10.2} {:>10.2} {:>10.2} {:>9.2} {:>12.2} {:>8.2} {:>9.2} {:>7.2} {:>7.2}",
+        "{:>8} {:>7.1} {:>10.2} {:>10.2} {:>10.2} {:>10.2} {:>9.2} {:>12.2} {:>8.2} {:>9.2} {:>7.2} {:>7.2}",
         messages.len(),
         json.len() as f64 / 1e6,
         ms(floor),
+        ms(read_time),
         ms(parse_time),
         ms(estimate),
         ms(prepare_time),

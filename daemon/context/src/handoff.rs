@@ -151,7 +151,8 @@ pub fn is_only_handoff(message: &Message) -> bool {
         && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
 }
 
-fn begins(text: &str) -> bool {
+/// Whether a text begins as a handoff does.
+pub(crate) fn begins(text: &str) -> bool {
     prefix_end(text.trim_start()).is_some()
 }
 

@@ -5,6 +5,7 @@
 //!
 //! * [`Message`]: one chat message, its text kept byte for byte
 //! * [`tokens`]: estimates and budget lengths
+//! * [`forms`]: lists of other providers, read as chat completions and written again
 //! * [`mod@usage`]: what a call took, as the provider reports it
 //! * [`mod@pressure`]: how full that makes the window, and when to say so
 //! * [`Settings`], [`Budgets`]: what a session has configured
@@ -62,6 +63,7 @@ pub mod episodes;
 pub mod extractive;
 pub mod fit;
 pub mod focus;
+pub mod forms;
 pub mod handoff;
 pub mod images;
 pub mod importance;

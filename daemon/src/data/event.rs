@@ -159,19 +159,6 @@ pub(crate) struct CompressionReport {
     pub folded: Vec<String>,
 }
 
-impl CompressionReport {
-    /// Tells of nodes that were open; positions are told of the list that had them, where each message of the one
-    /// without is at its place.
-    pub(crate) fn fold(&mut self, nodes: Vec<String>, places: &[usize]) {
-        self.folded = nodes;
-        for scored in self.verbatim.iter_mut().chain(&mut self.shortened) {
-            if let Some(place) = places.get(scored.index) {
-                scored.index = *place;
-            }
-        }
-    }
-}
-
 /// How large a list is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {

@@ -34,6 +34,7 @@ mod previews;
 mod report;
 mod rewriting;
 mod run;
+mod sent_list;
 mod summarizer_chain;
 mod tickets;
 mod undo;
@@ -45,7 +46,7 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 
-pub(crate) use self::compress::{Answer, Asked, NewMessages, Reply, ReplyForm, Target};
+pub(crate) use self::compress::{Answer, Asked, Reply, ReplyForm, Target};
 pub(crate) use self::discards::Discarding;
 pub(crate) use self::episodes::{Done, EpisodeStep};
 pub(crate) use self::health::Health;
@@ -55,6 +56,7 @@ use self::precomputed::PrecomputedRuns;
 pub(crate) use self::precomputed::Stage;
 pub(crate) use self::preview::{Preview, PreviewRequest};
 pub(crate) use self::rewriting::Rewriters;
+pub(crate) use self::sent_list::SentList;
 use self::summarizer_chain::SummarizerChain;
 use self::tickets::Tickets;
 pub(crate) use self::undo::EarlierGeneration;

@@ -1,6 +1,7 @@
 //! Compressions from end to end. One program, because each one is linked by itself.
 
 mod engine;
+mod forms;
 mod hosts;
 mod no_dead_end;
 mod over_threshold;

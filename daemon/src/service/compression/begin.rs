@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herma_context::engine::Declined;
+use herma_context::forms::{self, Translation};
 use herma_context::{Message, Settings};
 
 use super::commit::handle;
@@ -24,7 +25,7 @@ const LEAST_BYTES: usize = 256 << 10;
 /// What the first phase comes to.
 pub(super) enum Begun {
     /// There is too little to compress, or nothing.
-    Declined { why: Declined, input: Arc<[Message]> },
+    Declined { why: Declined, input: Arc<[Message]>, translation: Option<Arc<Translation>> },
     /// A summary is to be written.
     Lacking(Box<Run>),
     /// One was written ahead, and the list only grew since; or none is needed.
@@ -44,13 +45,18 @@ pub(super) async fn begin(
     service.tell_nodes(session, &settings, &mut options.request).await?;
     let state = session.record().engine.clone();
     let generation = session.generation();
-    let Source { list, transcript } = source(service, session, generation, given, &settings, &options).await?;
+    let Source { list, transcript, translation } =
+        source(service, session, generation, given, &settings, &options).await?;
+    if let Some(translation) = translation {
+        options.request.range = options.request.range.map(|range| translation.messages_within(range));
+        options.translation = Some(translation);
+    }
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, place, opened, started } = options;
+        let RunOptions { request, chain, mode, form, place, opened, translation, started } = options;
         let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
-        let early = Arc::clone(&session);
+        let (early, declined) = (Arc::clone(&session), translation.clone());
         let run = |prepared, chain, report, staged| {
             let prepared = Arc::new(prepared);
             Box::new(Run {
@@ -62,6 +68,7 @@ pub(super) async fn begin(
                 form,
                 place,
                 opened,
+                translation,
                 started,
                 transcript,
                 report,
@@ -85,7 +92,7 @@ pub(super) async fn begin(
             }
         };
         Ok(match settings.engine.prepare(&messages, &settings, &state, &request, leaving) {
-            Err(why) => Begun::Declined { why, input: messages.into() },
+            Err(why) => Begun::Declined { why, input: messages.into(), translation: declined },
             Ok(prepared) if !prepared.needs_summary() => {
                 let mut run = run(prepared, chain, RunReport::default(), staged);
                 let text = run.write_own(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;
@@ -102,6 +109,8 @@ struct Source {
     list: List,
     /// The transcript that the list was read from, if it was.
     transcript: Option<KnownTranscript>,
+    /// How what was appended was translated, where it was.
+    translation: Option<Arc<Translation>>,
 }
 
 enum List {
@@ -126,17 +135,19 @@ async fn source(
         precomputed.finished(&session.id, generation, settings, options).await;
     }
     let Some(ready) = precomputed.take(&session.id, generation, settings, options) else {
-        let (texts, transcript) = service.list(session, given).await?;
-        return Ok(Source { list: List::Fresh(texts), transcript });
+        let list::List { messages, transcript, translation } = service.list(session, given).await?;
+        return Ok(Source { list: List::Fresh(messages), transcript, translation });
     };
     if given.is_none()
         && let Some((known, length)) = ready.transcript()
         && let Some(beyond) = service.archive.transcript_from(session.id.clone(), known, length).await?
+        && forms::are_chat(&beyond)
     {
-        return Ok(Source { list: List::Ahead(ready, More::Beyond(beyond)), transcript: Some(known) });
+        let (list, transcript) = (List::Ahead(ready, More::Beyond(beyond)), Some(known));
+        return Ok(Source { list, transcript, translation: None });
     }
-    let (texts, transcript) = service.list(session, given).await?;
-    Ok(Source { list: List::Ahead(ready, More::Whole(texts)), transcript })
+    let list::List { messages, transcript, translation } = service.list(session, given).await?;
+    Ok(Source { list: List::Ahead(ready, More::Whole(messages)), transcript, translation })
 }
 
 /// Has the archive begin with messages that leave the list for sure, if that gains anything:

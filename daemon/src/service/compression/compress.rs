@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::{CompressRequest, Compressed, Declined, Focus, Gain, Place, SummaryRequest, Today};
+use herma_context::engine::{CompressRequest, Declined, Focus, Gain, Place, Slot, SummaryRequest, Today};
+use herma_context::forms::Translation;
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Host, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
-use super::commit::{Done, commit};
+use super::commit::commit;
 use super::open_list::OpenList;
 use super::report::Frame;
 use super::run::{Run, RunOptions, RunReport, WrittenSummary};
 use super::writing::{Step, Writing};
-use super::{CompressionService, precomputed};
+use super::{CompressionService, SentList, precomputed};
 use crate::data::clock::{self, unix_now};
 use crate::data::config::{CompressionMode, ContextConfig};
 use crate::data::error::{Error, Outcome};
@@ -30,6 +31,8 @@ use crate::service::session::Session;
 pub(crate) struct Asked {
     /// The list, as JSON texts; what was appended to the session where there is none.
     pub messages: Option<Vec<String>>,
+    /// How the list was translated, where it was.
+    pub translation: Option<Arc<Translation>>,
     /// What the provider counted.
     pub current_tokens: Option<i64>,
     /// A topic to keep most of.
@@ -97,20 +100,11 @@ pub(crate) enum Reply {
 
 /// The new list, and what is told of it.
 pub(crate) struct Answer {
-    pub messages: NewMessages,
-    pub input: Arc<[Message]>,
-    /// Where in the input those messages are that the new list was made of; all of them where it is not said.
-    pub places: Option<Arc<[usize]>>,
+    pub sent: SentList,
+    /// What became of it.
+    pub slots: Vec<Slot>,
     pub form: ReplyForm,
     pub report: Arc<CompressionReport>,
-}
-
-/// What became of the list.
-pub(crate) enum NewMessages {
-    /// It is another one.
-    Changed(Arc<Compressed>),
-    /// It comes back as it was.
-    Unchanged,
 }
 
 /// A run that is under way while nobody waits, or ready.
@@ -160,9 +154,10 @@ impl CompressionService {
         let (current, prompt, is_forced) = (request.current_tokens, request.prompt(), asked.force);
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let options = RunOptions { request, chain, mode, form, place: asked.place, opened: opened.clone(), started };
+        let (place, translation, opened_list) = (asked.place, asked.translation, opened.clone());
+        let options = RunOptions { request, chain, mode, form, place, opened: opened_list, translation, started };
         match begin(self, session, settings, asked.messages, options).await? {
-            Begun::Declined { why, input } => {
+            Begun::Declined { why, input, translation } => {
                 if is_forced {
                     self.keep_found_rules(session, &input).await;
                 }
@@ -170,9 +165,9 @@ impl CompressionService {
                 let over = blocking("context.compress", move || Ok(used.engine.over(&list, &used, prompt))).await?;
                 let why = self.declined(session, why, &input, current);
                 let frame = Frame { session, record: &session.record().clone(), chain: &kinds, started };
-                let input = whole(opened.as_deref(), input);
-                let report = frame.unchanged(why, &input, &RunReport::default(), over);
-                Ok(self.unchanged(input, form, report))
+                let sent = SentList::of(input, opened.as_deref(), translation);
+                let report = frame.unchanged(why, &sent, &RunReport::default(), over);
+                Ok(self.unchanged(sent, form, report))
             }
             Begun::Ready(run, text) => self.finish(*run, text, running).await,
             Begun::Lacking(run) => self.go_on(run, running).await,
@@ -223,7 +218,7 @@ impl CompressionService {
         };
         let (chain, mode) = (self.chain(session, None), self.defaults.context.mode);
         let (form, place, started) = (ReplyForm::Messages, Place::Alone, Instant::now());
-        Ok(RunOptions { request, chain, mode, form, place, opened: None, started })
+        Ok(RunOptions { request, chain, mode, form, place, opened: None, translation: None, started })
     }
 
     /// Has the summary written and finishes, or lets the run wait for the agent.
@@ -237,20 +232,18 @@ impl CompressionService {
 
     async fn finish(self: &Arc<Self>, run: Run, text: WrittenSummary, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
         let (form, started, chain, opened) = (run.form, run.started, run.chain.kinds().to_vec(), run.opened.clone());
+        let translation = run.translation.clone();
         let done = commit(self, run, text, running).await?;
         let ContextConfig { cache_write_price: write, cache_read_price: read, .. } = self.defaults.context;
         let prices = Prices { write, read };
+        let sent = SentList::of(Arc::clone(&done.input), opened.as_deref(), translation);
+        let slots = sent.slots(&done.compressed.slots);
         let mut report =
-            Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, prices);
+            Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, &sent, prices);
+        report.after.messages = slots.len();
+        report.folded = opened.map(|open| open.nodes()).unwrap_or_default();
         self.rewrite_nodes(&done.session);
-        let Done { compressed, mut input, .. } = done;
-        let mut places = None;
-        if let Some(open) = opened {
-            let placed = open.with_parts(&input);
-            report.fold(open.nodes(), &placed.places);
-            (input, places) = (placed.messages, Some(placed.places));
-        }
-        Ok(self.reply(NewMessages::Changed(compressed), input, places, form, report))
+        Ok(self.reply(Answer { sent, slots, form, report: Arc::new(report) }))
     }
 
     /// Nobody wrote a summary: the input comes back, and nothing is archived.
@@ -261,11 +254,11 @@ impl CompressionService {
             record.clone()
         };
         run.session.post_record(&self.archive);
-        let input = whole(run.opened.as_deref(), run.prepared.input().into());
+        let sent = SentList::of(run.prepared.input().into(), run.opened.as_deref(), run.translation.clone());
         let frame = Frame { session: &run.session, record: &record, chain: run.chain.kinds(), started: run.started };
         let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
-        let report = frame.unchanged(why.into(), &input, &run.report, None);
-        self.unchanged(input, run.form, report)
+        let report = frame.unchanged(why.into(), &sent, &run.report, None);
+        self.unchanged(sent, run.form, report)
     }
 
     /// Notes that there was nothing to do, and says why.
@@ -282,21 +275,14 @@ impl CompressionService {
         why.to_string()
     }
 
-    fn unchanged(&self, input: Arc<[Message]>, form: ReplyForm, report: CompressionReport) -> Reply {
-        self.reply(NewMessages::Unchanged, input, None, form, report)
+    fn unchanged(&self, sent: SentList, form: ReplyForm, report: CompressionReport) -> Reply {
+        let slots = sent.unchanged();
+        self.reply(Answer { sent, slots, form, report: Arc::new(report) })
     }
 
-    fn reply(
-        &self,
-        messages: NewMessages,
-        input: Arc<[Message]>,
-        places: Option<Arc<[usize]>>,
-        form: ReplyForm,
-        report: CompressionReport,
-    ) -> Reply {
-        let report = Arc::new(report);
-        self.events.publish(Event::CompressionDone(Arc::clone(&report)));
-        Reply::Answer(Answer { messages, input, places, form, report })
+    fn reply(&self, answer: Answer) -> Reply {
+        self.events.publish(Event::CompressionDone(Arc::clone(&answer.report)));
+        Reply::Answer(answer)
     }
 }
 
@@ -306,14 +292,6 @@ impl Asked {
         self.range = self.range.take().map(|range| open.range_without(range));
         let parts = i64::try_from(open.tokens()).unwrap_or(i64::MAX);
         self.current_tokens = self.current_tokens.map(|tokens| if tokens > parts { tokens - parts } else { tokens });
-    }
-}
-
-/// The list that came, with what is opened in it.
-fn whole(opened: Option<&OpenList>, input: Arc<[Message]>) -> Arc<[Message]> {
-    match opened {
-        Some(open) => open.with_parts(&input).messages,
-        None => input,
     }
 }
 

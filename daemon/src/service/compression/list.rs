@@ -1,22 +1,21 @@
 //! The list that is to be compressed.
 
+use std::sync::Arc;
+
 use herma_context::Message;
+use herma_context::forms::{self, Read, Translation};
 
 use super::CompressionService;
 use crate::data::error::{Error, Outcome};
 use crate::owners::archive::KnownTranscript;
+use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
 impl CompressionService {
-    /// The list that the caller gave, or what was appended to the session so far, as JSON texts; and
-    /// which transcript that is.
-    pub(super) async fn list(
-        &self,
-        session: &Session,
-        given: Option<Vec<String>>,
-    ) -> Outcome<(Vec<String>, Option<KnownTranscript>)> {
+    /// The list that the caller gave, or what was appended to the session so far.
+    pub(super) async fn list(&self, session: &Session, given: Option<Vec<String>>) -> Outcome<List> {
         if let Some(messages) = given {
-            return Ok((messages, None));
+            return Ok(List { messages, transcript: None, translation: None });
         }
         let (id, texts) = self.archive.transcript(session.id.clone()).await?.unzip();
         let texts = texts.unwrap_or_default();
@@ -24,8 +23,21 @@ impl CompressionService {
             let words = "the list is needed, for nothing was appended to this session with session.append";
             return Err(Error::param("messages", words));
         }
-        Ok((texts, id))
+        let Read { messages, translation } = blocking("context.compress", move || Ok(forms::read_kept(texts))).await?;
+        // Messages that were translated aren't those of the transcript.
+        let transcript = id.filter(|_| translation.is_none());
+        Ok(List { messages, transcript, translation })
     }
+}
+
+/// A list as the engine sees it.
+pub(super) struct List {
+    /// The messages, as JSON texts.
+    pub messages: Vec<String>,
+    /// The transcript that they are.
+    pub transcript: Option<KnownTranscript>,
+    /// How what was appended was translated, where it was.
+    pub translation: Option<Arc<Translation>>,
 }
 
 /// The messages as the engine sees them; that they are JSON was checked when they came.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use herma_archive::node::KeptNode;
 use herma_archive::node::opened::{OpenedNode, OpenedRow};
+use herma_context::forms::{Read, Translation};
 use herma_context::opened::{self, Marks, OpenedPart};
 use herma_context::{Message, Role, tokens};
 
@@ -52,31 +53,29 @@ pub(crate) struct Folded {
 
 impl CompressionService {
     /// Puts the messages of a node into a session's list again.
-    pub(crate) async fn open(
-        &self,
-        session: &Arc<Session>,
-        node: String,
-        given: Option<Vec<String>>,
-    ) -> Outcome<Opened> {
+    pub(crate) async fn open(&self, session: &Arc<Session>, node: String, given: Option<Read>) -> Outcome<Opened> {
         names::check("node", &node)?;
         let _running = alone(session)?;
         let found = self.archive.node_messages(session.id.clone(), node.clone()).await?;
         let (kept, texts) = found.ok_or_else(|| no_node(session, &node))?;
         let parts = self.open_parts(session).await?;
         let is_given = given.is_some();
-        let (texts_of_list, _) = self.list(session, given).await?;
+        let (given, translation) = taken_apart(given);
+        let list = self.list(session, given).await?;
+        let translation = list.translation.or(translation);
         let threshold = self.threshold(session);
         let id = session.id.clone();
         let (opened, row) = blocking("context.open", move || {
-            let list = parse(texts_of_list);
+            let list = parse(list.messages);
             let new = NewPart { session: &id, kept, messages: parse(texts), threshold };
-            match is_given {
+            let (opened, row) = match is_given {
                 true => new.place(list, parts),
                 false => {
                     let others: Vec<OpenedPart> = parts.into_iter().filter(|part| part.id != new.kept.row.id).collect();
                     new.place(opened::with_parts(&list, &others), others)
                 }
-            }
+            }?;
+            Ok((opened.translated(translation.as_deref()), row))
         })
         .await?;
         self.archive.add_opened(session.id.clone(), session.generation(), row).await?;
@@ -90,7 +89,7 @@ impl CompressionService {
         &self,
         session: &Arc<Session>,
         node: Option<String>,
-        given: Option<Vec<String>>,
+        given: Option<Read>,
     ) -> Outcome<Folded> {
         let _running = alone(session)?;
         let parts = self.open_parts(session).await?;
@@ -101,12 +100,14 @@ impl CompressionService {
             return Err(not_open(session, node.as_deref(), &open));
         }
         let is_given = given.is_some();
-        let (texts, _) = self.list(session, given).await?;
+        let (given, translation) = taken_apart(given);
+        let list = self.list(session, given).await?;
+        let translation = list.translation.or(translation);
         let leaving = nodes.clone();
         let (places, list_tokens) = blocking("context.fold", move || {
             let list = match is_given {
-                true => parse(texts),
-                false => opened::with_parts(&parse(texts), &parts),
+                true => parse(list.messages),
+                false => opened::with_parts(&parse(list.messages), &parts),
             };
             let found = opened::find(&list, &parts).into_iter();
             let places: Vec<Range<usize>> =
@@ -114,7 +115,11 @@ impl CompressionService {
             let stays = |at: usize| !places.iter().any(|range| range.contains(&at));
             let left = list.iter().enumerate().filter(|(at, _)| stays(*at)).map(|(_, message)| message);
             let list_tokens = tokens::Measure::of_all(left).tokens();
-            Ok((places, list_tokens))
+            let of_items = |range: Range<usize>| match &translation {
+                Some(translation) => translation.item_of(range.start)..translation.item_of(range.end),
+                None => range,
+            };
+            Ok((places.into_iter().map(of_items).collect(), list_tokens))
         })
         .await?;
         self.archive.remove_opened(session.id.clone(), nodes.clone()).await?;
@@ -152,6 +157,18 @@ impl CompressionService {
         let settings = session.settings().in_force(&self.defaults).ok()?;
         Some(settings.budgets().threshold_tokens)
     }
+}
+
+impl Opened {
+    /// The same of a list in another form.
+    fn translated(self, translation: Option<&Translation>) -> Self {
+        let Some(translation) = translation else { return self };
+        Self { at: translation.item_of(self.at), messages: translation.write(&self.messages), ..self }
+    }
+}
+
+fn taken_apart(given: Option<Read>) -> (Option<Vec<String>>, Option<Arc<Translation>>) {
+    given.map_or((None, None), |Read { messages, translation }| (Some(messages), translation))
 }
 
 /// A part that is to be put into a list.

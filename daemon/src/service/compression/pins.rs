@@ -1,7 +1,10 @@
 //! Messages that a compression must leave in the list: which they are, and how many there may be.
 
+use std::ops::Range;
+
 use herma_archive::pin::PinRow;
 use herma_context::fingerprint::Fingerprint;
+use herma_context::forms::{self, Read, Translation};
 use herma_context::pins::Pins;
 use herma_context::{Message, Redaction, tokens};
 
@@ -13,6 +16,8 @@ use crate::service::session::Session;
 
 /// What the names of pins begin with; behind it stands what their message is known by.
 const PREFIX: &str = "pin_";
+/// Between the names of messages that are one item in the form of their list.
+const AND: &str = "_";
 /// Pins of a session at one time.
 const MOST: usize = 64;
 /// Percent of the threshold that pinned messages may take together.
@@ -31,8 +36,8 @@ pub(crate) enum Pinned {
     Position(u64),
     /// The newest of what was appended that names this handle.
     Handle(String),
-    /// This one, as its JSON text.
-    Message(String),
+    /// This one, as JSON texts: several where one item of its form has more than one message.
+    Message(Vec<String>),
 }
 
 /// The pins of a session.
@@ -48,8 +53,7 @@ impl CompressionService {
     /// What an engine is told of a session's pins.
     pub(in crate::service) async fn pinned(&self, session: &Session) -> Outcome<Pins> {
         let rows = self.archive.pins(session.id.clone()).await?;
-        let fingerprint = |row: &PinRow| row.id.strip_prefix(PREFIX)?.parse::<Fingerprint>().ok();
-        Ok(rows.iter().filter_map(fingerprint).collect())
+        Ok(rows.iter().flat_map(|row| fingerprints(&row.id)).collect())
     }
 
     /// The pins of a session that are in force.
@@ -93,25 +97,36 @@ impl CompressionService {
 
     /// The row of a message, with the tokens of what stays because of it.
     async fn row(&self, session: &Session, which: Pinned) -> Outcome<PinRow> {
-        let (which, texts) = match which {
-            Pinned::Message(text) => (Pinned::Position(0), vec![text]),
-            which => {
-                let found = self.archive.transcript(session.id.clone()).await?;
-                (which, found.map_or_else(Vec::new, |(_, texts)| texts))
-            }
+        let appended = match &which {
+            Pinned::Message(_) => Vec::new(),
+            _ => self.archive.transcript(session.id.clone()).await?.map_or_else(Vec::new, |(_, texts)| texts),
         };
         let id = session.id.clone();
         blocking("context.pin", move || {
-            let messages = parse(texts);
-            let at = position(&id, &messages, which)?;
-            let message = messages.get(at).ok_or_else(|| Error::internal("context.pin"))?;
-            let fingerprint = Fingerprint::of(message);
-            let pins: Pins = std::iter::once(fingerprint).collect();
+            let (messages, places) = match which {
+                Pinned::Message(texts) => {
+                    let messages = parse(texts);
+                    let places = 0..messages.len();
+                    (messages, places)
+                }
+                which => {
+                    let Read { messages, translation } = forms::read_kept(appended);
+                    let (messages, translation) = (parse(messages), translation.as_deref());
+                    let places = places(&id, &messages, translation, which)?;
+                    (messages, places)
+                }
+            };
+            let pinned = messages.get(places).unwrap_or_default();
+            check(pinned)?;
+            let message = pinned.first().ok_or_else(|| Error::internal("context.pin"))?;
+            let names: Vec<Fingerprint> = pinned.iter().map(Fingerprint::of).collect();
+            let pins: Pins = names.iter().copied().collect();
             let group: Vec<Message> =
                 pins.positions(&messages).into_iter().filter_map(|at| messages.get(at).cloned()).collect();
             let text = Redaction::On.apply(&message.text()).chars().take(SHOWN).collect();
+            let names: Vec<String> = names.iter().map(Fingerprint::to_string).collect();
             Ok(PinRow {
-                id: format!("{PREFIX}{fingerprint}"),
+                id: format!("{PREFIX}{}", names.join(AND)),
                 role: message.role().as_str().chars().take(ROLE).collect(),
                 text,
                 tokens: tokens::estimate_messages(&group),
@@ -136,9 +151,20 @@ pub(super) fn warning(positions: &[usize]) -> Option<String> {
     ))
 }
 
-/// Where the message stands in a list.
-fn position(session: &str, messages: &[Message], which: Pinned) -> Outcome<usize> {
-    let length = messages.len();
+/// What the messages of a pin are known by.
+fn fingerprints(pin: &str) -> Vec<Fingerprint> {
+    let names = pin.strip_prefix(PREFIX).unwrap_or_default().split(AND);
+    names.filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Which messages of what was appended are meant.
+fn places(
+    session: &str,
+    messages: &[Message],
+    translation: Option<&Translation>,
+    which: Pinned,
+) -> Outcome<Range<usize>> {
+    let length = translation.map_or(messages.len(), |translation| translation.items().len());
     let at = match which {
         Pinned::Position(position) => usize::try_from(position).ok().filter(|at| *at < length).ok_or_else(|| {
             Error::param(
@@ -151,19 +177,26 @@ fn position(session: &str, messages: &[Message], which: Pinned) -> Outcome<usize
         })?,
         Pinned::Handle(handle) => {
             let names = |message: &Message| !handle.is_empty() && message.text().contains(&handle);
-            messages.iter().rposition(names).ok_or_else(|| {
+            let found = messages.iter().rposition(names);
+            let found = found.map(|at| translation.map_or(at, |translation| translation.item_of(at)));
+            found.ok_or_else(|| {
                 let shown: String = handle.chars().take(64).collect();
                 Error::NotFound(format!("no message that was appended to session {session:?} names {shown:?}"))
             })?
         }
         Pinned::Message(_) => 0,
     };
-    if !messages.get(at).is_some_and(Message::is_object) {
+    Ok(translation.map_or(at..at + 1, |translation| translation.messages_of(at)))
+}
+
+/// Whether these can be pinned.
+fn check(messages: &[Message]) -> Outcome<()> {
+    if !messages.iter().all(Message::is_object) {
         return Err(Error::param("message", "a message is a JSON object with a role and its content"));
     }
-    match messages.get(at).is_some_and(herma_context::handoff::is_only_handoff) {
+    match messages.iter().all(herma_context::handoff::is_only_handoff) {
         true => Err(Error::param("position", "that message is a handoff, which the next compression renews")),
-        false => Ok(at),
+        false => Ok(()),
     }
 }
 
@@ -206,8 +239,9 @@ mod tests {
     fn a_message_is_found_by_position_or_by_a_handle_that_it_names() {
         let of = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
         let list = parse(vec![of("user", "out_1"), of("tool", "see out_1"), of("user", "no")]);
-        assert_eq!(position("s", &list, Pinned::Position(2)).unwrap(), 2);
-        assert_eq!(position("s", &list, Pinned::Handle("out_1".into())).unwrap(), 1);
+        let position = |session, list: &[Message], which| places(session, list, None, which);
+        assert_eq!(position("s", &list, Pinned::Position(2)).unwrap(), 2..3);
+        assert_eq!(position("s", &list, Pinned::Handle("out_1".into())).unwrap(), 1..2);
         for (wrong, words) in [
             (Pinned::Position(3), "none of the 3"),
             (Pinned::Handle("out_2".into()), "names \"out_2\""),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use herma_context::engine::{CompressRequest, Compressed, EngineState, Summary, Writer};
+use herma_context::forms::Translation;
 use herma_context::{Detail, Message, Settings};
 
 use super::commit::handle;
-use super::{CompressionService, parse};
+use super::{CompressionService, SentList, parse};
 use crate::data::error::Outcome;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -19,6 +20,8 @@ const NO_SESSION: &str = "cmp_preview";
 pub(crate) struct PreviewRequest {
     /// The list, as JSON texts.
     pub messages: Vec<String>,
+    /// How it was translated, where it was.
+    pub translation: Option<Arc<Translation>>,
     /// What the engine is told; rules are those of the session.
     pub request: CompressRequest,
     /// The body of the summary before; that of the session when absent.
@@ -30,10 +33,8 @@ pub(crate) struct PreviewRequest {
 /// A list that was compressed in thought.
 #[derive(Debug)]
 pub(crate) struct Preview {
-    /// The list, with what is opened in it.
-    pub input: Arc<[Message]>,
-    /// Where in the list those messages are that the new one is made of; all of them where it is not said.
-    pub places: Option<Arc<[usize]>>,
+    /// The list.
+    pub sent: SentList,
     /// What would become of it, or why it would come back as it is.
     pub outcome: Result<Compressed, String>,
 }
@@ -47,7 +48,7 @@ impl CompressionService {
         settings: Settings,
         wanted: PreviewRequest,
     ) -> Outcome<Preview> {
-        let PreviewRequest { messages, mut request, previous_summary, detail } = wanted;
+        let PreviewRequest { messages, translation, mut request, previous_summary, detail } = wanted;
         let settings = settings.detailed(detail);
         let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
         let (mut given, mut opened) = (Some(messages), None);
@@ -80,9 +81,7 @@ impl CompressionService {
                     Ok(prepared.finish(summary, name, &|_, _| None))
                 }
             };
-            let placed = opened.map(|open| open.with_parts(&input));
-            let (input, places) = placed.map_or((input, None), |placed| (placed.messages, Some(placed.places)));
-            Ok(Preview { input, places, outcome })
+            Ok(Preview { sent: SentList::of(input, opened.as_deref(), translation), outcome })
         })
         .await
     }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::Over;
-use herma_context::{Message, pressure, tokens};
+use herma_context::engine::{Over, Scored};
+use herma_context::{pressure, tokens};
 
 use super::commit::Done;
 use super::run::RunReport;
-use super::{due, pins};
+use super::{SentList, due, pins};
 use crate::data::clock::unix_now;
 use crate::data::event::{CompressionReport, Size};
 use crate::data::summarizer_kind::Kind;
@@ -28,22 +28,21 @@ pub(super) struct Frame<'a> {
 
 impl Frame<'_> {
     /// Of a list that became a shorter one, at these prices.
-    pub(super) fn done(&self, done: &Done, prices: Prices) -> CompressionReport {
+    pub(super) fn done(&self, done: &Done, sent: &SentList, prices: Prices) -> CompressionReport {
         let numbers = done.compressed.numbers;
         let over = done.compressed.over.clone();
         let mut report = self.common(&done.report, over);
+        let unpinned: Vec<usize> = done.compressed.unpinned.iter().map(|at| sent.position(*at)).collect();
+        let scored =
+            |all: &[Scored]| all.iter().map(|one| Scored { index: sent.position(one.index), ..one.clone() }).collect();
         report.warnings.extend(self.warnings(done.is_vain, numbers.tokens_after));
-        report.warnings.extend(pins::warning(&done.compressed.unpinned));
+        report.warnings.extend(pins::warning(&unpinned));
         CompressionReport {
             reason: None,
-            before: Size {
-                messages: numbers.messages_before,
-                chars: numbers.chars_before,
-                tokens: numbers.tokens_before,
-            },
+            before: Size { messages: sent.list().len(), chars: numbers.chars_before, tokens: numbers.tokens_before },
             after: Size { messages: numbers.messages_after, chars: numbers.chars_after, tokens: numbers.tokens_after },
-            head: numbers.head,
-            tail: numbers.tail,
+            head: sent.position(numbers.head),
+            tail: sent.last(numbers.tail),
             pruned: numbers.pruned,
             dropped: numbers.dropped,
             constraints: numbers.constraints,
@@ -51,8 +50,8 @@ impl Frame<'_> {
             archived: Some((done.handle.clone(), done.compressed.removed.len())),
             summarizer: done.by,
             unverified: done.report.unverified.clone(),
-            verbatim: done.compressed.verbatim.clone(),
-            shortened: done.compressed.shortened.clone(),
+            verbatim: scored(&done.compressed.verbatim),
+            shortened: scored(&done.compressed.shortened),
             invalidated_tokens: done.compressed.sizes.invalidated(),
             pays_after_calls: done.compressed.sizes.pays_after(prices),
             pinned: done.compressed.pinned,
@@ -66,12 +65,12 @@ impl Frame<'_> {
     pub(super) fn unchanged(
         &self,
         why: String,
-        input: &[Message],
+        sent: &SentList,
         report: &RunReport,
         over: Option<Over>,
     ) -> CompressionReport {
-        let measure = tokens::Measure::of_all(input);
-        let size = Size { messages: input.len(), chars: measure.chars, tokens: measure.tokens() };
+        let measure = tokens::Measure::of_all(sent.messages());
+        let size = Size { messages: sent.list().len(), chars: measure.chars, tokens: measure.tokens() };
         CompressionReport { reason: Some(why), before: size, after: size, ..self.common(report, over) }
     }
 

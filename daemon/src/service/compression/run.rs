@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::engine::{AuxFailure, CompressRequest, Place, Prepared, RunNotes};
+use herma_context::forms::Translation;
 use herma_guard::Policy;
 
 use super::ReplyForm;
@@ -30,6 +31,8 @@ pub(super) struct RunOptions {
     pub place: Place,
     /// The list with what is opened in it, where anything is; the engine is told the one without.
     pub opened: Option<Arc<OpenList>>,
+    /// How the list was translated, where it was; the engine is told the messages.
+    pub translation: Option<Arc<Translation>>,
     /// When it was asked for.
     pub started: Instant,
 }
@@ -46,6 +49,8 @@ pub(super) struct Run {
     pub place: Place,
     /// The list with what is opened in it, where anything is.
     pub opened: Option<Arc<OpenList>>,
+    /// How the list was translated, where it was.
+    pub translation: Option<Arc<Translation>>,
     pub started: Instant,
     /// The transcript that the list was read from, if it was.
     pub transcript: Option<KnownTranscript>,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use herma_archive::session::ENDED_BY_COMPRESSION;
 use herma_archive::undo::{NoUndo, Undone};
+use herma_context::forms::{Read, Translation};
 use herma_context::{Message, tokens};
 
 use super::commit::handle;
@@ -11,6 +12,7 @@ use super::compress::alone;
 use super::{CompressionService, list};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::Size;
+use crate::data::numbers::{narrow, wide};
 use crate::owners::archive::EarlierList;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -21,8 +23,8 @@ pub(crate) struct EarlierGeneration {
     /// The generation whose list is wanted; that before the newest compression when absent. The current
     /// one can be looked at.
     pub generation: Option<u64>,
-    /// The list by now, as JSON texts; what was appended to the session where there is none.
-    pub messages: Option<Vec<String>>,
+    /// The list by now; what was appended to the session where there is none.
+    pub list: Option<Read>,
     /// Only to look: nothing changes.
     pub is_look: bool,
 }
@@ -51,7 +53,8 @@ pub(crate) struct Restored {
 impl CompressionService {
     /// Brings back the list of a session before its newest compression, or of an earlier generation.
     pub(crate) async fn undo(self: &Arc<Self>, session: &Arc<Session>, wanted: EarlierGeneration) -> Outcome<Restored> {
-        let EarlierGeneration { generation: to, mut messages, is_look } = wanted;
+        let EarlierGeneration { generation: to, list, is_look } = wanted;
+        let (mut messages, translation) = list.map_or((None, None), |list| (Some(list.messages), list.translation));
         // What is opened in the list is no part of what was said.
         if messages.is_some() {
             self.open_list(session, &mut messages).await?;
@@ -59,7 +62,7 @@ impl CompressionService {
         if is_look {
             let found = self.archive.undone(session.id.clone(), to, messages).await?;
             return match found {
-                Ok(undone) => self.restored(session, undone, None).await,
+                Ok(undone) => self.restored(session, undone, None, translation).await,
                 Err(why) => Err(self.refused(session, why).await?),
             };
         }
@@ -86,18 +89,28 @@ impl CompressionService {
             }),
         });
         match done.await? {
-            Ok(undone) => self.restored(session, undone, Some(archived)).await,
+            Ok(undone) => self.restored(session, undone, Some(archived), translation).await,
             Err(why) => Err(self.refused(session, why).await?),
         }
     }
 
-    async fn restored(&self, session: &Arc<Session>, undone: Undone, archived: Option<String>) -> Outcome<Restored> {
+    async fn restored(
+        &self,
+        session: &Arc<Session>,
+        undone: Undone,
+        archived: Option<String>,
+        translation: Option<Arc<Translation>>,
+    ) -> Outcome<Restored> {
         let Undone { generation, restored, handles, list, since, left, .. } = undone;
-        let (messages, size) = blocking("context.undo", move || {
+        let (messages, since, size) = blocking("context.undo", move || {
             let messages = list::parse(list);
             let measure = tokens::Measure::of_all(&messages);
+            let (messages, since) = match translation {
+                Some(translation) => of_items(&messages, since, &translation),
+                None => (messages, since),
+            };
             let size = Size { messages: messages.len(), chars: measure.chars, tokens: measure.tokens() };
-            Ok((messages, size))
+            Ok((messages, since, size))
         })
         .await?;
         // A session that never said its window has no threshold, and can be undone all the same.
@@ -133,4 +146,12 @@ impl CompressionService {
         let is_ended = before.and_then(|(row, _)| row.end_reason).is_some_and(|reason| reason == ENDED_BY_COMPRESSION);
         Ok(is_ended.then_some(parent))
     }
+}
+
+/// A list in the form of the one that was given, and how many of its last items were said since.
+fn of_items(messages: &[Message], since: u64, translation: &Translation) -> (Vec<Message>, u64) {
+    let length = narrow(since).min(messages.len());
+    let (before, _) = messages.split_at(messages.len() - length);
+    let said = translation.last(length);
+    (translation.write(before).into_iter().chain(said.iter().cloned()).collect(), wide(said.len()))
 }

@@ -7,6 +7,7 @@ mod check;
 mod compress;
 mod discard;
 mod episode;
+mod list;
 mod manual;
 mod opened;
 mod pins;
@@ -17,12 +18,14 @@ mod schema;
 mod settings;
 mod status;
 mod tools;
+mod translated_plan;
 mod undo;
 mod usage;
 
 use std::ops::Range;
 
 use herma_context::engine::{Focus, Plan, PlanRequest, Today};
+use herma_context::forms::Read;
 use herma_context::superseded::Superseded as Old;
 use herma_context::{Detail, Message, tokens};
 use herma_protocol::Json;
@@ -50,6 +53,7 @@ pub(super) use usage::record_usage;
 use crate::data::clock;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
+use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::compression::parse;
 use crate::service::settings::SessionSettings;
@@ -123,19 +127,37 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
         ..PlanRequest::default()
     };
     let detail = params.detail.map(domain_detail).unwrap_or_default();
-    let messages = texts(params.messages);
+    let list = list::read(params.messages).await?;
+    let translation = list.translation.clone();
+    let request = match &translation {
+        Some(translation) => {
+            PlanRequest { range: request.range.map(|range| translation.messages_within(range)), ..request }
+        }
+        None => request,
+    };
     let whose = match (params.session, params.config) {
         (Some(id), None) => Whose::Session(id),
         (None, Some(config)) => Whose::Settings(Box::new(settings::domain(config))),
         _ => return Err(Error::param("config", "give either a session or a config")),
     };
     let previewed = match params.preview {
-        Some(true) => Some(preview::of(services, caller, &whose, messages.clone(), request.clone(), detail).await?),
+        Some(true) => {
+            let list = Read { messages: list.messages.clone(), translation: list.translation.clone() };
+            Some(preview::of(services, caller, &whose, list, request.clone(), detail).await?)
+        }
         _ => None,
     };
+    let messages = list.messages;
+    let input = translation.as_ref().map(|_| messages.clone());
     let plan = match whose {
         Whose::Session(id) => services.context.plan_of(caller, &id, messages, request, detail).await?,
         Whose::Settings(said) => services.context.plan_with(*said, messages, request, detail).await?,
+    };
+    let plan = match translation.zip(input) {
+        Some((translation, input)) => {
+            blocking("context.plan", move || Ok(translated_plan::of_items(plan, &translation, &parse(input)))).await?
+        }
+        None => plan,
     };
     Ok(PlanResult { preview: previewed, ..wire_plan(plan)? })
 }

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 // standard output with --messages. With --undo the list of before comes back.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --range 10..40 --detail high\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
+    after_help = "The file holds a JSON list of messages, an object that has it as `messages`, `contents` or `input`, or one message a line. They may be chat completions, messages of Anthropic, items of OpenAI's Responses or contents of Gemini; the new list is in the same form.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --range 10..40 --detail high\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
 )]
 pub(super) struct Arguments {
     /// The conversation; - for standard input
@@ -179,10 +179,11 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     out::line(&report::reported(report))
 }
 
-/// Reads messages: a JSON list, an object with `messages`, or one a line.
+/// Reads messages: a JSON list, the request or answer that has one, or one a line.
 pub(super) fn read_messages(path: &Path) -> Result<Vec<Json>, Failure> {
     #[derive(Deserialize)]
     struct Conversation {
+        #[serde(alias = "contents", alias = "input")]
         messages: Vec<Json>,
     }
     let text = out::read_input(path)?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use herma_context::Settings;
 use herma_context::engine::{Focus, Prepared};
+use herma_context::forms::{self, Read};
 
 use super::{By, Ready, Stage, Started};
 use crate::data::error::Outcome;
@@ -53,7 +54,9 @@ pub(super) async fn prepare(
     let Some((transcript, texts)) = service.archive.transcript(session.id.clone()).await? else { return Ok(None) };
     let (request, used) = (options.request, settings.clone());
     let prepared = blocking("context.compact_ahead", move || {
-        Ok(used.engine.prepare(&list::parse(texts), &used, &state, &request, |_| ()).ok())
+        // What has to be translated is compressed when it is asked for.
+        let Read { messages, translation: None } = forms::read_kept(texts) else { return Ok(None) };
+        Ok(used.engine.prepare(&list::parse(messages), &used, &state, &request, |_| ()).ok())
     });
     // What has to become small at once is decided for the list as it is then.
     let prepared = prepared.await?.filter(Prepared::is_ordinary);
@@ -66,6 +69,7 @@ pub(super) async fn prepare(
         form: options.form,
         place: options.place,
         opened: None,
+        translation: None,
         started: options.started,
         transcript: Some(transcript),
         report: RunReport::default(),

@@ -1,7 +1,5 @@
 //! The new list, whole or as what changed.
 
-use std::borrow::Cow;
-
 use herma_context::Message;
 use herma_context::engine::Slot;
 use herma_protocol::Json;
@@ -10,38 +8,21 @@ use herma_protocol::context::{Edits, Insert, Replace};
 use super::wire_message;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
-use crate::service::compression::{Answer, NewMessages, ReplyForm};
+use crate::service::compression::{Answer, ReplyForm};
 
 /// The list or the edits, whichever was asked for.
 type Answered = (Option<Vec<Json>>, Option<Edits>);
 
 /// What is answered of a list.
 pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
-    let slots = match &answer.messages {
-        NewMessages::Changed(compressed) => placed(&compressed.slots, answer.places.as_deref())?,
-        NewMessages::Unchanged => (0..answer.input.len()).map(Slot::Kept).collect::<Vec<_>>().into(),
-    };
+    let (slots, list) = (&answer.slots, answer.sent.list());
     match answer.form {
-        ReplyForm::Messages => Ok((Some(messages(&slots, &answer.input)?), None)),
-        ReplyForm::Edits => edits(&slots, answer.input.len()).map(|edits| (None, Some(edits))),
+        ReplyForm::Messages => Ok((Some(messages(slots, list)?), None)),
+        ReplyForm::Edits => edits(slots, list.len()).map(|edits| (None, Some(edits))),
     }
 }
 
-/// What became of the messages that stand in these places of the list; in all of them where it is not said.
-pub(super) fn placed<'a>(slots: &'a [Slot], places: Option<&[usize]>) -> Outcome<Cow<'a, [Slot]>> {
-    let Some(places) = places else { return Ok(Cow::Borrowed(slots)) };
-    let place = |at: usize| places.get(at).copied().ok_or_else(|| Error::internal("context.compress"));
-    let slot = |slot: &Slot| {
-        Ok(match slot {
-            Slot::Kept(at) => Slot::Kept(place(*at)?),
-            Slot::Replaced { index, message } => Slot::Replaced { index: place(*index)?, message: message.clone() },
-            Slot::Inserted(message) => Slot::Inserted(message.clone()),
-        })
-    };
-    slots.iter().map(slot).collect()
-}
-
-fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {
+pub(super) fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> {
     let message = |slot: &Slot| match slot {
         Slot::Kept(index) => {
             input.get(*index).ok_or_else(|| Error::internal("context.compress")).and_then(wire_message)

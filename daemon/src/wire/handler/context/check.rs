@@ -3,7 +3,7 @@
 use herma_protocol::context::StatusResult;
 use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
 
-use super::{status, texts, tools_text};
+use super::{list, status, tools_text};
 use crate::data::error::{Error, Outcome};
 use crate::service::caller::Caller;
 use crate::service::compression::due::{Due, Reason};
@@ -25,7 +25,7 @@ pub(in crate::wire::handler) async fn check(
     let due = match messages {
         None => services.context.check(caller, &id, tokens).await?,
         Some(messages) => {
-            let (messages, tools) = (texts(messages), tools_text(tools));
+            let (messages, tools) = (list::read(messages).await?.messages, tools_text(tools));
             let weight = Weight { messages, system_prompt: system_prompt.unwrap_or_default(), tools };
             services.context.check_estimated(caller, &id, weight).await?
         }

@@ -2,6 +2,7 @@
 
 use herma_context::Host as DomainHost;
 use herma_context::engine::Place as Asking;
+use herma_context::forms::Read;
 use herma_context::outcome::{CallFailure, FailureKind as Known};
 use herma_protocol::Json;
 use herma_protocol::context::{
@@ -11,7 +12,7 @@ use herma_protocol::context::{
 use herma_protocol::value::TokensOrConfigured;
 use serde_json::json;
 
-use super::{answer, domain_detail, focus, range, report, texts, today};
+use super::{answer, domain_detail, focus, list, range, report, today};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::narrow;
@@ -28,8 +29,16 @@ pub(in crate::wire::handler) async fn compress(
     caller: &Caller,
     params: CompressParams,
 ) -> Outcome<CompressResult> {
+    let (messages, translation) = match list::read_some(params.messages).await? {
+        Some(Read { messages, translation }) => (Some(messages), translation),
+        None => (None, None),
+    };
+    let within = |items| match &translation {
+        Some(translation) => translation.messages_within(items),
+        None => items,
+    };
     let asked = Asked {
-        messages: params.messages.map(texts),
+        messages,
         current_tokens: params.current_tokens,
         focus: focus(params.focus),
         today: today(params.today)?,
@@ -39,11 +48,12 @@ pub(in crate::wire::handler) async fn compress(
         summarizer: services.compression.summarizers.named(params.summarizer.as_deref())?,
         mode: params.mode.map(domain_mode),
         detail: params.detail.map(domain_detail).unwrap_or_default(),
-        range: params.range.map(range).transpose()?,
+        range: params.range.map(range).transpose()?.map(within),
         form: params.reply.map_or(Form::Messages, domain_form),
         place: params.place.map_or(Asking::Alone, domain_place),
         target: params.target.map_or(Target::Threshold, domain_target),
         host: params.host.map(domain_host).unwrap_or_default(),
+        translation,
     };
     let session = services.sessions.ensure(caller, &params.session).await?;
     wire(services.compression.compress(&session, asked).await?).await

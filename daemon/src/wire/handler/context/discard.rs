@@ -1,8 +1,11 @@
 //! `context.discard`.
 
+use herma_context::forms::Read;
+use herma_context::{Message, Role};
+use herma_protocol::Json;
 use herma_protocol::context::discard::{DiscardParams, DiscardResult};
 
-use super::texts;
+use super::list;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::service::caller::Caller;
@@ -19,7 +22,7 @@ pub(in crate::wire::handler) async fn discard(
         positions: positions.unwrap_or_default(),
         handles: handles.unwrap_or_default(),
         calls: calls.unwrap_or_default(),
-        messages: messages.map(texts).unwrap_or_default(),
+        messages: outputs(messages).await?,
         reason,
     };
     if wanted.is_empty() {
@@ -28,4 +31,11 @@ pub(in crate::wire::handler) async fn discard(
     let session = services.sessions.ensure(caller, &session).await?;
     let discarded = services.compression.discard(&session, wanted).await?;
     Ok(DiscardResult { outputs: wide(discarded.outputs), tokens: discarded.tokens })
+}
+
+/// The outputs that are named by themselves. An item of another form may have more than them.
+async fn outputs(messages: Option<Vec<Json>>) -> Outcome<Vec<String>> {
+    let Some(Read { messages, translation }) = list::read_some(messages).await? else { return Ok(Vec::new()) };
+    let is_output = |text: &String| translation.is_none() || Message::of_json(text.as_str()).role() == &Role::Tool;
+    Ok(messages.into_iter().filter(is_output).collect())
 }

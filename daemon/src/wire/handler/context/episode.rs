@@ -2,7 +2,7 @@
 
 use herma_protocol::context::episode::{EpisodeAction, EpisodeParams, EpisodeResult};
 
-use super::texts;
+use super::list;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::service::caller::Caller;
@@ -23,7 +23,7 @@ pub(in crate::wire::handler) async fn episode(
         }
     };
     let session = services.sessions.ensure(caller, &session).await?;
-    let step = EpisodeStep { title, done, messages: messages.map(texts) };
+    let step = EpisodeStep { title, done, messages: list::read_some(messages).await?.map(|read| read.messages) };
     let state = services.compression.episode(&session, step).await?;
     Ok(EpisodeResult { title: state.title, messages: wide(state.messages), tokens: state.tokens, open: state.open })
 }

@@ -2,7 +2,7 @@
 
 use herma_protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenResult};
 
-use super::{texts, wire_message};
+use super::{list, wire_message};
 use crate::data::error::Outcome;
 use crate::data::numbers::wide;
 use crate::service::caller::Caller;
@@ -14,7 +14,8 @@ pub(in crate::wire::handler) async fn open(
     params: OpenParams,
 ) -> Outcome<OpenResult> {
     let session = services.sessions.opened(caller, &params.session).await?;
-    let opened = services.compression.open(&session, params.node.clone(), params.messages.map(texts)).await?;
+    let opened =
+        services.compression.open(&session, params.node.clone(), list::read_some(params.messages).await?).await?;
     Ok(OpenResult {
         node: params.node,
         at: wide(opened.at),
@@ -32,7 +33,7 @@ pub(in crate::wire::handler) async fn fold(
     params: FoldParams,
 ) -> Outcome<FoldResult> {
     let session = services.sessions.opened(caller, &params.session).await?;
-    let folded = services.compression.fold(&session, params.node, params.messages.map(texts)).await?;
+    let folded = services.compression.fold(&session, params.node, list::read_some(params.messages).await?).await?;
     Ok(FoldResult {
         folded: folded.nodes,
         remove: folded.places.iter().map(|range| (wide(range.start), wide(range.end))).collect(),

@@ -1,9 +1,9 @@
 //! `context.pin`, `context.pins` and `context.unpin`.
 
 use herma_archive::pin::PinRow;
-use herma_protocol::Json;
 use herma_protocol::context::pins::{Pin, PinParams, PinsParams, PinsResult, UnpinParams, UnpinResult};
 
+use super::list;
 use crate::data::error::{Error, Outcome};
 use crate::service::caller::Caller;
 use crate::service::compression::Pinned;
@@ -14,7 +14,7 @@ pub(in crate::wire::handler) async fn pin(services: &Services, caller: &Caller, 
     let which = match (position, handle, message) {
         (Some(position), None, None) => Pinned::Position(position),
         (None, Some(handle), None) => Pinned::Handle(handle),
-        (None, None, Some(message)) => Pinned::Message(Json::into_text(message)),
+        (None, None, Some(message)) => Pinned::Message(list::read_message(message)?),
         _ => return Err(Error::param("position", "give a position, a handle or a message, and one of them only")),
     };
     let session = services.sessions.ensure(caller, &session).await?;

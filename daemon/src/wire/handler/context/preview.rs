@@ -1,7 +1,8 @@
 //! What a list would be after a compression, for `context.plan`.
 
+use herma_context::Detail;
 use herma_context::engine::{CompressRequest, Gain, PlanRequest};
-use herma_context::{Detail, tokens};
+use herma_context::forms::Read;
 use herma_protocol::context::{Edits, Preview};
 
 use super::{Whose, answer};
@@ -17,21 +18,22 @@ pub(super) async fn of(
     services: &Services,
     caller: &Caller,
     whose: &Whose,
-    messages: Vec<String>,
+    list: Read,
     request: PlanRequest,
     detail: Detail,
 ) -> Outcome<Preview> {
     let PlanRequest { focus, today, previous_summary, range, .. } = request;
     let gain = Gain::Required;
     let request = CompressRequest { focus, today, now: unix_now(), gain, range, ..CompressRequest::default() };
-    let wanted = PreviewRequest { messages, request, previous_summary, detail };
+    let Read { messages, translation } = list;
+    let wanted = PreviewRequest { messages, translation, request, previous_summary, detail };
     let preview = match whose {
         Whose::Session(id) => services.context.preview_of(caller, id, wanted).await?,
         Whose::Settings(said) => services.context.preview_with((**said).clone(), wanted).await?,
     };
     blocking("context.plan", move || {
-        let before = tokens::estimate_messages(&*preview.input);
-        let length = preview.input.len();
+        let before = preview.sent.tokens();
+        let length = preview.sent.list().len();
         Ok(match preview.outcome {
             Err(reason) => Preview {
                 reason: Some(reason),
@@ -41,15 +43,18 @@ pub(super) async fn of(
                 tokens_after: before,
                 ..Preview::default()
             },
-            Ok(compressed) => Preview {
-                compressed: true,
-                reason: None,
-                edits: answer::edits(&answer::placed(&compressed.slots, preview.places.as_deref())?, length)?,
-                handoff: compressed.handoff,
-                messages_after: wide(compressed.numbers.messages_after),
-                tokens_before: before,
-                tokens_after: compressed.numbers.tokens_after,
-            },
+            Ok(compressed) => {
+                let slots = preview.sent.slots(&compressed.slots);
+                Preview {
+                    compressed: true,
+                    reason: None,
+                    edits: answer::edits(&slots, length)?,
+                    handoff: compressed.handoff,
+                    messages_after: wide(slots.len()),
+                    tokens_before: before,
+                    tokens_after: compressed.numbers.tokens_after,
+                }
+            }
         })
     })
     .await

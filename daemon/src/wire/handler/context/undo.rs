@@ -3,7 +3,7 @@
 use herma_protocol::context::Archived;
 use herma_protocol::context::undo::{UndoParams, UndoResult};
 
-use super::{texts, wire_message};
+use super::{list, wire_message};
 use crate::data::error::Outcome;
 use crate::data::numbers::wide;
 use crate::owners::blocking::blocking;
@@ -19,7 +19,7 @@ pub(in crate::wire::handler) async fn undo(
     let session = services.sessions.opened(caller, &params.session).await?;
     let wanted = EarlierGeneration {
         generation: params.generation,
-        messages: params.messages.map(texts),
+        list: list::read_some(params.messages).await?,
         is_look: params.dry_run == Some(true),
     };
     let restored = services.compression.undo(&session, wanted).await?;

@@ -2,7 +2,7 @@
 
 use herma_client::protocol::Json;
 use herma_client::protocol::context::Preview;
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::out;
 
@@ -100,25 +100,46 @@ struct Message {
 }
 
 impl Message {
+    /// Fields with what an item says, calls or answers, in the forms of all providers.
+    const FIELDS: [&str; 10] = [
+        "content",
+        "parts",
+        "summary",
+        "name",
+        "arguments",
+        "input",
+        "action",
+        "output",
+        "function_call",
+        "tool_calls",
+    ];
+
     fn of(message: &Json) -> Self {
-        #[derive(Deserialize)]
-        struct Read {
-            role: Option<String>,
-            content: Option<serde_json::Value>,
-            tool_calls: Option<serde_json::Value>,
+        let read: Option<Map<String, Value>> = serde_json::from_str(message.get()).ok();
+        let Some(fields) = read else { return Self { role: "?".into(), content: message.get().to_owned() } };
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        // The name of whoever speaks isn't what is said.
+        let is_said = |name: &&&str| **name != "name" || text("role").is_none();
+        let said = Self::FIELDS.iter().filter(is_said).filter_map(|name| fields.get(*name)).map(shown_value);
+        let said: Vec<String> = said.filter(|text| !text.is_empty()).collect();
+        Self { role: text("role").or(text("type")).unwrap_or("?").to_owned(), content: said.join(" ") }
+    }
+}
+
+/// A text, the texts of parts, or what else a value is, as JSON.
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(parts) if parts.iter().all(|part| part["text"].is_string()) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            texts.join("\n")
         }
-        let read: Option<Read> = serde_json::from_str(message.get()).ok();
-        let Some(Read { role, content, tool_calls }) = read else {
-            return Self { role: "?".into(), content: message.get().to_owned() };
-        };
-        let content = match (content, tool_calls) {
-            (Some(serde_json::Value::String(text)), None) => text,
-            (Some(serde_json::Value::String(text)), Some(calls)) => format!("{text} {calls}"),
-            (None | Some(serde_json::Value::Null), Some(calls)) => calls.to_string(),
-            (Some(other), _) => other.to_string(),
-            (None, None) => String::new(),
-        };
-        Self { role: role.unwrap_or_else(|| "?".into()), content }
+        Value::Array(parts) => {
+            let shown = |part: &Value| part["text"].as_str().map_or_else(|| part.to_string(), str::to_owned);
+            parts.iter().map(shown).collect::<Vec<String>>().join(" ")
+        }
+        other => other.to_string(),
     }
 }
 
@@ -131,6 +152,22 @@ mod tests {
     fn said(role: &str, text: &str) -> Json {
         Json::parse(serde_json::json!({ "role": role, "content": text }).to_string())
             .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn what_an_item_says_is_shown_in_every_form() {
+        for (item, wanted) in [
+            (r#"{"role":"user","content":"hi"}"#, "user: hi"),
+            (r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}"#, r#"assistant: {"id":"c"}"#),
+            (r#"{"role":"user","name":"anna","content":[{"type":"text","text":"hi"}]}"#, "user: hi"),
+            (r#"{"role":"model","parts":[{"text":"hi"}]}"#, "model: hi"),
+            (r#"{"type":"function_call","name":"read","arguments":"{}","call_id":"c"}"#, "function_call: read {}"),
+            (r#"{"type":"function_call_output","call_id":"c","output":"done"}"#, "function_call_output: done"),
+            ("7", "?: 7"),
+        ] {
+            let message = Json::parse(item.to_owned()).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(line(0, &message), format!("[0] {wanted}"));
+        }
     }
 
     #[test]

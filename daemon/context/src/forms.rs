@@ -1,0 +1,232 @@
+//! Lists in the forms of other providers: how they are read as chat completions, and written again.
+//!
+//! The engines know one form, that of OpenAI's chat completions. [`read`] makes a list of it from Anthropic's messages,
+//! the items of OpenAI's Responses, Gemini's contents and the older `function_call`, and [`Translation::slots`] says what
+//! became of the items once an engine is done. An item that did not change comes back byte for byte.
+//!
+//! Items and messages aren't one to one: all results of a turn are one item for Anthropic and Gemini, and a thought, a
+//! text and a call are three for Responses. A [`Unit`] is the smallest part of a list that is translated as a whole.
+//! What is read depends on the item and its neighbours in the unit alone, never on its place in the list, so that
+//! what a message is known by (pins, discarded outputs, undo) stays the same however the list grows.
+
+mod anthropic;
+mod back;
+mod detect;
+mod function_call;
+mod gemini;
+mod object;
+mod responses;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::constants::METADATA_KEY;
+use crate::handoff;
+use crate::message::Message;
+use crate::parallel::FEW_MESSAGES;
+
+/// Where the fields of an item are kept that the form of chat completions has no place for.
+const ITEM: &str = "_item";
+
+/// The forms that are understood, for error texts.
+pub const KNOWN: &str =
+    "chat completions, Anthropic's messages, items of Responses and Gemini's contents are understood";
+
+/// The form of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// OpenAI's chat completions, and every message that is the same in them.
+    Chat,
+    /// The same with `function_call` and the role `function`, as they were before tools.
+    FunctionCall,
+    /// Anthropic's messages: calls and results are blocks of the content.
+    Anthropic,
+    /// OpenAI's Responses: calls and results are items beside the messages.
+    Responses,
+    /// Gemini's contents: everything is a part.
+    Gemini,
+}
+
+impl Form {
+    /// Whether one item can have several messages: the results of a turn, and what the user says with them.
+    const fn joins_results(self) -> bool {
+        matches!(self, Self::Anthropic | Self::Gemini)
+    }
+
+    /// The messages, all of one item or new to the list, as items.
+    fn write(self, messages: &[&Message]) -> Vec<String> {
+        match self {
+            Self::Chat => messages.iter().map(|message| message.raw().to_owned()).collect(),
+            Self::FunctionCall => messages.iter().map(|message| function_call::write(message)).collect(),
+            Self::Anthropic => anthropic::write(messages),
+            Self::Responses => messages.iter().flat_map(|message| responses::write(message)).collect(),
+            Self::Gemini => gemini::write(messages),
+        }
+    }
+}
+
+/// An item that is no message in any form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("item {index} (counted from 0) is no message: {why}; {KNOWN}")]
+pub struct NoMessage {
+    /// Its position.
+    pub index: usize,
+    /// What it is or lacks.
+    pub why: String,
+}
+
+/// Items that are translated as a whole, and the messages they are read as.
+#[derive(Clone, Debug)]
+struct Unit {
+    form: Form,
+    items: Range<usize>,
+    messages: Range<usize>,
+}
+
+/// A list that is not in the form of chat completions throughout, and how it is read.
+#[derive(Debug)]
+pub struct Translation {
+    /// The form of what is new to the list.
+    form: Form,
+    items: Vec<Message>,
+    units: Vec<Unit>,
+    /// How many messages it is read as.
+    length: usize,
+}
+
+/// A list as the engines know it.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The messages, as JSON texts.
+    pub messages: Vec<String>,
+    /// How they were translated, where they were.
+    pub translation: Option<Arc<Translation>>,
+}
+
+/// Reads a list of JSON texts in any form.
+///
+/// # Errors
+/// The first item that is no message.
+pub fn read(items: Vec<String>) -> Result<Read, NoMessage> {
+    let forms: Vec<Result<Form, String>> =
+        items.par_iter().with_min_len(FEW_MESSAGES).map(|item| detect::form(item)).collect();
+    // Of several the first one is named, whichever was looked at first.
+    let named = |(index, form): (usize, Result<Form, String>)| form.map_err(|why| NoMessage { index, why });
+    let forms: Vec<Form> = forms.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
+    Ok(read_as(items, &forms))
+}
+
+/// Reads a list that was kept before: what is no message in any form stays as it is.
+pub fn read_kept(items: Vec<String>) -> Read {
+    let forms: Vec<Form> = items.iter().map(|item| detect::form(item).unwrap_or(Form::Chat)).collect();
+    read_as(items, &forms)
+}
+
+/// Whether all items are in the form of chat completions, or no messages at all.
+pub fn are_chat(items: &[String]) -> bool {
+    items.iter().all(|item| detect::form(item).unwrap_or(Form::Chat) == Form::Chat)
+}
+
+fn read_as(items: Vec<String>, forms: &[Form]) -> Read {
+    let Some(form) = forms.iter().copied().find(|form| *form != Form::Chat) else {
+        return Read { messages: items, translation: None };
+    };
+    let (messages, units) = Reading::of(&items, forms);
+    let items = Message::all_of_json(items);
+    let translation = Translation { form, items, units, length: messages.len() };
+    Read { messages, translation: Some(Arc::new(translation)) }
+}
+
+/// Messages as they are read from items.
+#[derive(Default)]
+struct Reading {
+    messages: Vec<String>,
+    units: Vec<Unit>,
+    /// Results of the current turn that have no id, by the name of their function.
+    results: gemini::Count,
+}
+
+impl Reading {
+    fn of(items: &[String], forms: &[Form]) -> (Vec<String>, Vec<Unit>) {
+        let mut reading = Self::default();
+        let mut at = 0;
+        while let (Some(&form), Some(item)) = (forms.get(at), items.get(at)) {
+            let mut end = at + 1;
+            let messages = match form {
+                Form::Chat => vec![item.clone()],
+                Form::FunctionCall => vec![function_call::read(item)],
+                Form::Anthropic => anthropic::read(item),
+                Form::Gemini => gemini::read(item, &mut reading.results),
+                Form::Responses => {
+                    let run = forms.iter().skip(at).take_while(|form| **form == Form::Responses).count();
+                    let rest = items.get(at..at + run).unwrap_or_default();
+                    end = at + responses::turn(rest);
+                    vec![responses::read(items.get(at..end).unwrap_or_default())]
+                }
+            };
+            reading.add(form, at..end, messages);
+            at = end;
+        }
+        (reading.messages, reading.units)
+    }
+
+    fn add(&mut self, form: Form, items: Range<usize>, messages: Vec<String>) {
+        let first = self.messages.len();
+        self.messages.extend(messages.into_iter().map(flagged));
+        self.units.push(Unit { form, items, messages: first..self.messages.len() });
+    }
+}
+
+/// A handoff with the field that says so, which other providers don't take.
+fn flagged(text: String) -> String {
+    let message = Message::of_json(text);
+    let is_unflagged = handoff::is_handoff(&message) && !message.is_summary();
+    match message.content_span().map(|span| message.slice(span)) {
+        Some(content) if is_unflagged => message.with_content(content, &[(METADATA_KEY, "true")]).raw().to_owned(),
+        _ => message.raw().to_owned(),
+    }
+}
+
+impl Translation {
+    /// The items of the list.
+    pub fn items(&self) -> &[Message] {
+        &self.items
+    }
+
+    /// The position of the item that a message was read from. Beyond the end it is the number of items.
+    pub fn item_of(&self, message: usize) -> usize {
+        self.unit_of(message).map_or(self.items.len(), |unit| unit.items.start)
+    }
+
+    /// The messages that an item was read as, or belongs to.
+    pub fn messages_of(&self, item: usize) -> Range<usize> {
+        let at = self.units.partition_point(|unit| unit.items.end <= item);
+        self.units.get(at).map_or(self.length..self.length, |unit| unit.messages.clone())
+    }
+
+    /// The messages whose items lie within a range as a whole.
+    pub fn messages_within(&self, items: Range<usize>) -> Range<usize> {
+        let starts_within = |unit: &&Unit| unit.items.start >= items.start;
+        let start = self.units.iter().find(starts_within).map_or(self.length, |unit| unit.messages.start);
+        let ends_within = |unit: &&Unit| unit.items.end <= items.end;
+        let end = self.units.iter().rev().find(ends_within).map_or(0, |unit| unit.messages.end);
+        start..end.max(start)
+    }
+
+    /// The items that its last messages were read from.
+    pub fn last(&self, messages: usize) -> &[Message] {
+        let first = self.item_of(self.length.saturating_sub(messages));
+        self.items.get(first..).unwrap_or_default()
+    }
+
+    /// Messages that were not read from this list, as items of its form.
+    pub fn write(&self, messages: &[Message]) -> Vec<Message> {
+        back::written(self.form, messages)
+    }
+
+    fn unit_of(&self, message: usize) -> Option<&Unit> {
+        self.units.get(self.units.partition_point(|unit| unit.messages.end <= message))
+    }
+}

@@ -1,0 +1,263 @@
+//! Gemini's contents: a call is a `functionCall` part of the model, and the user's next content has its result in a
+//! `functionResponse` part. Most have no id; the n-th result of a function answers its n-th call in the turn.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::object::{Object, Writer, is_object, items, list, only_text, string};
+use super::{ITEM, METADATA_KEY};
+use crate::json;
+use crate::message::{Message, Role};
+
+/// The names that a part may have, one of them at least.
+const NAMES: [&str; 13] = [
+    "text",
+    "thought",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "executableCode",
+    "codeExecutionResult",
+    "videoMetadata",
+];
+
+/// What the ids of calls begin with that have none of their own.
+const ID: &str = "function/";
+/// The field of a result that held its text.
+const KEY: &str = "_key";
+/// The fields of a part that held a call or a result, besides it.
+const PART: &str = "_part";
+
+/// How many calls or results without an id a turn has, by function.
+pub(super) type Count = HashMap<String, usize>;
+
+/// Whether a value is a list of parts.
+pub(super) fn are_parts(parts: &str) -> bool {
+    let is_part = |part: &&str| {
+        let object = Object::of(part);
+        object.get("type").is_none() && object.names().any(|name| NAMES.contains(&name))
+    };
+    json::is_list(parts) && items(parts).iter().all(is_part)
+}
+
+/// A content as messages. `results` counts those of the turn so far.
+pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
+    let object = Object::of(item);
+    let (role, mut calls_of_turn) = (object.text("role").unwrap_or(Cow::Borrowed("user")), Count::new());
+    let (mut content, mut calls, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+    let is_model = role == "model";
+    if is_model {
+        results.clear();
+    }
+    for part in items(object.get("parts").unwrap_or_default()) {
+        let fields = Object::of(part);
+        let either = |one: &'static str, other: &'static str| {
+            fields.get(one).map(|value| (one, value)).or_else(|| fields.get(other).map(|value| (other, value)))
+        };
+        if let Some((name, value)) = either("functionCall", "function_call") {
+            calls.push(call(&fields, name, value, &mut calls_of_turn));
+        } else if let Some((name, value)) = either("functionResponse", "function_response") {
+            messages.push(result(&fields, name, value, results));
+        } else {
+            content.push(chat_part(&fields, part));
+        }
+    }
+    if !content.is_empty() || !calls.is_empty() || messages.is_empty() {
+        let text = match (content.as_slice(), calls.is_empty()) {
+            ([only], true) => only_text(only).map_or_else(|| list(&content), str::to_owned),
+            _ => list(&content),
+        };
+        let message = Writer::new("role", if is_model { "assistant" } else { &role }).put("content", &text);
+        let message = if calls.is_empty() { message } else { message.put("tool_calls", &list(&calls)) };
+        messages.push(message.end());
+    }
+    if let Some(first) = messages.first_mut() {
+        let rest = object.without(&["role", "parts"]);
+        *first = Writer::empty().put_all(Object::of(first).without(&[])).put_within(ITEM, rest).end();
+    }
+    messages
+}
+
+/// The id of a call or result: its own, or what tells it from the others of its turn.
+fn id(value: &Object<'_>, count: &mut Count) -> String {
+    if let Some(id) = value.get("id").filter(|id| json::is_string(id)) {
+        return id.to_owned();
+    }
+    let name = value.text("name").unwrap_or_default();
+    let number = count.entry(name.clone().into_owned()).or_default();
+    *number += 1;
+    json::encode(&format!("{ID}{name}/{number}"))
+}
+
+fn call(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> String {
+    let call = Object::of(value);
+    let arguments = json::encode(call.get("args").unwrap_or("{}"));
+    let function = Writer::empty().put_some("name", call.get("name")).put("arguments", &arguments).end();
+    Writer::empty()
+        .put("id", &id(&call, count))
+        .put("type", "\"function\"")
+        .put("function", &function)
+        .put_within(PART, part.without(&[field]))
+        .put_within(ITEM, call.without(&["id", "name", "args"]))
+        .end()
+}
+
+fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> String {
+    let result = Object::of(value);
+    let response = result.get("response").unwrap_or("{}");
+    let fields = Object::of(response);
+    let mut all = fields.without(&[]);
+    let only = all.next().filter(|_| all.next().is_none()).filter(|(_, value)| json::is_string(value));
+    let (key, content) = match only {
+        // Without a key a text is the output, unless it reads as a whole response.
+        Some(("output", text)) if !is_object(&json::decode(text)) => (None, text.to_owned()),
+        Some((key, text)) => (Some(json::encode(key)), text.to_owned()),
+        None => (None, json::encode(response)),
+    };
+    Writer::new("role", "tool")
+        .put("tool_call_id", &id(&result, count))
+        .put_some("name", result.get("name"))
+        .put("content", &content)
+        .put_some(KEY, key.as_deref())
+        .put_within(PART, part.without(&[field]))
+        .put_within("_block", result.without(&["id", "name", "response"]))
+        .end()
+}
+
+/// A part with the type that it would have in chat completions; what has none there stays as it is.
+fn chat_part(fields: &Object<'_>, part: &str) -> String {
+    let mime = |name: &str| {
+        let data = Object::of(fields.get(name).unwrap_or_default());
+        data.text("mimeType").or_else(|| data.text("mime_type")).is_some_and(|mime| mime.starts_with("image/"))
+    };
+    if let Some(text) = fields.get("text") {
+        if fields.get("thought") == Some("true") {
+            let rest = fields.without(&["text", "thought"]);
+            return Writer::new("type", "thinking").put("thinking", text).put_all(rest).end();
+        }
+        return Writer::new("type", "text").put("text", text).put_all(fields.without(&["text"])).end();
+    }
+    match ["inlineData", "inline_data", "fileData", "file_data"].into_iter().any(mime) {
+        true => Writer::new("type", "image").put_all(fields.without(&[])).end(),
+        false => part.to_owned(),
+    }
+}
+
+/// A result with the name of the function that was called.
+pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
+    let object = Object::of(message.raw());
+    let function = Object::of(call.get("function").unwrap_or_default());
+    let name = function.get("name").filter(|_| object.get("name").is_none());
+    Message::of_json(Writer::empty().put_all(object.without(&[])).put_some("name", name).end())
+}
+
+/// Messages that follow each other as contents: results, and what the user says with them, are one.
+pub(super) fn write(messages: &[&Message]) -> Vec<String> {
+    match messages.iter().any(|message| message.is(Role::Tool)) {
+        true => vec![content(messages)],
+        false => messages.iter().map(|message| content(&[message])).collect(),
+    }
+}
+
+fn content(messages: &[&Message]) -> String {
+    let mut parts = Vec::new();
+    for message in messages {
+        let object = Object::of(message.raw());
+        match message.is(Role::Tool) {
+            true => parts.push(result_part(&object)),
+            false => {
+                parts.extend(own_parts(&object));
+                parts.extend(items(object.get("tool_calls").unwrap_or_default()).into_iter().map(call_part));
+            }
+        }
+    }
+    let role = match messages.first().map(|message| message.role()) {
+        Some(Role::Assistant) => "model",
+        Some(Role::Tool) | None => "user",
+        Some(role) => role.as_str(),
+    };
+    let item = messages.iter().find_map(|message| Object::of(message.raw()).get(ITEM)).map(Object::of);
+    let own = messages.first().map(|message| Object::of(message.raw()));
+    let known = ["role", "content", "tool_calls", "tool_call_id", "name", KEY, PART, "_block", ITEM, METADATA_KEY];
+    Writer::new("role", role)
+        .put("parts", &list(&parts))
+        .put_all(own.iter().flat_map(|own| own.without(&known)))
+        .put_all(item.iter().flat_map(|item| item.without(&[])))
+        .end()
+}
+
+fn own_parts(object: &Object<'_>) -> Vec<String> {
+    let content = object.get("content").unwrap_or_default();
+    if json::is_string(content) {
+        return if content == "\"\"" { Vec::new() } else { vec![Writer::empty().put("text", content).end()] };
+    }
+    items(content).into_iter().map(gemini_part).collect()
+}
+
+fn gemini_part(part: &str) -> String {
+    let fields = Object::of(part);
+    match &*fields.kind() {
+        "text" => Writer::empty().put_some("text", fields.get("text")).put_all(fields.without(&["type", "text"])).end(),
+        "thinking" => Writer::empty()
+            .put_some("text", fields.get("thinking"))
+            .put("thought", "true")
+            .put_all(fields.without(&["type", "thinking"]))
+            .end(),
+        "image" => Writer::empty().put_all(fields.without(&["type"])).end(),
+        _ => part.to_owned(),
+    }
+}
+
+/// The id, unless it is one that a call without any was given.
+fn own_id(id: Option<&str>) -> Option<&str> {
+    id.filter(|id| !string(id).is_some_and(|id| id.starts_with(ID)))
+}
+
+/// The name of the function in an id that a call without any was given.
+fn name_in(id: Option<&str>) -> Option<String> {
+    let id = string(id?)?;
+    let (name, _) = id.strip_prefix(ID)?.rsplit_once('/')?;
+    Some(json::encode(name))
+}
+
+fn call_part(call: &str) -> String {
+    let call = Object::of(call);
+    let function = Object::of(call.get("function").unwrap_or_default());
+    let arguments = function.get("arguments").map(json::text_form).unwrap_or_default();
+    let arguments = match is_object(&arguments) {
+        true => arguments.into_owned(),
+        false => Writer::new("arguments", &arguments).end(),
+    };
+    let (rest, part) = (call.get(ITEM).map(Object::of), call.get(PART).map(Object::of));
+    let value = Writer::empty()
+        .put_some("id", own_id(call.get("id")))
+        .put_some("name", function.get("name"))
+        .put("args", &arguments)
+        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .end();
+    Writer::empty().put("functionCall", &value).put_all(part.iter().flat_map(|part| part.without(&[]))).end()
+}
+
+fn result_part(object: &Object<'_>) -> String {
+    let (id, content) = (object.get("tool_call_id"), object.get("content").unwrap_or("\"\""));
+    let text = json::text_form(content);
+    let response = match object.text(KEY) {
+        Some(key) => Writer::empty().put(&key, content).end(),
+        None if is_object(&text) => text.into_owned(),
+        None => Writer::empty().put("output", content).end(),
+    };
+    let (rest, part) = (object.get("_block").map(Object::of), object.get(PART).map(Object::of));
+    let name = object.get("name").map(str::to_owned).or_else(|| name_in(id));
+    let value = Writer::empty()
+        .put_some("id", own_id(id))
+        .put_some("name", name.as_deref())
+        .put("response", &response)
+        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .end();
+    Writer::empty().put("functionResponse", &value).put_all(part.iter().flat_map(|part| part.without(&[]))).end()
+}

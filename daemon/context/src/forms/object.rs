@@ -1,0 +1,126 @@
+//! JSON objects as texts: their fields as they are written, and new ones made of such fields.
+
+use std::borrow::Cow;
+
+use crate::json;
+
+/// The fields of an object, each value as it is written.
+pub(super) struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
+
+impl<'a> Object<'a> {
+    /// Of a JSON text; without fields if it is no object.
+    pub(super) fn of(raw: &'a str) -> Self {
+        Self(json::fields(raw).into_iter().map(|(key, value)| (json::decode(key), value)).collect())
+    }
+
+    /// The value of a field, the last of several.
+    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// The text of a field that is a string.
+    pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).filter(|value| json::is_string(value)).map(json::decode)
+    }
+
+    /// Its `type`, empty if it has none.
+    pub(super) fn kind(&self) -> Cow<'a, str> {
+        self.text("type").unwrap_or_default()
+    }
+
+    /// The names of its fields.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| &**key)
+    }
+
+    /// The fields but for some, in their order.
+    pub(super) fn without<'s>(&'s self, names: &[&str]) -> impl Iterator<Item = (&'s str, &'a str)> {
+        self.0.iter().map(|(key, value)| (&**key, *value)).filter(move |(key, _)| !names.contains(key))
+    }
+}
+
+/// An object that is being written.
+pub(super) struct Writer(String);
+
+impl Writer {
+    /// With a first field of text.
+    pub(super) fn new(name: &str, text: &str) -> Self {
+        Self::empty().put(name, &json::encode(text))
+    }
+
+    /// Without fields so far.
+    pub(super) fn empty() -> Self {
+        Self("{".to_owned())
+    }
+
+    /// With one more field of this JSON text.
+    pub(super) fn put(mut self, name: &str, value: &str) -> Self {
+        if self.0.len() > 1 {
+            self.0.push_str(", ");
+        }
+        self.0.push_str(&json::encode(name));
+        self.0.push_str(": ");
+        self.0.push_str(value);
+        self
+    }
+
+    /// With one more field, where there is a value for it.
+    pub(super) fn put_some(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.put(name, value),
+            None => self,
+        }
+    }
+
+    /// With more fields.
+    pub(super) fn put_all<'a>(self, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        fields.into_iter().fold(self, |writer, (name, value)| writer.put(name, value))
+    }
+
+    /// With fields in an object of their own, unless there are none.
+    pub(super) fn put_within<'a>(self, name: &str, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let inner = Self::empty().put_all(fields).end();
+        if inner == "{}" { self } else { self.put(name, &inner) }
+    }
+
+    pub(super) fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+/// The items of a list as they are written; none of another value.
+pub(super) fn items(list: &str) -> Vec<&str> {
+    let mut items = Vec::new();
+    if json::is_list(list) {
+        json::items(list, 0, |at| {
+            let span = json::value(list, at);
+            items.push(span.slice(list));
+            span.end
+        });
+    }
+    items
+}
+
+/// A list of these items.
+pub(super) fn list<Item: AsRef<str>>(items: &[Item]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The text of a part that is `{"type": "text", "text": …}` and nothing else.
+pub(super) fn only_text(part: &str) -> Option<&str> {
+    let object = Object::of(part);
+    let is_plain = object.kind() == "text" && object.without(&["type", "text"]).next().is_none();
+    object.get("text").filter(|text| is_plain && json::is_string(text))
+}
+
+/// Whether a text is a JSON object.
+pub(super) fn is_object(text: &str) -> bool {
+    text.starts_with('{') && text.ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// The text of a value, where it is a string.
+pub(super) fn string(value: &str) -> Option<Cow<'_, str>> {
+    json::is_string(value).then(|| json::decode(value))
+}
