@@ -2,6 +2,7 @@
 //! agents of the Hermes family keep theirs in, so that either side can list and
 //! decide those of the other.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -120,6 +121,17 @@ pub enum StageError {
     Disk(#[from] DiskError),
 }
 
+/// Why a write can't be moved.
+#[derive(Debug, thiserror::Error)]
+pub enum HandOverError {
+    /// It says nothing that could be done.
+    #[error("{0}")]
+    Nothing(Refusal),
+    /// A file can't be written or renamed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
 impl Pending {
     /// Those in a folder, which is read when it is first asked for.
     #[must_use]
@@ -155,7 +167,7 @@ impl Pending {
             self.writes = read(&self.folder)?;
             self.known = Some(stamp);
         }
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let now = seconds(now);
         let is_expired = |write: &PendingWrite| self.expires && now - write.created_at > EXPIRY_S;
         let (expired, waiting) = std::mem::take(&mut self.writes).into_iter().partition(is_expired);
         self.writes = waiting;
@@ -182,14 +194,9 @@ impl Pending {
             id: String::new(),
             subsystem: "memory".into(),
             action: payload.get("action").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            summary: match call.is_exact {
-                true => {
-                    format!("{} (kept while the shared database was away; the store has changed)", summary(&call.call))
-                }
-                false => summary(&call.call),
-            },
+            summary: if call.is_exact { late_summary(&call.call) } else { summary(&call.call) },
             origin: foreground(),
-            created_at: since.as_secs_f64(),
+            created_at: seconds(now),
             session: author.session.clone(),
             agent: author.agent.clone(),
             payload,
@@ -204,6 +211,49 @@ impl Pending {
                 Created::Exists => salt += 1,
             }
         }
+    }
+
+    /// Moves a write to others that wait, where it waits for a person; gives its name there, or none if it is gone. It is the write as it was,
+    /// but of whole entries and of no revision, for the store has changed since. It is in one of both at any moment,
+    /// whenever the process ends, and there is always room for it.
+    ///
+    /// # Errors
+    /// It can't be moved; it stays then.
+    pub fn hand_over(
+        &mut self,
+        write: &PendingWrite,
+        to: &mut Self,
+        now: SystemTime,
+    ) -> Result<Option<String>, HandOverError> {
+        if !self.list_anew(now)?.iter().any(|waiting| waiting.id == write.id) {
+            return Ok(None);
+        }
+        let call = write.call().map_err(HandOverError::Nothing)?;
+        let call = StagedCall { expected_revision: None, is_exact: true, ..call };
+        folder::create(&to.folder)?;
+        let mut moved = PendingWrite {
+            summary: late_summary(&call.call),
+            // It has as long to wait as one of now.
+            created_at: seconds(now),
+            payload: payload(&call),
+            ..write.clone()
+        };
+        let is_taken = |id: &str| fs::symlink_metadata(to.path(id)).is_ok();
+        let mut salt = 0_u32;
+        while is_taken(&moved.id) {
+            moved.id = hash(&format!("{} {salt}", write.id));
+            moved.id.truncate(ID);
+            salt += 1;
+        }
+        let text = serde_json::to_string_pretty(&moved).unwrap_or_default();
+        // One that has another name is there twice if the process ends between; that beats losing it.
+        file::replace(&self.path(&moved.id), text.as_bytes(), TEMPORARY)?;
+        if moved.id != write.id {
+            file::remove(&self.path(&write.id))?;
+        }
+        file::rename(&self.path(&moved.id), &to.path(&moved.id))?;
+        (self.known, to.known) = (None, None);
+        Ok(Some(moved.id))
     }
 
     /// Throws a write away; false when there was none of that name.
@@ -295,6 +345,16 @@ fn summary(call: &Call) -> String {
     }
 }
 
+/// The summary of a write that waited for the shared database.
+fn late_summary(call: &Call) -> String {
+    format!("{} (kept while the shared database was away; the store has changed)", summary(call))
+}
+
+/// Unix seconds.
+fn seconds(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
 fn cut(text: &str) -> String {
     text.trim().chars().take(DETAIL).collect()
 }
@@ -324,6 +384,30 @@ mod tests {
     fn stage(pending: &mut Pending, call: &StagedCall, now: SystemTime) -> String {
         let author = Author { session: Some("s".into()), ..Author::default() };
         pending.stage(call, &author, now).unwrap()
+    }
+
+    #[test]
+    fn a_write_is_moved_once_and_waits_for_a_person_from_then_on() {
+        let home = tempfile::tempdir().unwrap();
+        let mut queue = Pending::without_expiry(home.path().join("queue"));
+        let mut waiting = Pending::new(home.path().join("waiting"));
+        let old = now() - Duration::from_secs(40 * 86_400);
+        let id = stage(&mut queue, &StagedCall { expected_revision: Some(3), ..call("x") }, old);
+        let write = queue.list(now()).unwrap()[0].clone();
+        // The name is taken there.
+        fs::create_dir_all(&waiting.folder).unwrap();
+        fs::write(waiting.path(&id), "of another program").unwrap();
+        let moved = queue.hand_over(&write, &mut waiting, now()).unwrap().unwrap();
+        assert_ne!(moved, id);
+        assert!(queue.list(now()).unwrap().is_empty());
+        // It has thirty days from now on, and means whole entries.
+        let found = waiting.list(now()).unwrap().to_vec();
+        assert_eq!((found.len(), &found[0].id), (1, &moved));
+        let expected = StagedCall { is_exact: true, ..call("x") };
+        assert_eq!(found[0].call().unwrap(), expected);
+        assert_eq!(fs::read_to_string(waiting.path(&id)).unwrap(), "of another program");
+        assert!(queue.hand_over(&write, &mut waiting, now()).unwrap().is_none(), "it is moved once");
+        assert_eq!(waiting.list(now()).unwrap().len(), 1);
     }
 
     #[test]

@@ -187,6 +187,11 @@ impl Sharing {
         self.joined.profiles()
     }
 
+    /// Whether a profile was brought to the database, or nobody knows.
+    pub(crate) fn may_share(&self, profile: &str) -> bool {
+        self.joined.has(profile) || self.joined.unknown.is_some()
+    }
+
     /// Whether a write of this name was done.
     pub(crate) async fn was_written(&self, profile: &str, target: Target, id: &str) -> Outcome<bool> {
         self.check_ready(profile, target)?;

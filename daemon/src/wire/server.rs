@@ -53,6 +53,7 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     if let Err(error) = services.archive.note_killed_daemon().await {
         tracing::warn!("what a killed daemon left open stays so: {error}");
     }
+    services.memory.finish_leaving().await;
     let mut upkeep = tokio::spawn(upkeep(Arc::clone(&services), queue));
     let mut stop = services.connections.stop.subscribe();
     let mut connections = JoinSet::new();

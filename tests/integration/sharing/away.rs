@@ -134,6 +134,49 @@ fn what_is_kept_meanwhile_is_judged_when_the_database_is_back() {
 }
 
 #[test]
+fn what_waits_is_handed_to_a_person_wherever_leaving_was_cut_off() {
+    let Some(server) = server() else { return };
+    let mut one = Host::joined(&server, "a", "offline = \"queue\"\n");
+    one.line.cut();
+    one.is("down");
+    let said = ["plays chess", "likes tea", "owns a cat"];
+    let contents = |found: &serde_json::Value| -> Vec<String> {
+        let found = found.as_array().unwrap().iter();
+        found.map(|write| write["payload"]["content"].as_str().unwrap().to_owned()).collect()
+    };
+    said.iter().for_each(|text| assert_eq!(one.add(text)["shared"], false));
+    // Killed right after it was noted that the profile leaves, and in the middle of the hand-over.
+    let herma = one.home.path().join("herma");
+    let queue = herma.join("queue/default");
+    one.kill();
+    std::fs::write(herma.join("shared.json"), r#"{"profiles":{}}"#).unwrap();
+    let mut waiting: Vec<_> = std::fs::read_dir(&queue).unwrap().map(|entry| entry.unwrap().path()).collect();
+    waiting.sort();
+    let pending = one.home.path().join("pending/memory");
+    std::fs::create_dir_all(&pending).unwrap();
+    std::fs::rename(&waiting[0], pending.join(waiting[0].file_name().unwrap())).unwrap();
+    one.restart();
+    assert_eq!(one.ask("memory.queued", &json!({}))["queued"], json!([]));
+    let mut found = contents(&one.ask("memory.pending", &json!({}))["pending"]);
+    found.sort();
+    assert_eq!(found, ["likes tea", "owns a cat", "plays chess"]);
+    // What came in while it left is handed over by a second call.
+    one.kill();
+    let late = waiting.iter().find(|path| pending.join(path.file_name().unwrap()).exists()).unwrap();
+    std::fs::rename(pending.join(late.file_name().unwrap()), late).unwrap();
+    one.restart();
+    drop(one.raw().call("shared.leave", &json!({})));
+    assert_eq!(one.ask("memory.queued", &json!({}))["queued"], json!([]));
+    assert_eq!(contents(&one.ask("memory.pending", &json!({}))["pending"]).len(), 3);
+    // Nobody knows who shares: then nothing is moved.
+    one.kill();
+    std::fs::rename(pending.join(late.file_name().unwrap()), late).unwrap();
+    std::fs::write(herma.join("shared.json"), "{").unwrap();
+    one.restart();
+    assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn an_edit_by_hand_waits_in_the_file_until_the_database_is_back() {
     let Some(server) = server() else { return };
     let (mut one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use herma_disk::folder;
 use herma_memory::bound;
 use herma_memory::change::{self, Change, Changes, Rules};
-use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
+use herma_memory::pending::{HandOverError, Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::{Author, Edit, Entry, Refusal, Target, View};
 use tokio::sync::Notify;
 
@@ -39,6 +40,12 @@ impl Queues {
     /// Those of a home.
     pub(super) fn of(home: &Path) -> Self {
         Self { folder: home.join("herma/queue"), profiles: Mutex::default(), kept: Notify::new() }
+    }
+
+    /// Profiles that have a queue.
+    fn profiles(&self) -> Vec<String> {
+        // Without the folder none has.
+        folder::names(&self.folder).unwrap_or_default()
     }
 
     fn of_profile(&self, profile: &str) -> Arc<Mutex<Pending>> {
@@ -123,10 +130,22 @@ impl MemoryService {
         Ok(writes.len())
     }
 
+    /// Goes on where a daemon ended while it took profiles out of sharing: what is in their queues waits for a person.
+    pub(crate) async fn finish_leaving(&self) {
+        for profile in self.queues.profiles() {
+            if !self.sharing.may_share(&profile)
+                && let Err(error) = self.queue_to_person(&profile).await
+            {
+                tracing::warn!(profile, "what waits for the shared database waits on: {error}");
+            }
+        }
+    }
+
     /// Does what waits whenever the database is back, for as long as the daemon runs.
     pub(crate) async fn work_off(self: &Arc<Self>) {
         let mut returns = self.sharing.returns();
         loop {
+            self.finish_leaving().await;
             let mut left = 0;
             for profile in self.sharing.joined_profiles() {
                 match self.work_off_profile(&profile).await {
@@ -213,20 +232,26 @@ impl MemoryService {
 
     /// Has a write wait for a person that can't be done as it was meant.
     async fn to_person(&self, profile: &str, queued: &QueuedWrite) -> Outcome<()> {
-        let author = Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None };
-        match queued.call() {
-            Ok(call) => {
-                let call = StagedCall { expected_revision: None, is_exact: true, ..call };
-                let id = self.stage_call(profile, call, author).await?;
-                tracing::warn!(profile, id, "a write that waited for the shared database waits for a person now");
+        let folder = self.profiles.existing(profile)?;
+        let (queue, waiting) = (self.queues.of_profile(profile), self.staged.of(profile, &folder));
+        let (profile, write) = (profile.to_owned(), queued.clone());
+        blocking("a queued write", move || {
+            match lock(&queue).hand_over(&write, &mut lock(&waiting), SystemTime::now()) {
+                Ok(None) => Ok(()),
+                Ok(Some(id)) => {
+                    tracing::warn!(profile, id, "a write that waited for the shared database waits for a person now");
+                    Ok(())
+                }
+                // Its file stays for a person to look at.
+                Err(HandOverError::Nothing(refusal)) => {
+                    let id = &write.id;
+                    tracing::error!(profile, id, "a write that waits says nothing that can be done: {refusal}");
+                    Ok(())
+                }
+                Err(HandOverError::Disk(error)) => Err(error.into()),
             }
-            // Its file stays for a person to look at.
-            Err(refusal) => {
-                tracing::error!(profile, id = queued.id, "a write that waits says nothing that can be done: {refusal}");
-                return Ok(());
-            }
-        }
-        self.drop_queued(profile, &queued.id).await
+        })
+        .await
     }
 
     async fn drop_queued(&self, profile: &str, id: &str) -> Outcome<()> {

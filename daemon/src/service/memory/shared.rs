@@ -182,7 +182,14 @@ impl MemoryService {
     /// Takes a profile's stores back. What waited for the database waits for a person.
     pub(crate) async fn leave(&self, caller: &Caller) -> Outcome<usize> {
         let profile = caller.profile();
-        self.sharing.leave(profile).await?;
+        // One that ended in the middle of it may have left writes behind.
+        let left = match self.sharing.may_share(profile) {
+            true => Vec::new(),
+            false => self.queued(profile).await?,
+        };
+        if left.is_empty() {
+            self.sharing.leave(profile).await?;
+        }
         self.queue_to_person(profile).await
     }
 
