@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::time::{Duration, Instant};
 
 use herma_tests::{Daemon, Home, Raw, eventually, kind, python};
 use serde_json::{Value, json};
@@ -53,21 +54,26 @@ fn messages(raw: &mut Raw) -> Value {
     raw.result("session.show", &json!({ "session": "s" }))["messages"].clone()
 }
 
-/// Another program that holds the file until it reads a line.
-fn locked(path: &Path) -> Child {
-    let script = "import sqlite3, sys\n\
-        db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        db.execute('PRAGMA journal_mode = DELETE')\n\
-        db.execute('PRAGMA locking_mode = EXCLUSIVE')\n\
-        db.execute('BEGIN EXCLUSIVE')\n\
-        print('locked', flush=True)\n\
-        sys.stdin.readline()\n\
-        db.rollback()\n";
-    let mut child = python::start(script, &[path.to_str().unwrap()]);
+/// Another program that holds the file, after these statements, until it reads a line.
+fn holding(path: &Path, statements: &[&str]) -> Child {
+    let script = "\
+import sqlite3, sys\n\
+db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+for statement in sys.argv[2:]: db.execute(statement)\n\
+print('locked', flush=True)\n\
+sys.stdin.readline()\n\
+db.rollback()\n";
+    let arguments: Vec<&str> = std::iter::once(path.to_str().unwrap()).chain(statements.iter().copied()).collect();
+    let mut child = python::start(script, &arguments);
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "locked\n");
     child
+}
+
+fn let_go(mut holder: Child) {
+    holder.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(holder.wait().unwrap().success());
 }
 
 #[test]
@@ -77,7 +83,8 @@ fn an_archive_that_another_program_locks_is_waited_for() {
     let snapshot = fill(&mut daemon.raw());
     daemon.terminate();
     daemon.ended();
-    let mut holder = locked(&archive(&home));
+    let all = ["PRAGMA journal_mode = DELETE", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE"];
+    let holder = holding(&archive(&home), &all);
     daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     for method in ["session.open", "session.snapshot"] {
@@ -86,13 +93,71 @@ fn an_archive_that_another_program_locks_is_waited_for() {
     }
     assert!(state(&mut raw).contains("not in use"), "{}", state(&mut raw));
     drop(raw.result("memory.list", &json!({ "target": "memory" })));
-    holder.stdin.take().unwrap().write_all(b"\n").unwrap();
-    assert!(holder.wait().unwrap().success());
+    let_go(holder);
     eventually("the archive to be in use", || (state(&mut raw) == "ok").then_some(()));
     let opened = raw.result("session.open", &json!({ "session": "s" }));
     assert_eq!((&opened["resumed"], &opened["snapshot"]), (&json!(true), &snapshot));
     assert_eq!(messages(&mut raw), json!(10));
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+}
+
+#[test]
+fn calls_wait_for_another_programs_lock_at_the_same_time_and_reads_go_on() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    fill(&mut raw);
+    drop(raw.result("recall.search", &json!({ "query": "message" })));
+    let holder = holding(&archive(&home), &["BEGIN IMMEDIATE"]);
+    // What is kept in its log is acknowledged, whoever has the archive.
+    assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
+    let calls: Vec<(&str, Value)> = (0..6)
+        .map(|at| ("recall.search", json!({ "query": format!("message {at}") })))
+        .chain([
+            ("status", json!({})),
+            ("session.list", json!({})),
+            ("session.show", json!({ "session": "s" })),
+            ("session.open", json!({ "session": "new" })),
+            ("constraint.add", json!({ "session": "s", "text": "a rule" })),
+        ])
+        .collect();
+    let began = Instant::now();
+    let calls: Vec<_> = calls
+        .into_iter()
+        .map(|(method, params)| {
+            let mut raw = daemon.raw();
+            std::thread::spawn(move || (method, raw.call(method, &params), began.elapsed()))
+        })
+        .collect();
+    for call in calls {
+        let (method, reply, took) = call.join().unwrap();
+        // Each waits five seconds at the most, for one thing or for two.
+        assert!(took < Duration::from_secs(14), "{method}: {took:?}");
+        let is_write = matches!(method, "session.open" | "constraint.add");
+        match is_write {
+            true => {
+                assert_eq!(
+                    (kind(&reply), &reply["error"]["data"]["retry"]),
+                    ("busy", &json!(true)),
+                    "{method}: {reply}"
+                );
+                assert!(reply["error"]["message"].as_str().unwrap().contains("locked"), "{reply}");
+            }
+            false => assert!(reply["result"].is_object(), "{method}: {reply}"),
+        }
+    }
+    // By now it is known, and nothing that only reads waits any more.
+    let began = Instant::now();
+    assert!(state(&mut raw).contains("locked by another program"));
+    let found = raw.result("recall.search", &json!({ "query": "message" }));
+    assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    let_go(holder);
+    eventually("the archive to be free", || (state(&mut raw) == "ok").then_some(()));
+    assert_eq!(messages(&mut raw), json!(11));
+    let log = fs::read_to_string(home.path().join("herma/hermad.log")).unwrap();
+    let said = log.matches("another program has the archive locked").count();
+    assert_eq!(said, 1, "{log}");
 }
 
 #[test]

@@ -64,6 +64,12 @@ impl ArchiveError {
         matches!(self.code(), Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen))
     }
 
+    /// Another program has the file locked.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+
     /// The file itself is at fault: it is no database, or a damaged one. It may
     /// be found when it is opened, or by any later call that reads a bad page.
     #[must_use]

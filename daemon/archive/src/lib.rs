@@ -55,4 +55,4 @@ mod testing;
 
 pub use error::ArchiveError;
 pub use message::text_of;
-pub use open::{Archive, Reader};
+pub use open::{Archive, BUSY, Reader};

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::{ArchiveError, schema};
 
 /// How long a statement waits for another connection's lock.
-const BUSY: Duration = Duration::from_secs(5);
+pub const BUSY: Duration = Duration::from_secs(5);
 
 /// Page cache of the writer, in KiB (negative: that is how SQLite tells KiB
 /// from pages). Enough for a batch of appends.
@@ -98,6 +98,22 @@ impl Archive {
         let path = path.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
         self.connection().execute("VACUUM INTO ?1", [path])?;
         Ok(())
+    }
+
+    /// Waits for another program's lock no longer than this from now on; [`BUSY`] at first.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn wait_for_locks(&self, patience: Duration) -> Result<(), ArchiveError> {
+        Ok(self.connection().busy_timeout(patience)?)
+    }
+
+    /// Whether another program has the file locked right now.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        let tried = self.wait_for_locks(Duration::ZERO);
+        let begun = tried.and_then(|()| Ok(self.connection().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?));
+        begun.is_err_and(|error| error.is_locked())
     }
 
     /// Gives back the memory that pages are kept in for the next time.

@@ -160,6 +160,9 @@ fn archive_words(error: &ArchiveError) -> String {
         ArchiveError::Damaged { .. } => {
             "the archive is damaged; it is set aside and a new one begun: try again".to_owned()
         }
+        error if error.is_locked() => {
+            "another program has the archive locked; nothing was done. Try again when it is done".to_owned()
+        }
         other => other.to_string(),
     }
 }

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herma_archive::transcript::Appended;
 use herma_archive::{Archive, ArchiveError, Reader};
@@ -64,8 +64,8 @@ const SOON: Duration = Duration::from_millis(200);
 
 /// What the thread is asked for.
 enum Job {
-    /// Something to be done by itself.
-    Alone(Work),
+    /// Something to be done by itself, and when it was asked for.
+    Alone(Work, Instant),
     /// Messages that are synced together with those that wait beside them.
     Append(Append),
     /// Messages were appended in place.
@@ -124,6 +124,8 @@ struct Shared {
     taken_over: watch::Sender<u64>,
     /// The daemon before this one was killed, and what ended with it is not noted yet.
     owes_note: AtomicBool,
+    /// Another program had the archive locked when it was written last.
+    is_locked: AtomicBool,
 }
 
 /// How far the archive can be used.
@@ -165,6 +167,7 @@ impl ArchiveHandle {
             appended: AtomicU64::new(0),
             taken_over: watch::Sender::new(0),
             owes_note: AtomicBool::new(was_killed),
+            is_locked: AtomicBool::new(false),
         });
         let mut handle = Self { jobs: Mutex::default(), thread: Mutex::default(), shared };
         if is_only_read {
@@ -188,6 +191,7 @@ impl ArchiveHandle {
     #[must_use]
     pub(crate) fn state(&self) -> String {
         match self.shared.condition() {
+            Condition::InUse(None) if self.is_locked() => "locked by another program; it is only read meanwhile".into(),
             Condition::InUse(None) => "ok".into(),
             Condition::InUse(Some(words)) => format!("ok; {words}"),
             Condition::ReadOnly(words) => format!("read only: {words}"),
@@ -207,6 +211,11 @@ impl ArchiveHandle {
     #[must_use]
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.shared.condition(), Condition::InUse(_))
+    }
+
+    /// Whether another program had it locked when it was written last. What can be left out is left out then.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.shared.is_locked.load(Ordering::Acquire)
     }
 
     /// Gives back memory that is only kept for the next time, on the thread that asks where that can be done.
@@ -253,13 +262,16 @@ impl ArchiveHandle {
 
     async fn run_writing(&self, job: WriteJob) -> Outcome<()> {
         let (answer, answered) = oneshot::channel();
-        self.send(Job::Alone(Box::new(move |archive| {
-            let failure = archive.and_then(|archive| job(archive).map_err(Arc::new));
-            let done = failure.clone().map_err(Error::from);
-            // Nobody listens any more when the caller went away.
-            let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
-            Finished { failure, answer: Some(answer) }
-        })))?;
+        self.send(Job::Alone(
+            Box::new(move |archive| {
+                let failure = archive.and_then(|archive| job(archive).map_err(Arc::new));
+                let done = failure.clone().map_err(Error::from);
+                // Nobody listens any more when the caller went away.
+                let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
+                Finished { failure, answer: Some(answer) }
+            }),
+            Instant::now(),
+        ))?;
         answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
 
@@ -282,7 +294,7 @@ impl ArchiveHandle {
         let job = move |archive: Result<&mut Archive, Arc<ArchiveError>>| {
             archive.and_then(|archive| job(archive).map_err(Arc::new)).into()
         };
-        if let Err(error) = self.send(Job::Alone(Box::new(job))) {
+        if let Err(error) = self.send(Job::Alone(Box::new(job), Instant::now())) {
             tracing::warn!("not noted in the archive: {error}");
         }
     }
@@ -324,11 +336,20 @@ impl ArchiveHandle {
         }
     }
 
-    /// Waits until the archive itself has all that was appended so far.
+    /// Waits until the archive itself has all that was appended so far; not for long while another program has it
+    /// locked.
     ///
     /// # Errors
     /// It can't take it.
     async fn take_over(&self) -> Outcome<()> {
+        if !self.is_locked() {
+            return self.taken_over().await;
+        }
+        let late = |_| Error::Busy("another program has the archive locked".into());
+        tokio::time::timeout(SOON, self.taken_over()).await.map_err(late)?
+    }
+
+    async fn taken_over(&self) -> Outcome<()> {
         let wanted = self.shared.appended.load(Ordering::Acquire);
         let mut taken_over = self.shared.taken_over.subscribe();
         if *taken_over.borrow() >= wanted {

@@ -140,8 +140,12 @@ impl RecallIndexer {
         if !self.archive.is_in_use() {
             return Ok(0);
         }
-        let late = self.notes.flush(PATIENCE).await;
-        changes::file_stores(self, profile).await;
+        // Nothing gets into the index while another program has the archive locked.
+        let patience = if self.archive.is_locked() { Duration::ZERO } else { PATIENCE };
+        let late = self.notes.flush(patience).await;
+        if !self.archive.is_locked() {
+            changes::file_stores(self, profile).await;
+        }
         self.archive.index_messages(words).await?;
         Ok(late)
     }

@@ -130,6 +130,7 @@ fn archive(error: &ArchiveError) -> ErrorKind {
         ArchiveError::NoSession { .. } => ErrorKind::NotFound,
         ArchiveError::Misfit { .. } => ErrorKind::Conflict,
         ArchiveError::Damaged { .. } => ErrorKind::StorageFailed,
+        ArchiveError::Database(_) if error.is_locked() => ErrorKind::Busy,
         ArchiveError::Database(_) if error.is_full() => ErrorKind::StorageFull,
         ArchiveError::Database(_) if error.is_refused() => ErrorKind::PermissionDenied,
         ArchiveError::Database(_) => ErrorKind::StorageFailed,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herma_archive::{Archive, ArchiveError, Reader};
 
@@ -67,7 +67,7 @@ impl ArchiveHandle {
         let shared = Arc::clone(&self.shared);
         let report =
             move |_: Result<&mut Archive, _>| if shared.epoch() == epoch { Err(error).into() } else { Ok(()).into() };
-        if let Err(error) = self.send(Job::Alone(Box::new(report))) {
+        if let Err(error) = self.send(Job::Alone(Box::new(report), Instant::now())) {
             tracing::warn!("the damage of the archive is not reported: {error}");
         }
     }

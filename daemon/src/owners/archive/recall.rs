@@ -13,7 +13,7 @@ use herma_archive::vector::{KeptVectors, Packed, Waiting};
 use herma_memory::{Row, Target};
 
 use super::ArchiveHandle;
-use crate::data::error::Outcome;
+use crate::data::error::{Error, Outcome};
 
 /// Messages that are put into the index at one time before a search.
 const SLICE: usize = 2000;
@@ -74,11 +74,14 @@ impl ArchiveHandle {
         loop {
             let asked = words.to_owned();
             let must = self.read(move |reader| reader.must_index(&asked)).await;
-            if matches!(must, Ok(false)) || Instant::now() > until {
+            if matches!(must, Ok(false)) || Instant::now() > until || self.is_locked() {
                 return Ok(());
             }
             // A file that can't be read is for the writer to find out about.
-            self.write(|archive| archive.index_pending(SLICE)).await?;
+            match self.write(|archive| archive.index_pending(SLICE)).await {
+                Err(Error::Archive(error)) if error.is_locked() => return Ok(()),
+                done => drop(done?),
+            }
         }
     }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use herma_archive::{Archive, ArchiveError};
+use herma_archive::{Archive, ArchiveError, BUSY};
 use herma_disk::quarantine;
 
 use super::files::{self, Change, Files};
@@ -32,6 +32,9 @@ pub(super) const MOST_WAITING: usize = 4_000;
 const MOST_TOGETHER: usize = 64;
 /// See [`MOST_TOGETHER`].
 const MOST_BYTES: usize = 4 << 20;
+
+/// How long another program's lock is waited for while nobody waits for what is done.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// Pauses between two attempts to open an archive that can't be used: the first, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -183,7 +186,7 @@ impl Queue<'_> {
 
     fn taken(&mut self, job: Job) -> Job {
         self.last = match &job {
-            Job::Alone(_) => Last::Alone,
+            Job::Alone(..) => Last::Alone,
             Job::Append(append) => {
                 self.waiting = self.waiting.saturating_add(append.weight());
                 Last::Append
@@ -225,6 +228,11 @@ impl Queue<'_> {
 /// Nobody will ask any more.
 struct Closed;
 
+/// How long another program's lock is waited for by who asked then: those who wait in a row wait at the same time.
+fn patience(asked: Instant) -> Duration {
+    BUSY.saturating_sub(asked.elapsed())
+}
+
 /// Puts a part of what waits into the text index.
 fn index(archive: &mut Archive, intake: &mut Intake) -> (Finished, bool) {
     match intake.take_over(archive).and_then(|()| archive.index_pending(SLICE)) {
@@ -255,11 +263,11 @@ impl Worker<'_> {
                 None if self.goes_on(&mut queue) => true,
                 Some(Job::Appended) => true,
                 None => {
-                    let left = self.step(index, false);
+                    let left = self.step(index, false, IDLE);
                     queue.indexed(left);
                     left
                 }
-                Some(Job::Alone(job)) => {
+                Some(Job::Alone(job, asked)) => {
                     let work = |archive: &mut Archive, intake: &mut Intake| match intake.take_over(archive) {
                         Ok(()) => {
                             let _: Option<()> = intake.forget_places();
@@ -267,7 +275,7 @@ impl Worker<'_> {
                         }
                         Err(error) => job(Err(Arc::new(error))),
                     };
-                    self.step(|archive, intake| (work(archive, intake), true), true)
+                    self.step(|archive, intake| (work(archive, intake), true), true, patience(asked))
                 }
                 Some(Job::Append(first)) => {
                     let appends = queue.with_those_beside(first);
@@ -295,6 +303,7 @@ impl Worker<'_> {
     /// Keeps messages, in the log where that will do.
     fn append(&mut self, appends: Vec<Append>) -> bool {
         let shared = self.shared;
+        let patience = appends.first().map_or(BUSY, |first| patience(first.asked));
         let work = |archive: &mut Archive, intake: &mut Intake| match intake.keep(&appends, archive) {
             Some(answers) => {
                 shared.appended.fetch_add(1, Ordering::AcqRel);
@@ -306,7 +315,7 @@ impl Worker<'_> {
                 Err(error) => Append::refused(appends, error),
             },
         };
-        self.step(|archive, intake| (work(archive, intake), true), true)
+        self.step(|archive, intake| (work(archive, intake), true), true, patience)
     }
 
     /// Tells readers how far they see, and those who append in place which files are the archive's.
@@ -330,11 +339,19 @@ impl Worker<'_> {
     }
 
     /// Does something with the archive; true while there is something to be indexed, `unless_done` where it
-    /// came to nothing.
-    fn step(&mut self, work: impl FnOnce(&mut Archive, &mut Intake) -> (Finished, bool), unless_done: bool) -> bool {
+    /// came to nothing. Another program's lock is waited for as long as there is `patience`.
+    fn step(
+        &mut self,
+        work: impl FnOnce(&mut Archive, &mut Intake) -> (Finished, bool),
+        unless_done: bool,
+        patience: Duration,
+    ) -> bool {
         let shared = self.shared;
         let mut intake = shared.intake();
         let Some(archive) = self.archive.as_mut() else { return false };
+        if let Err(error) = archive.wait_for_locks(patience) {
+            tracing::debug!("how long locks are waited for is as before: {error}");
+        }
         // The archive itself stays whole: SQLite rolls back a transaction whose
         // guard is dropped.
         let done = catch_unwind(AssertUnwindSafe(|| work(archive, &mut intake)));
@@ -349,8 +366,10 @@ impl Worker<'_> {
         if let Some(answer) = answer {
             answer(kept);
         }
+        self.note_lock(failure.as_ref().err().is_some_and(|error| error.is_locked()));
         match failure {
             Ok(()) => is_behind,
+            Err(error) if error.is_locked() => unless_done,
             Err(error) if error.is_damaged() => {
                 let mut intake = shared.intake();
                 self.renew(&error, &mut intake);
@@ -361,6 +380,22 @@ impl Worker<'_> {
                 tracing::warn!("the archive: {error}");
                 unless_done
             }
+        }
+    }
+
+    /// Notes whether another program has the archive locked, and says so in the log once.
+    fn note_lock(&self, failed: bool) {
+        // Not every job writes.
+        let is_still =
+            || self.shared.is_locked.load(Ordering::Acquire) && self.archive.as_ref().is_some_and(Archive::is_locked);
+        let is_locked = failed || is_still();
+        let was_locked = self.shared.is_locked.swap(is_locked, Ordering::AcqRel);
+        match (was_locked, is_locked) {
+            (false, true) => {
+                tracing::warn!("another program has the archive locked; what needs it is refused meanwhile")
+            }
+            (true, false) => tracing::info!("the archive is not locked any more"),
+            _ => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Transcripts: what was appended to sessions.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use herma_archive::import::{Import, Imported};
 use herma_archive::session::SessionRow;
@@ -66,7 +67,8 @@ impl ArchiveHandle {
     ) -> Outcome<Appended> {
         let (answer, answered) = oneshot::channel();
         let no_session = Box::new(no_session);
-        let append = Append { session, generation, position, messages, no_session, answer };
+        let asked = Instant::now();
+        let append = Append { session, generation, position, messages, asked, no_session, answer };
         if self.is_in_use()
             && let Some((appended, must_tell)) = self.shared.append_in_place(&append)
         {
@@ -98,6 +100,8 @@ pub(super) struct Append {
     pub(super) generation: u64,
     pub(super) position: u64,
     pub(super) messages: Vec<String>,
+    /// When it was asked for.
+    pub(super) asked: Instant,
     /// Run when the session was removed meanwhile.
     pub(super) no_session: Box<dyn FnOnce() + Send>,
     pub(super) answer: oneshot::Sender<Outcome<Appended>>,

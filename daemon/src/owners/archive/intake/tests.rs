@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
+use std::time::Instant;
 
 use herma_archive::session::SessionRow;
 use tempfile::TempDir;
@@ -72,6 +73,7 @@ fn append(position: u64, messages: &[&str]) -> Append {
         generation: 0,
         position,
         messages: messages.iter().map(|text| (*text).to_owned()).collect(),
+        asked: Instant::now(),
         no_session: Box::new(|| ()),
         answer: oneshot::channel().0,
     }

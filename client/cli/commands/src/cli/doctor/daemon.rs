@@ -129,6 +129,11 @@ fn archive(status: &StatusResult) -> Finding {
         state if state.starts_with("ok;") => {
             Finding::warning("archive", words, "what was the archive before is kept beside it")
         }
+        state if state.starts_with("locked") => Finding::warning(
+            "archive",
+            words,
+            "find out which program has archive.db open (fuser, lsof), and end its transaction",
+        ),
         _ => Finding::error(
             "archive",
             words,
