@@ -1,24 +1,22 @@
 //! Where the texts of outputs are besides the database: an S3-compatible object store, or a folder that all hosts
 //! mount. An object is named by the space and the sha256 of its content, so that it is put once and never changed.
 
+mod bucket;
+mod folder;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::StreamExt;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::local::LocalFileSystem;
-use object_store::path::Path as ObjectPath;
-use object_store::prefix::PrefixStore;
-use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig};
+use object_store::ObjectStore;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Url;
 
+use self::folder::{Folder, MARKER};
 use crate::error::SharedError;
 
 /// What a URL of an object store looks like.
@@ -52,9 +50,20 @@ impl fmt::Debug for S3 {
 /// keeps nothing else of the program.
 pub struct Objects {
     url: Url,
+    place: Place,
+    runtime: Option<Runtime>,
+}
+
+/// Where objects are.
+enum Place {
+    Bucket(Bucket),
+    Folder(Folder),
+}
+
+/// A bucket of an S3-compatible store.
+struct Bucket {
     s3: S3,
     store: OnceCell<Arc<dyn ObjectStore>>,
-    runtime: Option<Runtime>,
 }
 
 /// Threads that may hang in a folder.
@@ -107,7 +116,11 @@ impl Objects {
             .enable_all()
             .build()
             .map_err(|error| format!("no thread for the object store: {error}"))?;
-        Ok(Self { url, s3, store: OnceCell::new(), runtime: Some(runtime) })
+        let place = match url.to_file_path().ok().filter(|_| url.scheme() == "file") {
+            Some(folder) => Place::Folder(Folder::at(folder)),
+            None => Place::Bucket(Bucket { s3, store: OnceCell::new() }),
+        };
+        Ok(Self { url, place, runtime: Some(runtime) })
     }
 
     /// Where it is.
@@ -116,30 +129,58 @@ impl Objects {
         self.url.as_str()
     }
 
+    /// Whether the store is known to be the one that texts of the space are put into. A bucket always is; a folder
+    /// has a marker, for what is not mounted is an empty folder. One with texts of the space gets it now.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub(crate) async fn is_marked(&self, space: &str) -> Result<bool, SharedError> {
+        match &self.place {
+            Place::Bucket(_) => Ok(true),
+            Place::Folder(folder) => {
+                let (folder, space) = (folder.clone(), space.to_owned());
+                self.in_folder(move || folder.is_marked(&space)).await
+            }
+        }
+    }
+
+    /// Marks a folder as the one that texts are put into.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub(crate) async fn mark(&self) -> Result<(), SharedError> {
+        match &self.place {
+            Place::Bucket(_) => Ok(()),
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                self.in_folder(move || folder.mark()).await
+            }
+        }
+    }
+
+    /// Why nothing is put into a folder without a marker.
+    pub(crate) fn unmarked(&self) -> SharedError {
+        self.refused(&format!(
+            "it is not mounted, or another folder than the one with the outputs of this space: it has no file {MARKER}. If it is \
+             to be used from now on, make that file"
+        ))
+    }
+
     /// Puts a text there, unless it is there already.
     ///
     /// # Errors
     /// What the store says.
     pub async fn put(&self, space: &str, sha256: &[u8; 32], text: String) -> Result<(), SharedError> {
-        let (place, text) = (place(space, sha256), Bytes::from(text));
-        let work = move |store: Arc<dyn ObjectStore>| async move {
-            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-            match store.put_opts(&place, text.clone().into(), options).await {
-                Ok(_) => Ok(()),
-                Err(object_store::Error::AlreadyExists { .. }) => {
-                    // A power cut may have left a part of it.
-                    let there = store.head(&place).await?;
-                    match there.size == text.len() as u64 {
-                        true => Ok(()),
-                        false => store.put(&place, text.into()).await.map(drop),
-                    }
-                }
-                // A store that can't put if absent puts the same bytes again.
-                Err(error) if is_not_known(&error) => store.put(&place, text.into()).await.map(drop),
-                Err(error) => Err(error),
+        let name = Name::of(space, sha256);
+        match &self.place {
+            Place::Bucket(bucket) => {
+                self.in_bucket(bucket, move |store| async move { bucket::put(&*store, &name, text).await }).await
             }
-        };
-        self.done(work).await?.map_err(|error| self.refused(&error))
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                self.in_folder(move || folder.put(&name, text.as_bytes())).await
+            }
+        }
     }
 
     /// The bytes of a text of so many; `None` where there is none.
@@ -147,28 +188,24 @@ impl Objects {
     /// # Errors
     /// What the store says; another number of bytes than was put.
     pub async fn get(&self, space: &str, sha256: &[u8; 32], bytes: u64) -> Result<Option<Vec<u8>>, SharedError> {
-        let place = place(space, sha256);
-        let name = place.to_string();
-        let work = move |store: Arc<dyn ObjectStore>| async move {
-            let found = match store.get(&place).await {
-                Err(object_store::Error::NotFound { .. }) => return Ok(Some(None)),
-                found => found?,
-            };
-            if found.meta.size != bytes {
-                return Ok(None);
+        let name = Name::of(space, sha256);
+        let shown = name.to_string();
+        let found = match &self.place {
+            Place::Bucket(bucket) => {
+                self.in_bucket(bucket, move |store| async move { bucket::get(&*store, &name, bytes).await }).await?
             }
-            let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
-            let mut stream = found.into_stream();
-            while let Some(piece) = stream.next().await {
-                text.extend_from_slice(&piece?);
-                if text.len() as u64 > bytes {
-                    return Ok(None);
-                }
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                self.in_folder(move || folder.get(&name, bytes)).await?
             }
-            Ok(Some(Some(text)))
         };
-        let other = || SharedError::Refused(format!("{} has other bytes than were put there: {name}", self.url));
-        self.done(work).await?.map_err(|error| self.refused(&error))?.ok_or_else(other)
+        match found {
+            Found::Text(text) => Ok(Some(text)),
+            Found::Nothing => Ok(None),
+            Found::Other => {
+                Err(SharedError::Refused(format!("{} has other bytes than were put there: {shown}", self.url)))
+            }
+        }
     }
 
     /// Removes a text; one that is gone is no error.
@@ -176,43 +213,64 @@ impl Objects {
     /// # Errors
     /// What the store says.
     pub async fn remove(&self, space: &str, sha256: [u8; 32]) -> Result<(), SharedError> {
-        let place = place(space, &sha256);
-        let removed = self.done(move |store: Arc<dyn ObjectStore>| async move { store.delete(&place).await }).await?;
-        match removed {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.refused(&error)),
+        let name = Name::of(space, &sha256);
+        match &self.place {
+            Place::Bucket(bucket) => {
+                self.in_bucket(bucket, move |store| async move { bucket::remove(&*store, &name).await }).await
+            }
+            Place::Folder(folder) => {
+                let folder = folder.clone();
+                self.in_folder(move || folder.remove(&name)).await
+            }
         }
     }
 
-    /// Does something with the store on its own threads, in time.
-    async fn done<T, W, F>(&self, work: W) -> Result<T, SharedError>
+    /// Does something with a folder on the store's own threads, in time.
+    async fn in_folder<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, String> + Send + 'static,
+    ) -> Result<T, SharedError> {
+        let task = async {
+            let runtime = self.runtime.as_ref().ok_or_else(|| self.no_threads())?;
+            let done = runtime.spawn_blocking(work).await.map_err(|_| self.no_threads())?;
+            done.map_err(|words| self.refused(&words))
+        };
+        timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(self.late()))
+    }
+
+    /// The same with a bucket.
+    async fn in_bucket<T, F>(
+        &self,
+        bucket: &Bucket,
+        work: impl FnOnce(Arc<dyn ObjectStore>) -> F,
+    ) -> Result<T, SharedError>
     where
         T: Send + 'static,
-        W: FnOnce(Arc<dyn ObjectStore>) -> F + Send + 'static,
-        F: Future<Output = T> + Send + 'static,
+        F: Future<Output = object_store::Result<T>> + Send + 'static,
     {
-        let gone = || SharedError::NoObjects(format!("{}: its threads have ended", self.url));
-        let late = || SharedError::NoObjects(format!("{}: no answer within {} s", self.url, PATIENCE.as_secs()));
-        let runtime = self.runtime.as_ref().ok_or_else(gone)?;
         let task = async {
-            let store = Arc::clone(self.store.get_or_try_init(|| self.open(runtime)).await?);
+            let runtime = self.runtime.as_ref().ok_or_else(|| self.no_threads())?;
+            let opened = bucket.store.get_or_try_init(async || bucket::open(&self.url, &bucket.s3)).await;
+            let store = Arc::clone(opened.map_err(|words| self.refused(&words))?);
             // It ends with this, when nobody waits any more.
             let mut task = JoinSet::new();
             task.spawn_on(work(store), runtime.handle());
-            task.join_next().await.and_then(Result::ok).ok_or_else(gone)
+            let done = task.join_next().await.and_then(Result::ok).ok_or_else(|| self.no_threads())?;
+            done.map_err(|error| self.refused(&error.to_string()))
         };
-        timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(late()))
+        timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(self.late()))
     }
 
-    async fn open(&self, runtime: &Runtime) -> Result<Arc<dyn ObjectStore>, SharedError> {
-        let (url, s3) = (self.url.clone(), self.s3.clone());
-        let opened = runtime.spawn_blocking(move || open(&url, &s3)).await;
-        let words = |words| SharedError::NoObjects(format!("{}: {words}", self.url));
-        opened.map_err(|error| words(error.to_string()))?.map_err(words)
+    fn no_threads(&self) -> SharedError {
+        self.refused("its threads have ended")
     }
 
-    fn refused(&self, error: &object_store::Error) -> SharedError {
-        let words: String = error.to_string().chars().take(WORDS).collect();
+    fn late(&self) -> SharedError {
+        self.refused(&format!("no answer within {} s", PATIENCE.as_secs()))
+    }
+
+    fn refused(&self, words: &str) -> SharedError {
+        let words: String = words.chars().take(WORDS).collect();
         SharedError::NoObjects(format!("{}: {words}", self.url))
     }
 }
@@ -220,50 +278,35 @@ impl Objects {
 /// Chars of what a store says that are told.
 const WORDS: usize = 300;
 
-/// Whether a store does not know what it was asked for.
-fn is_not_known(error: &object_store::Error) -> bool {
-    matches!(error, object_store::Error::NotImplemented { .. }) || error.to_string().contains("501")
+/// The name of an object: the space, two digits, and the sha256.
+struct Name {
+    space: String,
+    digits: String,
 }
 
-fn open(url: &Url, s3: &S3) -> Result<Arc<dyn ObjectStore>, String> {
-    if url.scheme() == "file" {
-        let folder = url.to_file_path().map_err(|()| format!("must be {FORM}"))?;
-        let store = LocalFileSystem::new_with_prefix(&folder)
-            .map_err(|error| format!("the folder {} can't be used: {error}", folder.display()))?;
-        return Ok(Arc::new(store.with_fsync(true)));
+impl Name {
+    fn of(space: &str, sha256: &[u8; 32]) -> Self {
+        Self { space: space.to_owned(), digits: sha256.iter().map(|byte| format!("{byte:02x}")).collect() }
     }
-    let store = amazon(url, s3).map_err(|error| error.to_string())?;
-    Ok(match url.path().trim_matches('/') {
-        "" => Arc::new(store),
-        folder => Arc::new(PrefixStore::new(store, folder)),
-    })
-}
 
-fn amazon(url: &Url, s3: &S3) -> object_store::Result<object_store::aws::AmazonS3> {
-    // The crate asks for one of the process; who comes second changes nothing.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let is_plain = s3.endpoint.as_ref().is_some_and(|endpoint| endpoint.starts_with("http://"));
-    let mut builder = AmazonS3Builder::new()
-        .with_bucket_name(url.host_str().unwrap_or_default())
-        .with_client_options(ClientOptions::new().with_allow_http(is_plain).with_timeout(PATIENCE))
-        .with_retry(RetryConfig { max_retries: 2, retry_timeout: PATIENCE, ..RetryConfig::default() });
-    let said = [
-        (AmazonS3ConfigKey::Endpoint, &s3.endpoint),
-        (AmazonS3ConfigKey::Region, &s3.region),
-        (AmazonS3ConfigKey::AccessKeyId, &s3.access_key),
-        (AmazonS3ConfigKey::SecretAccessKey, &s3.secret_key),
-    ];
-    for (key, value) in said {
-        if let Some(value) = value {
-            builder = builder.with_config(key, value);
-        }
+    /// Its first two digits, which objects are gathered by.
+    fn first(&self) -> &str {
+        self.digits.get(..2).unwrap_or_default()
     }
-    builder.build()
 }
 
-fn place(space: &str, sha256: &[u8; 32]) -> ObjectPath {
-    let digits: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-    ObjectPath::from_iter([space, digits.get(..2).unwrap_or_default(), &digits])
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}/{}", self.space, self.first(), self.digits)
+    }
+}
+
+/// What was found by a name.
+enum Found {
+    Text(Vec<u8>),
+    Nothing,
+    /// Something of another length.
+    Other,
 }
 
 #[cfg(test)]

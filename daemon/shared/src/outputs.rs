@@ -78,6 +78,7 @@ impl Database {
         let touched: [&(dyn ToSql + Sync); 4] = [&self.space.name, &sha256, &bytes, &body];
         self.change(statements::TOUCH, &touched).await?;
         if let (Some(objects), Some(text)) = (objects, text) {
+            self.check_mark(objects).await?;
             objects.put(&self.space.name, &output.sha256, text).await?;
         }
         let NewOutput { handle, profile, session, tool, call, at, .. } = output;
@@ -85,6 +86,21 @@ impl Database {
         let said: [&(dyn ToSql + Sync); 10] =
             [space, host, handle, &sha256, profile, session, tool, call, &is_shared, at];
         self.change(statements::KEEP, &said).await.map(drop)
+    }
+
+    /// Marks an object store that nothing was put into so far.
+    ///
+    /// # Errors
+    /// There are texts in one, and this one has no mark: it is another one, or is not mounted.
+    async fn check_mark(&self, objects: &Objects) -> Result<(), SharedError> {
+        if objects.is_marked(&self.space.name).await? {
+            return Ok(());
+        }
+        let rows = self.ask(statements::IN_OBJECTS, &[&self.space.name]).await?;
+        if rows.iter().any(|row| row.get(0)) {
+            return Err(objects.unmarked());
+        }
+        objects.mark().await
     }
 
     /// Handles of the outputs that this host has there, each with whether others can read it.

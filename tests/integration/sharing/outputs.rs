@@ -53,7 +53,12 @@ fn files(folder: &std::path::Path) -> Vec<PathBuf> {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { open.push(path) } else { found.push(path) }
+            let is_marker = path.file_name().is_some_and(|name| name == ".herma-objects");
+            if path.is_dir() {
+                open.push(path);
+            } else if !is_marker {
+                found.push(path);
+            }
         }
     }
     found
@@ -112,6 +117,33 @@ fn one_that_is_too_long_for_the_database_goes_to_the_object_store() {
     let fourth = Host::joined(&server, "d", &config);
     let (kind, words) = fourth.read_fails(&handle);
     assert!(kind == "storage_failed" && words.contains("other bytes"), "{kind}: {words}");
+}
+
+#[test]
+fn a_store_that_is_not_mounted_is_said_and_gets_what_waits_when_it_is_back() {
+    let Some(server) = server() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (mount, away) = (folder.path().join("mount"), folder.path().join("away"));
+    std::fs::create_dir(&mount).unwrap();
+    let config = format!("[shared.outputs]\nurl = \"file://{}\"\n", mount.display());
+    let (one, other) = (Host::joined(&server, "a", &config), Host::joined(&server, "b", &config));
+    let (before, meanwhile) = ("before\n".repeat(60_000), "meanwhile\n".repeat(60_000));
+    let first = one.spill("first", &before);
+    has_outputs(&server, 1);
+    std::fs::rename(&mount, &away).unwrap();
+    // What is left of a mount is an empty folder.
+    std::fs::create_dir(&mount).unwrap();
+    let second = one.spill("second", &meanwhile);
+    eventually("the store is said to be away", || {
+        let outputs = one.ask("shared.status", &json!({}))["outputs"].to_string();
+        outputs.contains("not mounted").then_some(())
+    });
+    assert_eq!(outputs(&server), 1, "it does not count as brought");
+    let (kind, words) = other.read_fails(&first);
+    assert!(kind == "unavailable" && words.contains("not mounted"), "{kind}: {words}");
+    std::fs::remove_dir(&mount).unwrap();
+    std::fs::rename(&away, &mount).unwrap();
+    assert_eq!((other.reads(&second), other.reads(&first)), (meanwhile, before));
 }
 
 #[test]

@@ -32,6 +32,14 @@ ORDER BY is_shared DESC, at DESC";
 pub(super) const BODY: &str = "
 SELECT body FROM herma.content WHERE space = $1 AND sha256 = $2 AND octet_length(body) <= 262144";
 
+/// Whether an output can be read by others whose text is in an object store.
+pub(super) const IN_OBJECTS: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM herma.output JOIN herma.content
+        ON content.space = output.space AND content.sha256 = output.sha256
+    WHERE output.space = $1 AND output.is_shared AND content.body IS NULL
+)";
+
 /// Removes texts that nobody has named for an hour, at most so many, and gives their sha256. Those that may be in an object store
 /// only where it is at hand ($3).
 pub(super) const UNNAMED: &str = "
