@@ -50,6 +50,9 @@ pub struct StatusResult {
     /// How far the others know of sessions; absent where none goes to another host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Sessions>,
+    /// Rows of the database that can't be taken and are left out, as far as they were met since the daemon started; at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// How far the others know of the sessions of this host.

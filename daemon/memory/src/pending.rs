@@ -395,8 +395,8 @@ mod tests {
         let id = stage(&mut queue, &StagedCall { expected_revision: Some(3), ..call("x") }, old);
         let write = queue.list(now()).unwrap()[0].clone();
         // The name is taken there.
-        fs::create_dir_all(&waiting.folder).unwrap();
-        fs::write(waiting.path(&id), "of another program").unwrap();
+        folder::create(&waiting.folder).unwrap();
+        file::create(&waiting.path(&id), b"of another program", TEMPORARY).unwrap();
         let moved = queue.hand_over(&write, &mut waiting, now()).unwrap().unwrap();
         assert_ne!(moved, id);
         assert!(queue.list(now()).unwrap().is_empty());

@@ -10,6 +10,7 @@ use tokio_postgres::types::ToSql;
 use crate::address::Address;
 use crate::connection::{Connection, connect};
 use crate::error::SharedError;
+use crate::foreign::LeftOut;
 use crate::schema;
 
 /// Connections at one time at most, beside the one that listens: for stores, where somebody waits for each write, and for all
@@ -35,6 +36,8 @@ pub struct Database {
     idle: Mutex<Vec<Connection>>,
     stores: Semaphore,
     others: Semaphore,
+    /// Rows that can't be taken.
+    pub(crate) left_out: LeftOut,
 }
 
 /// A connection that is used by one; it goes back when nothing went wrong on it.
@@ -50,7 +53,8 @@ impl Database {
     #[must_use]
     pub fn new(address: Address, space: Space, patience: Duration) -> Arc<Self> {
         let (stores, others) = (Semaphore::new(FOR_STORES), Semaphore::new(FOR_OTHERS));
-        Arc::new(Self { address, space, patience, idle: Mutex::default(), stores, others })
+        let left_out = LeftOut::default();
+        Arc::new(Self { address, space, patience, idle: Mutex::default(), stores, others, left_out })
     }
 
     /// Where it is, without the password.
@@ -63,6 +67,12 @@ impl Database {
     #[must_use]
     pub const fn space(&self) -> &Space {
         &self.space
+    }
+
+    /// What is wrong with the rows that were left out so far, as far as it is remembered.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        self.left_out.all()
     }
 
     /// Makes the tables or brings them up to date, as whoever `owner` is, and lets a role use the space. Gives

@@ -9,6 +9,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::database::Database;
 use crate::error::SharedError;
+use crate::foreign;
 use crate::objects::Objects;
 use crate::stores::{signed, unsigned};
 
@@ -128,7 +129,7 @@ impl Database {
     pub async fn outputs_of(&self, handle: &str, profiles: &[String]) -> Result<Vec<SharedOutput>, SharedError> {
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &handle, &profiles];
         let rows = self.ask(statements::OF_HANDLE, &said).await?;
-        rows.iter().map(shared).collect()
+        Ok(self.left_out.sift(rows.iter().map(shared)))
     }
 
     /// The text of an output that others can read; `None` where it is gone.
@@ -202,10 +203,10 @@ fn shared(row: &Row) -> Result<SharedOutput, SharedError> {
         handle: row.get(1),
         sha256,
         profile: row.get(3),
-        session: row.get(4),
-        tool: row.get(5),
-        call: row.get(6),
-        at: row.get(8),
+        session: foreign::name(row.get(4)),
+        tool: foreign::name(row.get(5)),
+        call: foreign::name(row.get(6)),
+        at: foreign::seconds(row.get(8)),
     };
-    Ok(SharedOutput { host: row.get(0), output, bytes: unsigned(row.get(9)), is_shared: row.get(7) })
+    Ok(SharedOutput { host: foreign::name(row.get(0)), output, bytes: unsigned(row.get(9)), is_shared: row.get(7) })
 }

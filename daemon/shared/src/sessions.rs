@@ -13,10 +13,16 @@ use tokio_postgres::types::ToSql;
 
 use crate::database::Database;
 use crate::error::SharedError;
+use crate::foreign;
 use crate::stores::{archive, signed, unsigned};
 
 /// How long a session stays with its host after that was heard of.
 pub const LEASE: Duration = Duration::from_mins(1);
+
+/// What is read of a session at most: its parts, their bytes, and those of its messages.
+const MOST_PARTS: u64 = 20_000;
+const MOST_PART_BYTES: u64 = 128 << 20;
+const MOST_TEXT_BYTES: u64 = 512 << 20;
 
 /// Parts that are read at one time.
 const PARTS: usize = 16;
@@ -98,7 +104,7 @@ impl Database {
     /// What the database says.
     pub async fn sessions_of(&self, profile: &str, session: &str) -> Result<Vec<SharedSession>, SharedError> {
         let rows = self.ask(statements::OF_ID, &[&self.space.name, &profile, &session]).await?;
-        rows.iter().map(shared).collect()
+        Ok(self.left_out.sift(rows.iter().map(shared)))
     }
 
     /// The parts of a session, as its host told it last.
@@ -108,6 +114,13 @@ impl Database {
     pub async fn session_parts(&self, of: &SharedSession) -> Result<BTreeMap<String, String>, SharedError> {
         let SharedSession { profile, session, birth, .. } = of;
         let space = &self.space.name;
+        let size = self.ask(statements::SIZE, &[space, profile, session, birth]).await?;
+        let (count, bytes) = size.first().map_or((0, 0), |row| (unsigned(row.get(0)), unsigned(row.get(1))));
+        if count > MOST_PARTS || bytes > MOST_PART_BYTES {
+            return Err(SharedError::Refused(format!(
+                "session {session:?} has {count} parts of {bytes} bytes; at most {MOST_PARTS} of {MOST_PART_BYTES} are read"
+            )));
+        }
         let known = self.ask(statements::KNOWN, &[space, profile, session, birth]).await?;
         let names: Vec<String> = known.iter().map(|row| row.get(0)).collect();
         let mut parts = BTreeMap::new();
@@ -139,12 +152,19 @@ impl Database {
         let space = &self.space.name;
         let rows = self.ask(statements::HOSTS, &[space, session]).await?;
         let hosts: HashMap<i64, String> = rows.iter().map(|row| (row.get(1), row.get(0))).collect();
+        let bytes = wanted.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        if bytes > MOST_TEXT_BYTES {
+            return Err(SharedError::Refused(format!(
+                "the messages of session {session:?} have {bytes} bytes; at most {MOST_TEXT_BYTES} are read"
+            )));
+        }
         let mut texts = HashMap::new();
         for some in portions(wanted) {
             let archives: Vec<i64> = some.iter().map(|((archive, _), _)| i64::from(*archive)).collect();
             let numbers: Vec<i64> = some.iter().map(|((_, number), _)| signed(*number)).collect();
+            let lengths: Vec<i64> = some.iter().map(|(_, bytes)| signed(*bytes)).collect();
             let by: Vec<&str> = archives.iter().map(|at| hosts.get(at).map_or("", String::as_str)).collect();
-            let rows = self.ask(statements::TEXTS, &[space, profile, &by, &archives, &numbers]).await?;
+            let rows = self.ask(statements::TEXTS, &[space, profile, &by, &archives, &numbers, &lengths]).await?;
             for row in rows {
                 texts.insert((archive(row.get(0))?, unsigned(row.get(1))), row.get(2));
             }
@@ -309,10 +329,10 @@ fn shared(row: &Row) -> Result<SharedSession, SharedError> {
         profile: row.get(0),
         session: row.get(1),
         birth: row.get(2),
-        host: row.get(3),
+        host: foreign::name(row.get(3)),
         archive: archive(row.get(4))?,
         term: unsigned(row.get(5)),
-        lease_s: row.get(6),
+        lease_s: foreign::seconds(row.get(6)),
         version: u32::try_from(row.get::<_, i32>(7)).unwrap_or_default(),
     })
 }

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::database::{Database, Taken};
 use crate::error::SharedError;
+use crate::foreign;
 
 /// A store of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -220,6 +221,7 @@ impl Database {
         let standing = |row: &tokio_postgres::Row| Standing {
             profile: row.get(0),
             target: row.get(1),
+            // One that can't be is seen where it is compared.
             revision: unsigned(row.get(2)),
             born: row.get(3),
         };
@@ -299,23 +301,35 @@ async fn since(
     let said: [&(dyn ToSql + Sync); 5] = [&database.space.name, &key.profile, &key.target, &after, &most];
     let rows =
         connection.client.query(&connection.since, &said).await.map_err(|error| SharedError::of_question(&error))?;
-    rows.iter().map(row).collect()
+    rows.iter().map(|said| row(database, key, said)).collect()
 }
 
-fn row(said: &tokio_postgres::Row) -> Result<Row, SharedError> {
-    let entries = |at: usize| -> Result<Arc<[Entry]>, SharedError> {
-        let texts: Vec<String> = serde_json::from_str(said.get(at))
-            .map_err(|error| SharedError::Refused(format!("entries that can't be read: {error}")))?;
-        Ok(texts.into_iter().map(Entry::from).collect())
+/// A change. One whose entries can't be read counts as if it had changed nothing: what comes behind it goes on.
+fn row(database: &Database, key: &StoreKey, said: &tokio_postgres::Row) -> Result<Row, SharedError> {
+    let entries = |at: usize| -> Option<Arc<[Entry]>> {
+        Some(foreign::entries(said.get(at))?.into_iter().map(Entry::from).collect())
     };
+    let (revision, host) = (foreign::revision(said.get(0))?, said.get::<_, Option<String>>(2).map(foreign::name));
+    let (before, after) = (entries(6), entries(7));
+    if before.is_none() || after.is_none() {
+        let (profile, target, host) = (&key.profile, key.target, host.as_deref().unwrap_or("a host"));
+        let words =
+            "has entries that can't be read, for they are no list of texts or too long, and counts as no change";
+        database.left_out.note(format!("revision {revision} of {profile}'s {target}, which {host} wrote, {words}"));
+    }
+    let before = before.or_else(|| after.clone()).unwrap_or_default();
     Ok(Row {
-        revision: unsigned(said.get(0)),
-        time: said.get(1),
+        revision,
+        time: foreign::seconds(said.get(1)),
         replaced: herma_memory::Replaced::Unknown,
         action: Action::named(said.get(3)),
-        author: Author { host: said.get(2), session: said.get(4), agent: said.get(5) },
-        before: entries(6)?,
-        after: entries(7)?,
+        author: Author {
+            host,
+            session: said.get::<_, Option<String>>(4).map(foreign::name),
+            agent: said.get::<_, Option<String>>(5).map(foreign::name),
+        },
+        after: after.unwrap_or_else(|| Arc::clone(&before)),
+        before,
     })
 }
 

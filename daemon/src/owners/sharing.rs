@@ -116,6 +116,11 @@ impl Sharing {
         self.shares(profile) || self.joined.has(profile) || self.joined.unknown.is_some()
     }
 
+    /// What is wrong with rows of the database that were left out.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        self.database().map(|database| database.left_out()).unwrap_or_default()
+    }
+
     /// Whether a profile was brought to the database.
     pub(crate) fn has_joined(&self, profile: &str) -> bool {
         self.joined.has(profile)

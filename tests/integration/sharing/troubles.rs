@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use herma_tests::{Cli, Daemon, Home};
+use herma_tests::{Cli, Daemon, Home, eventually};
 use serde_json::json;
 
 use super::{Host, server};
@@ -76,4 +76,53 @@ fn what_can_t_be_used_is_said_in_every_write() {
 
 fn tempfile_folder() -> Home {
     Home::new()
+}
+
+/// A change that a member of the space makes with its own hands.
+fn change(server: &herma_tests::Postgres, host: &str, time: &str, entries: &str) {
+    let change = format!(
+        "BEGIN; UPDATE herma.store SET entries = {entries}, revision = revision + 1 WHERE target = 'user'; \
+         INSERT INTO herma.journal SELECT space, profile, 'user', revision, '{time}', E'{host}', 'add', NULL, NULL, \
+         'odd-' || revision, (SELECT after FROM herma.journal AS last WHERE last.target = 'user' ORDER BY revision DESC LIMIT 1), \
+         entries FROM herma.store WHERE target = 'user'; COMMIT"
+    );
+    server.sql("herma", &change);
+}
+
+#[test]
+fn what_a_member_writes_with_its_own_hands_keeps_nobody_from_going_on() {
+    let Some(server) = server() else { return };
+    let (mut one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+    one.add("likes tea");
+    other.holds(&["likes tea"]);
+    // Entries that are no texts, and then ones that are too long, count as no change.
+    for entries in ["'[1, null]'", "'{}'", "'7'", "to_jsonb(ARRAY[repeat('x', 5000000)])"] {
+        change(&server, "odd", "2026-01-01", entries);
+        let text = format!("after {} bytes", entries.len());
+        assert_eq!(one.add(&text)["shared"], true, "{entries:.20}");
+        eventually("the other host has it", || other.entries().contains(&text).then_some(()));
+        assert!(other.entries().contains(&"likes tea".to_owned()));
+    }
+    let said = one.ask("shared.status", &json!({}))["left_out"].clone();
+    assert!(said.to_string().contains("which odd wrote"), "{said}");
+    assert!(Cli::new(&one.home).run(&["shared", "status"]).out.contains("a row of the database is left out"));
+    assert!(std::fs::read_to_string(one.home.path().join("herma/hermad.log")).unwrap().contains("is left out"));
+    // A time that is none, and a name that would be obeyed by a terminal.
+    change(&server, "\\x1b[2Jodd", "infinity", "'[\"from elsewhere\"]'");
+    change(&server, "odd", "-infinity", "'[\"from elsewhere\", \"again\"]'");
+    one.holds(&["from elsewhere", "again"]);
+    one.restart();
+    let log = one.log();
+    assert!(log.as_array().unwrap().len() > 5 && !log.to_string().contains("u001b"), "{log:.300}");
+    assert!(log.as_array().unwrap().iter().all(|row| row["time"].is_number()), "{log:.300}");
+    // A revision that none can have.
+    server.sql("herma", "UPDATE herma.store SET revision = 9223372036854775807 WHERE target = 'user'");
+    eventually("it is said", || {
+        let error = one.ask("shared.status", &json!({}))["stores"][1]["error"].clone();
+        error.as_str().is_some_and(|words| words.contains("no change can have")).then_some(())
+    });
+    assert_eq!(
+        one.ask("memory.add", &json!({ "target": "memory", "content": "the other store goes on" }))["shared"],
+        true
+    );
 }

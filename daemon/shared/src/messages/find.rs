@@ -10,6 +10,7 @@ use tokio_postgres::types::ToSql;
 use super::{Message, MessageKey, statements, tokens};
 use crate::database::Database;
 use crate::error::SharedError;
+use crate::foreign;
 use crate::stores::{archive, signed, unsigned};
 
 /// Messages that are counted; from there on their number is what the database takes it for.
@@ -145,7 +146,8 @@ impl<'a> Scope<'a> {
         let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query.as_str()).collect();
         let [most, before, after] = [RANKED, AROUND.0, AROUND.1].map(narrow);
         let said = self.and(&[&expression, &queries, &worths, &most, &before, &after]);
-        self.database.ask(statements::FIND, &said).await?.iter().map(document).collect()
+        let rows = self.database.ask(statements::FIND, &said).await?;
+        Ok(self.database.left_out.sift(rows.iter().map(document)))
     }
 }
 
@@ -228,7 +230,7 @@ impl Database {
         let said: [&(dyn ToSql + Sync); 8] =
             [&self.space.name, &key.host, &archive, &number, &profiles, &before, &after, &MOST_BYTES];
         let rows = self.ask(statements::AROUND, &said).await?;
-        rows.iter().map(message).collect()
+        Ok(self.left_out.sift(rows.iter().map(message)))
     }
 
     /// Messages by their names, in any order; those that are gone, of other profiles, or too many bytes are left out.
@@ -240,7 +242,8 @@ impl Database {
         let archives: Vec<i64> = keys.iter().map(|key| i64::from(key.archive)).collect();
         let numbers: Vec<i64> = keys.iter().map(|key| signed(key.number)).collect();
         let said: [&(dyn ToSql + Sync); 6] = [&self.space.name, &hosts, &archives, &numbers, &profiles, &MOST_TOLD];
-        self.ask(statements::BY_KEY, &said).await?.iter().map(message).collect()
+        let rows = self.ask(statements::BY_KEY, &said).await?;
+        Ok(self.left_out.sift(rows.iter().map(message)))
     }
 }
 
@@ -286,9 +289,9 @@ fn message(row: &Row) -> Result<Message, SharedError> {
         key: MessageKey { host: row.get(0), archive: archive(row.get(1))?, number: unsigned(row.get(2)) },
         profile: row.get(3),
         session: row.get(4),
-        agent: row.get(5),
-        role: row.get(6),
-        at: row.get(7),
+        agent: row.get::<_, Option<String>>(5).map(foreign::name),
+        role: foreign::name(row.get(6)),
+        at: foreign::seconds(row.get(7)),
         body: row.get(8),
     })
 }

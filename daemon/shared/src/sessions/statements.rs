@@ -12,6 +12,11 @@ macro_rules! session {
 pub(super) const KNOWN: &str = "
 SELECT name, sha256 FROM herma.session_part WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4";
 
+/// How many parts are there, and how many bytes they have.
+pub(super) const SIZE: &str = "
+SELECT count(*), coalesce(sum(octet_length(body)), 0)::int8 FROM herma.session_part
+WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4";
+
 /// Says that an archive ($6) of a host ($5) has a session for its term ($7), for so many seconds ($8), with messages of these
 /// archives ($9), told by this version ($10); which parts it has ($11), and those that changed: names, sums and texts
 /// ($12 to $14). How many rows it is: none where another one has it for this term or a later one.
@@ -63,13 +68,15 @@ WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4 AND name = ANY
 pub(super) const HOSTS: &str = "
 SELECT DISTINCT host, archive FROM herma.message WHERE space = $1 AND session = $2";
 
-/// Texts of messages of a profile ($2) by the hosts that brought them ($3), their archives ($4) and numbers there ($5).
+/// Texts of messages of a profile ($2) by the hosts that brought them ($3), their archives ($4) and numbers
+/// there ($5), unless they are much longer than was told ($6): each NUL became three bytes on its way.
 pub(super) const TEXTS: &str = "
 SELECT message.archive, message.number, message.body
-FROM unnest($3::text[], $4::int8[], $5::int8[]) AS wanted (host, archive, number)
+FROM unnest($3::text[], $4::int8[], $5::int8[], $6::int8[]) AS wanted (host, archive, number, bytes)
 CROSS JOIN LATERAL (
     SELECT archive, number, body FROM herma.message WHERE space = $1 AND message.host = wanted.host
-        AND message.archive = wanted.archive AND message.number = wanted.number AND profile = $2 LIMIT 1) AS message";
+        AND message.archive = wanted.archive AND message.number = wanted.number AND profile = $2
+        AND octet_length(body) <= 3 * least(wanted.bytes, 1::int8 << 40) + 1024 LIMIT 1) AS message";
 
 /// The sessions that an archive ($3) of a host ($2) has, by birth and term.
 pub(super) const OWN: &str = "

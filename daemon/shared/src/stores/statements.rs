@@ -1,13 +1,14 @@
 //! What is asked of the tables of stores.
 
 /// Gives revisions in one statement, if the store is still what they begin with, by revision, entries and birth, and
-/// tells the other hosts. Parameters: space, profile, target, the revision before, the one after, the entries after,
+/// tells the other hosts. Entries that nobody can read are no hindrance. Parameters: space, profile, target, the revision before, the one after, the entries after,
 /// the host, the rows as JSON, the entries before, and what tells the store from another one.
 pub(crate) const COMMIT: &str = "
 WITH moved AS (
     UPDATE herma.store SET revision = $5, entries = $6::text::jsonb, changed_at = clock_timestamp()
-    WHERE space = $1 AND profile = $2 AND target = $3 AND revision = $4 AND entries = $9::text::jsonb
-        AND born::text = $10
+    WHERE space = $1 AND profile = $2 AND target = $3 AND revision = $4 AND born::text = $10
+        AND (entries = $9::text::jsonb OR jsonb_typeof(entries) <> 'array' OR octet_length(entries::text) > 4194304
+            OR jsonb_path_exists(entries, 'strict $[*] ? (@.type() != \"string\")'))
     RETURNING changed_at
 ), kept AS (
     INSERT INTO herma.journal
@@ -26,8 +27,11 @@ pub(crate) const CONTEND: &str = "
 SELECT revision, born::text FROM herma.store WHERE space = $1 AND profile = $2 AND target = $3 FOR UPDATE";
 
 /// The revisions of a store behind one, oldest first, at most so many of the newest.
+/// Entries that are longer than 4 MiB are left out.
 pub(crate) const SINCE: &str = "
-SELECT revision, extract(epoch FROM at)::float8, host, action, session, agent, before::text, after::text, write_id
+SELECT revision, extract(epoch FROM at)::float8, left(host, 1000), left(action, 100), left(session, 1000), left(agent, 1000),
+    CASE WHEN pg_column_size(before) <= 4194304 AND octet_length(before::text) <= 4194304 THEN before::text END,
+    CASE WHEN pg_column_size(after) <= 4194304 AND octet_length(after::text) <= 4194304 THEN after::text END
 FROM (
     SELECT * FROM herma.journal WHERE space = $1 AND profile = $2 AND target = $3 AND revision > $4
     ORDER BY revision DESC LIMIT $5

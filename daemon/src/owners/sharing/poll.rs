@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herma_memory::Target;
 use herma_shared::watch::Hints;
-use herma_shared::{Database, SharedError};
+use herma_shared::{Database, LARGEST_REVISION, SharedError};
 use tokio::time::sleep;
 
 use super::link::Standing;
@@ -75,11 +75,15 @@ impl Sharing {
             let trouble = match found {
                 None => Some("it is gone"),
                 Some(found) if Some(&found.born) != born.as_ref() => Some("another one is in its place"),
+                Some(found) if found.revision > LARGEST_REVISION => {
+                    Some("it has a revision that no change can have, and whoever owns the database sets it back")
+                }
                 Some(found) if found.revision < revision => Some("it is at an earlier revision than it was"),
                 Some(_) => None,
             };
             // A number that caught up would hide it.
-            let stays = found.is_some_and(|found| Some(&found.born) == born.as_ref());
+            let stays =
+                found.is_some_and(|found| Some(&found.born) == born.as_ref() && found.revision <= LARGEST_REVISION);
             let trouble = trouble.map(|words| another(&key(profile, target), words));
             let is_troubled = trouble.is_some();
             self.link.troubled(profile, target.name(), trouble, stays && is_troubled);

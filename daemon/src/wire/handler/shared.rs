@@ -46,6 +46,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
         messages: messages(services).await,
         outputs: configured.then(|| outputs(services)),
         sessions: sessions(services).await,
+        left_out: services.sharing.left_out().iter().map(|words| masked(words)).collect(),
     })
 }
 

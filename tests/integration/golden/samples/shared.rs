@@ -34,6 +34,7 @@ pub(super) fn status() -> (Request, Reply) {
         stores: vec![store],
         outputs: Some(Outputs { url: Some("s3://agents/outputs".into()), error: Some("no such bucket".into()) }),
         sessions: Some(Sessions { waiting: 2, error: Some("the shared database can't be reached".into()) }),
+        left_out: vec!["revision 9 of default's user, which attic wrote, has entries that can't be read".into()],
         messages: Some(Messages { waiting: 1_200, error: Some("the shared database can't be reached".into()) }),
     };
     (Request::SharedStatus(StatusParams {}), Reply::SharedStatus(result))

@@ -192,6 +192,7 @@ pub(in crate::cli) fn troubles(result: &StatusResult) -> Vec<String> {
     let own = brought.into_iter().filter_map(|(error, what)| Some((error?, what)));
     let own = own.filter(|(error, _)| result.error.as_ref() != Some(*error));
     troubles.extend(own.map(|(error, what)| format!("{what}: {error}")));
+    troubles.extend(result.left_out.iter().map(|words| format!("a row of the database is left out: {words}")));
     let mut missing: Vec<&str> =
         result.stores.iter().filter(|store| !store.joined).map(|store| store.profile.as_str()).collect();
     missing.dedup();
@@ -286,6 +287,7 @@ mod tests {
             messages: Some(Messages { waiting: 1_200, error: None }),
             outputs: Some(Outputs { url: Some("s3://agents".into()), error: None }),
             sessions: Some(Sessions { waiting: 3, error: None }),
+            left_out: Vec::new(),
         }
     }
 
@@ -309,12 +311,14 @@ mod tests {
         other.outputs = Some(Outputs { url: None, error: Some("no bucket".into()) });
         other.messages = Some(Messages { waiting: 1, error: Some("no right".into()) });
         other.sessions = Some(Sessions { waiting: 1, error: Some("no table".into()) });
+        other.left_out = vec!["revision 7 has no texts".into()];
         let found = troubles(&other).join("\n");
         for words in [
             "gone",
             "not brought to the database: no right",
             "other hosts find them: no bucket",
             "go to other hosts: no table",
+            "left out: revision 7",
             "sslmode=require",
             "herma --profile work shared join",
         ] {

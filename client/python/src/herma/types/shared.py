@@ -129,6 +129,10 @@ class SharedStatus(TypedDict):
     """Where texts of outputs go."""
     sessions: NotRequired[SharedSessions]
     """How far the others know of sessions; absent where none goes to another host."""
+    left_out: NotRequired[list[str]]
+    """Rows of the database that can't be taken and are left out, as far as they were met since the
+    daemon started; at most 20.
+    """
 
 
 class SharedStore(TypedDict):

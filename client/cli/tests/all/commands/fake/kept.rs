@@ -316,6 +316,7 @@ fn shared() -> StatusResult {
         stores: Vec::new(),
         outputs: None,
         sessions: None,
+        left_out: Vec::new(),
         messages: Some(SharedMessages { waiting: 1_234, error: Some("a refusal".into()) }),
     }
 }
