@@ -10,6 +10,10 @@ use crate::error::SharedError;
 use crate::schema;
 use crate::stores::statements;
 
+/// How long a lock of another change is waited for at one time: who waits longer asks again, and lets others use the
+/// connection meanwhile.
+const LOCKED: Duration = Duration::from_secs(1);
+
 /// A connection that is ready for what stores ask of it.
 pub(crate) struct Connection {
     pub(crate) client: Client,
@@ -54,9 +58,9 @@ pub(crate) async fn connect(address: &Address, patience: Duration) -> Result<Cli
             tracing::debug!("a connection to the shared database ended: {error}");
         }
     });
-    let most = patience.as_millis();
+    let (most, held) = (patience.as_millis(), (patience / 2).min(LOCKED).as_millis());
     let limits = format!(
-        "SET statement_timeout = {most}; SET lock_timeout = {most}; SET idle_in_transaction_session_timeout = {most}; \
+        "SET statement_timeout = {most}; SET lock_timeout = {held}; SET idle_in_transaction_session_timeout = {most}; \
          SET plan_cache_mode = force_generic_plan; \
          SET enable_seqscan = off; SET jit = off"
     );

@@ -13,6 +13,9 @@ pub enum SharedError {
     /// The connection broke, or time ran out, after the change was sent: it may have been done.
     #[error("the shared database went away while it worked on a change; whether it was done is not known yet: {0}")]
     Unsettled(String),
+    /// Another change holds what is wanted, or came between. Nothing was done, and all else goes on.
+    #[error("another change of the same in the shared database is in the way: {0}")]
+    Contended(String),
     /// It has no tables of herma.
     #[error("the shared database has no tables of herma yet; whoever owns it runs `herma shared init`")]
     NoTables,
@@ -71,7 +74,7 @@ impl SharedError {
     /// Whether it may go better by itself.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Unsettled(_))
+        matches!(self, Self::Unreachable(_) | Self::Unsettled(_) | Self::Contended(_))
     }
 
     /// Of a connection that could not be made, or a question that changes nothing.
@@ -110,9 +113,12 @@ impl Said {
         match code.code().get(..2) {
             // The operator intervenes, the system fails, resources run out, a connection ends.
             Some("57" | "58" | "53" | "08") => Self::GoesAway(words),
-            // Another change holds the row.
-            _ if *code == SqlState::LOCK_NOT_AVAILABLE || *code == SqlState::T_R_DEADLOCK_DETECTED => {
-                Self::GoesAway(words)
+            // Another change holds the row, or came first; the server took back what was begun.
+            _ if *code == SqlState::LOCK_NOT_AVAILABLE
+                || *code == SqlState::T_R_DEADLOCK_DETECTED
+                || *code == SqlState::T_R_SERIALIZATION_FAILURE =>
+            {
+                Self::Refuses(SharedError::Contended(words))
             }
             _ if *code == SqlState::UNDEFINED_TABLE || *code == SqlState::INVALID_SCHEMA_NAME => {
                 Self::Refuses(SharedError::NoTables)

@@ -4,6 +4,7 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio_postgres::AsyncMessage;
 
@@ -13,15 +14,22 @@ use crate::error::SharedError;
 /// Hints that may wait; one that finds no place is lost.
 const HINTS: usize = 1024;
 
-/// A store that changed.
+/// A store that changed. Whoever may connect to the database hears of it, members of other spaces too: so it goes by a
+/// name that says nothing to who doesn't know the store ([`name`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// The profile.
-    pub profile: String,
-    /// `memory` or `user`.
-    pub target: String,
+    /// The store's name.
+    pub store: String,
     /// The revision that it is at.
     pub revision: u64,
+}
+
+/// What a store is called in hints: the SHA-256 of what tells it from others, which only members can read, and of its
+/// space, profile and target, with a `/` between them, in hex digits.
+#[must_use]
+pub fn name(born: &str, space: &str, profile: &str, target: &str) -> String {
+    let digest = Sha256::digest([born, space, profile, target].join("/"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Hints as they come; it ends when the connection does.
@@ -50,11 +58,10 @@ impl Database {
             let (client, mut connection) =
                 self.address.config.connect(self.address.tls.clone()).await.map_err(refused)?;
             let (sender, hints) = mpsc::channel(HINTS);
-            let space = self.space.name.clone();
             tokio::spawn(async move {
                 while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
                     if let AsyncMessage::Notification(said) = message
-                        && let Some(hint) = hint(said.payload(), &space)
+                        && let Some(hint) = hint(said.payload())
                     {
                         drop(sender.try_send(hint));
                     }
@@ -67,9 +74,9 @@ impl Database {
     }
 }
 
-fn hint(payload: &str, space: &str) -> Option<Hint> {
-    let (of, profile, target, revision): (String, String, String, u64) = serde_json::from_str(payload).ok()?;
-    (of == space).then_some(Hint { profile, target, revision })
+fn hint(payload: &str) -> Option<Hint> {
+    let (store, revision) = payload.split_once(' ')?;
+    Some(Hint { store: store.to_owned(), revision: revision.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -77,9 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_is_for_its_space() {
-        let said = r#"["team", "default", "user", 7]"#;
-        let expected = Hint { profile: "default".into(), target: "user".into(), revision: 7 };
-        assert_eq!((hint(said, "team"), hint(said, "other"), hint("x", "team")), (Some(expected), None, None));
+    fn a_hint_names_a_store_and_its_revision() {
+        let store = name("b-1", "team", "default", "user");
+        assert_eq!(store.len(), 64);
+        assert_eq!(hint(&format!("{store} 7")), Some(Hint { store: store.clone(), revision: 7 }));
+        assert_ne!(store, name("b-2", "team", "default", "user"));
+        assert!(["", "x", "x y", "x -1"].into_iter().all(|payload| hint(payload).is_none()));
     }
 }

@@ -149,7 +149,9 @@ impl Error {
 
 fn shared_words(error: &SharedError) -> String {
     match error {
-        SharedError::Unreachable(_) => format!("{error}. Nothing was written, neither there nor here"),
+        SharedError::Unreachable(_) | SharedError::Contended(_) => {
+            format!("{error}. Nothing was written, neither there nor here")
+        }
         SharedError::Unsettled(_) => format!("{error}. Read the store again before the same is tried again"),
         _ => error.to_string(),
     }

@@ -230,6 +230,8 @@ impl Sharing {
     fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
         match &said {
             Ok(_) => self.link.answered(),
+            // It answered, and another store may be free.
+            Err(SharedError::Contended(_)) => self.link.answered(),
             Err(error) if error.is_passing() => {
                 self.link.failed(error);
                 self.database().iter().for_each(|database| database.rest());

@@ -126,3 +126,73 @@ fn what_a_member_writes_with_its_own_hands_keeps_nobody_from_going_on() {
         true
     );
 }
+
+#[test]
+fn a_lock_on_one_store_holds_that_store_alone_and_only_as_long_as_it_lasts() {
+    let Some(server) = server() else { return };
+    let host = Host::joined(&server, "a", "timeout = \"20s\"\n");
+    host.add("likes tea");
+    std::thread::scope(|scope| {
+        let lock = "BEGIN; SELECT 1 FROM herma.store WHERE target = 'user' FOR UPDATE; SELECT pg_sleep(3); COMMIT";
+        let holder = scope.spawn(|| server.sql("herma", lock));
+        eventually("it is locked", || {
+            let held = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3)%' AND state = 'active' AND \
+                        pid <> pg_backend_pid()";
+            (server.sql("herma", held) != "0").then_some(())
+        });
+        let late = scope.spawn(|| host.add("plays chess"));
+        for at in 0..5 {
+            let began = std::time::Instant::now();
+            let added = host.ask("memory.add", &json!({ "target": "memory", "content": format!("entry {at}") }));
+            assert_eq!(added["shared"], true, "{added}");
+            assert!(began.elapsed() < std::time::Duration::from_secs(1), "{at}: {:?}", began.elapsed());
+            assert_eq!(host.ask("shared.status", &json!({}))["state"], "up");
+        }
+        assert_eq!(late.join().unwrap()["shared"], true);
+        drop(holder.join().unwrap());
+    });
+    assert_eq!(host.entries(), ["likes tea", "plays chess"]);
+}
+
+#[test]
+fn hosts_write_at_the_same_time_also_where_transactions_are_serializable() {
+    let Some(server) = server() else { return };
+    server.sql("postgres", "ALTER ROLE agents SET default_transaction_isolation = 'serializable'");
+    let hosts = [Host::joined(&server, "a", ""), Host::joined(&server, "b", ""), Host::joined(&server, "c", "")];
+    std::thread::scope(|scope| {
+        for (number, host) in hosts.iter().enumerate() {
+            scope.spawn(move || {
+                for at in 0..8 {
+                    assert_eq!(host.add(&format!("{number}.{at}"))["shared"], true);
+                }
+            });
+        }
+    });
+    for host in &hosts {
+        eventually("all is there", || (host.entries().len() == 24).then_some(()));
+        assert_eq!(host.ask("shared.status", &json!({}))["state"], "up");
+    }
+}
+
+#[test]
+fn who_may_only_connect_hears_nothing_that_names_a_store() {
+    let Some(server) = server() else { return };
+    let host = Host::joined(&server, "a", "");
+    server.sql("postgres", "CREATE ROLE stranger LOGIN");
+    let listening = server
+        .tool("psql")
+        .args(["-U", "stranger", "-X", "-c", "LISTEN herma", "-c", "SELECT pg_sleep(2)", "herma"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    eventually("somebody listens", || {
+        let asleep = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'stranger' AND query LIKE '%pg_sleep%'";
+        (server.sql("herma", asleep) == "1").then_some(())
+    });
+    host.add("likes tea");
+    let heard = String::from_utf8(listening.wait_with_output().unwrap().stdout).unwrap();
+    assert!(heard.contains("Asynchronous notification \"herma\""), "{heard}");
+    for name in ["default", "user", "team", "tea"] {
+        assert!(!heard.contains(&format!("\"{name}")) && !heard.contains(&format!("{name}\"")), "{heard}");
+    }
+}

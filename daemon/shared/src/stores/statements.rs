@@ -19,7 +19,8 @@ WITH moved AS (
         (revision int8, action text, session text, agent text, write_id text, before jsonb, after jsonb)
 )
 SELECT extract(epoch FROM changed_at)::float8,
-    pg_notify('herma', jsonb_build_array($1::text, $2::text, $3::text, $5::int8)::text)
+    pg_notify('herma', encode(sha256(convert_to(concat_ws('/', $10::text, $1::text, $2::text, $3::text), 'UTF8')), 'hex')
+        || ' ' || $5::int8)
 FROM moved";
 
 /// Holds a store for whoever changes it next, and says at which revision it is.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herma_memory::Target;
-use herma_shared::watch::Hints;
+use herma_shared::watch::{self, Hints};
 use herma_shared::{Database, LARGEST_REVISION, SharedError};
 use tokio::time::sleep;
 
@@ -45,16 +45,25 @@ impl Sharing {
                     hint = next => match hint {
                         None => break hints = None,
                         Some(hint) => {
-                            if let Ok(target) = hint.target.parse::<Target>()
-                                && self.joined.has(&hint.profile)
-                            {
-                                self.sync(&hint.profile, target, Some(hint.revision));
+                            if let Some((profile, target)) = self.hinted(&hint.store) {
+                                self.sync(&profile, target, Some(hint.revision));
                             }
                         }
                     },
                 }
             }
         }
+    }
+
+    /// The store of this name, if this host shares it.
+    fn hinted(&self, store: &str) -> Option<(String, Target)> {
+        let space = &self.config.space;
+        let is_named = |(profile, target): &(String, Target)| {
+            let born = self.joined.born(profile, target.name());
+            born.is_some_and(|born| watch::name(&born, space, profile, target.name()) == store)
+        };
+        let profiles = self.joined.profiles().into_iter();
+        profiles.flat_map(|profile| Target::ALL.map(|target| (profile.clone(), target))).find(is_named)
     }
 
     async fn look(self: &Arc<Self>, database: &Database, comes_back: bool) -> Result<(), SharedError> {

@@ -179,6 +179,7 @@ impl Writer {
                 Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
                 Ok(Given::Late) => self.is_contended = true,
                 Err(SharedError::Unsettled(_)) => doubtful = true,
+                Err(SharedError::Contended(_)) => self.is_contended = true,
                 Err(error) => return Err(Error::Shared(error)),
             }
         }
@@ -214,6 +215,9 @@ impl Writer {
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
         let mut held = match self.sharing.heard(held) {
             Ok(held) => held,
+            Err(error @ SharedError::Contended(_)) => {
+                return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
+            }
             Err(error) if error.is_passing() && doubtful => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
             }
@@ -252,6 +256,9 @@ impl Writer {
             Ok(Given::Late) => {
                 let error = SharedError::Unreachable("another host was faster, again and again".to_owned());
                 Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: true })
+            }
+            Err(error @ SharedError::Contended(_)) => {
+                Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: false })
             }
             Err(error) if error.is_passing() => Ok(Tried::Again { last: Box::new(proposed), error, is_doubtful: true }),
             Err(error) => Err(Error::Shared(error)),
