@@ -1,8 +1,8 @@
 //! Parts of a conversation that stand in its list again, word for word, until they are closed.
 //!
 //! What stands for them in the list is the handoff, so they stand beside it: behind it, or in front of the user's
-//! message that it was put into. Where two messages of one role would meet there, a mark stands between them, for many
-//! providers take no two of them in a row.
+//! message that it was put into. Where two messages of one role would meet, at its ends or where something between them
+//! stayed in the list, a mark stands between them, for many providers take no two of them in a row.
 
 use std::ops::Range;
 
@@ -13,6 +13,8 @@ use crate::message::{Message, Role};
 
 /// What a mark before opened messages begins with.
 const OPENED: &str = "[Opened again, word for word: ";
+/// What a mark between two of them begins with.
+const GOES_ON: &str = "[What was opened again goes on: ";
 /// What a mark behind them begins with.
 const END: &str = "[End of what was opened again: ";
 
@@ -60,18 +62,29 @@ fn mark(one: Option<&Message>, next: Option<&Message>) -> Option<Role> {
 impl OpenedPart {
     /// All that it puts into a list.
     pub fn block(&self) -> Vec<Message> {
-        let mark = |begins: &str, role: &Role| {
-            let text = format!("{begins}{}]", self.id);
-            Message::compose(&[("role", json::encode(role.as_str())), ("content", json::encode(&text))])
+        let before = self.marks.before.as_ref().map(|role| self.mark(OPENED, role));
+        let behind = self.marks.behind.as_ref().map(|role| self.mark(END, role));
+        before.into_iter().chain(self.inner()).chain(behind).collect()
+    }
+
+    /// Its messages, with a mark wherever two of them can't follow each other.
+    fn inner(&self) -> Vec<Message> {
+        let next = self.messages.iter().skip(1).map(Some).chain([None]);
+        let with_mark = |(one, next): (&Message, Option<&Message>)| {
+            let role = mark(Some(one), next);
+            std::iter::once(one.clone()).chain(role.map(|role| self.mark(GOES_ON, &role)))
         };
-        let before = self.marks.before.as_ref().map(|role| mark(OPENED, role));
-        let behind = self.marks.behind.as_ref().map(|role| mark(END, role));
-        before.into_iter().chain(self.messages.iter().cloned()).chain(behind).collect()
+        self.messages.iter().zip(next).flat_map(with_mark).collect()
+    }
+
+    fn mark(&self, begins: &str, role: &Role) -> Message {
+        let text = format!("{begins}{}]", self.id);
+        Message::compose(&[("role", json::encode(role.as_str())), ("content", json::encode(&text))])
     }
 
     /// Where it stands in a list, its marks included.
     fn find(&self, fingerprints: &[Fingerprint], list: &[Message]) -> Option<Range<usize>> {
-        let own: Vec<Fingerprint> = self.messages.iter().map(Fingerprint::of).collect();
+        let own: Vec<Fingerprint> = self.inner().iter().map(Fingerprint::of).collect();
         if own.is_empty() {
             return None;
         }

@@ -47,16 +47,44 @@ impl Layout {
         kept.extend(self.pinned.iter().copied().filter(|at| middle.contains(at)));
         kept.sort_unstable();
         kept.dedup();
-        if self.pinned.is_empty() && self.finished.is_empty() {
+        if self.pinned.is_empty() && self.finished.is_empty() && self.outside.is_empty() {
             return kept;
         }
         let next = kept.iter().copied().skip(1).chain([middle.end]);
-        let between = kept.iter().zip(next).filter_map(|(&at, next)| companion(messages, at, next));
-        let first = kept.first().and_then(|&first| leader(messages, &middle, first));
+        let between = kept.iter().zip(next).flat_map(|(&at, next)| companions(messages, at, next));
+        // What is only out of a chosen range may have the handoff in front of it.
+        let is_outside = |first: &usize| self.outside.contains(first) && self.pinned.binary_search(first).is_err();
+        let first = kept.first().filter(|first| !is_outside(first));
+        let first = first.and_then(|&first| leader(messages, &middle, first));
         let between: Vec<usize> = between.chain(first).collect();
         kept.extend(between);
         kept.sort_unstable();
+        kept.dedup();
+        self.drop_unseparated(messages, middle.end, &mut kept);
         kept
+    }
+
+    /// Lets pinned messages go that would meet one of their own side, because the middle has nobody to stand between.
+    fn drop_unseparated(&self, messages: &[Message], end: usize, kept: &mut Vec<usize>) {
+        let is_pinned = |at: usize| self.pinned.binary_search(&at).is_ok() && !self.outside.contains(&at);
+        let next = |kept: &[usize], place: usize| kept.get(place + 1).copied().unwrap_or(end);
+        while let Some(place) = (0..kept.len()).find(|&place| {
+            let (at, next) = (kept[place], next(kept, place));
+            next > at + 1 && do_meet(messages, at, next)
+        }) {
+            // What belongs together goes together: a run of the input up to here, or from here on.
+            let is_run = |one: usize, other: usize| kept[one] + 1 == kept[other];
+            let first = (1..=place).rev().find(|&at| !is_run(at - 1, at)).unwrap_or(0);
+            let last = (place + 1..kept.len()).take_while(|&at| at == place + 1 || is_run(at - 1, at)).last();
+            let before = first..place + 1;
+            let behind = last.map_or(0..0, |last| place + 1..last + 1);
+            let goes =
+                [before, behind].into_iter().find(|run| !run.is_empty() && run.clone().all(|at| is_pinned(kept[at])));
+            match goes {
+                Some(run) => drop(kept.drain(run)),
+                None => return,
+            }
+        }
     }
 }
 
@@ -87,14 +115,43 @@ fn is_said(messages: &[Message], at: usize) -> bool {
     messages.get(at).is_some_and(|message| message.is(Role::User) && !handoff::is_handoff(message))
 }
 
-/// What goes between two messages that follow each other now, so that the model and somebody else take turns.
-fn companion(messages: &[Message], at: usize, next: usize) -> Option<usize> {
-    let (one, other) = (messages.get(at)?, messages.get(next)?);
+/// What goes between two messages that follow each other now, so that the model and somebody else take turns, and no
+/// question is followed by the answer to another one.
+fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
+    let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return Vec::new() };
     let mut between = (at + 1)..next;
+    // Where nothing else is there, an earlier handoff stays where it stands.
+    let is_of_model = |at: &usize| {
+        messages.get(*at).is_some_and(|message| message.is(Role::Assistant) && message.tool_calls().is_empty())
+    };
+    let is_of_user = |at: &usize| messages.get(*at).is_some_and(|message| message.is(Role::User));
+    let found = match (one.role(), other.role()) {
+        (Role::User | Role::Tool, Role::User) => {
+            [between.clone().find(|at| is_answer(messages, *at)).or_else(|| between.find(is_of_model)), None]
+        }
+        (Role::Assistant, Role::Assistant) if one.tool_calls().is_empty() => {
+            [between.clone().rfind(|at| is_said(messages, *at)).or_else(|| between.rfind(is_of_user)), None]
+        }
+        (Role::User, Role::Assistant) => match between.clone().rfind(|at| is_said(messages, *at)) {
+            Some(question) => [between.find(|at| *at < question && is_answer(messages, *at)), Some(question)],
+            None => [None, None],
+        },
+        _ => [None, None],
+    };
+    // A question without the answer before it would stand beside the pinned one.
+    match (one.role(), other.role(), found) {
+        (Role::User, Role::Assistant, [None, _]) => Vec::new(),
+        _ => found.into_iter().flatten().collect(),
+    }
+}
+
+/// Whether two messages that follow each other are of one side, or a person speaks right behind results.
+fn do_meet(messages: &[Message], at: usize, next: usize) -> bool {
+    let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return false };
     match (one.role(), other.role()) {
-        (Role::User | Role::Tool, Role::User) => between.find(|at| is_answer(messages, *at)),
-        (Role::Assistant, Role::Assistant) if one.tool_calls().is_empty() => between.rfind(|at| is_said(messages, *at)),
-        _ => None,
+        (Role::User | Role::Tool, Role::User) => true,
+        (Role::Assistant, Role::Assistant) => one.tool_calls().is_empty(),
+        _ => false,
     }
 }
 

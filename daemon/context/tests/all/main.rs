@@ -7,5 +7,6 @@ mod no_dead_end;
 mod over_threshold;
 mod properties;
 mod real;
+mod roles;
 mod rounds;
 mod secrets;

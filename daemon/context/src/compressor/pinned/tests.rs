@@ -37,13 +37,14 @@ fn a_pinned_message_stays_with_its_pair_and_with_whom_it_stands_beside() {
     for (pinned, stays) in [
         (vec![22], vec![22, 23]),
         (vec![23], vec![22, 23]),
-        (vec![21], vec![21]),
+        // A question with its answer, and the tail, which begins in the midst of another one, with its question.
+        (vec![21], vec![21, 24, 57]),
         // The tail begins with a call: what the user said before it goes between two of the model.
         (vec![24], vec![24, 57]),
-        (vec![13, 22], vec![13, 22, 23]),
+        (vec![13, 22], vec![13, 16, 21, 22, 23]),
         // Between two of somebody else goes an answer.
-        (vec![13, 21], vec![13, 16, 21]),
-        (vec![15, 21], vec![14, 15, 16, 21]),
+        (vec![13, 21], vec![13, 16, 21, 24, 57]),
+        (vec![15, 21], vec![14, 15, 16, 21, 24, 57]),
     ] {
         let new = compressed(&messages, &settings, pins(&messages, &pinned));
         let tail = messages.len() - new.numbers.tail;
