@@ -152,6 +152,19 @@ fn the_snippet_marks_the_hit_itself() {
 }
 
 #[test]
+fn of_a_long_query_the_beginning_counts() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    say(&mut raw, "s", &["the platypus lays eggs"]);
+    let long = format!("where is the platypus? {}", "ß and some more of it ".repeat(2_000));
+    let hits = query(&mut raw, &long);
+    assert!(hits.iter().any(|hit| marked(hit).contains("platypus")), "{hits:?}");
+    let asked = raw.result("recall.ask", &json!({ "question": long, "session": "s" }));
+    assert!(asked["evidence"].to_string().contains("platypus"), "{asked}");
+}
+
+#[test]
 fn filters_hold_exactly() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

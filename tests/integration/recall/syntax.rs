@@ -75,9 +75,9 @@ fn what_looks_like_syntax_is_only_text() {
         assert!(!hits.is_empty(), "{words:?}");
         assert_eq!(expanded(&mut raw, &hits[0]), texts[at], "{words:?}");
     }
-    for length in [1001, 10_000] {
+    for length in [1001, 10_000, 1_000_000] {
         let reply = raw.call("recall.search", &json!({ "query": "本".repeat(length) }));
-        assert_eq!(kind(&reply), "invalid_params", "{length}");
+        assert!(reply["result"]["hits"].is_array(), "{length}: {reply:.200}");
     }
     assert_eq!(search(&mut raw, &json!({ "query": "alpha" })).len(), 2, "everything is still there");
 }

@@ -20,7 +20,7 @@ use crate::service::caller::Caller;
 use crate::service::recall::{Answered, Around, Described, Place, PlaceKind, Places, Question, StateQuery, Stated};
 use crate::wire::services::Services;
 
-/// Chars of a query.
+/// Chars of a query that are looked for; what comes behind them is left out.
 const QUERY: usize = 1000;
 
 /// Hits when the caller doesn't say.
@@ -46,9 +46,6 @@ const PASSAGES: std::ops::RangeInclusive<u64> = 500..=60_000;
 
 pub(super) async fn search(services: &Services, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
     names::check_all(&[("session", params.session.as_ref())])?;
-    if params.query.chars().count() > QUERY {
-        return Err(Error::param("query", format!("at most {QUERY} chars are allowed")));
-    }
     let limit = params.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=HITS).contains(&limit) {
         return Err(Error::param("limit", format!("must be from 1 to {HITS}")));
@@ -57,7 +54,7 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         return Err(Error::param("since", "must be a time in Unix seconds"));
     }
     let query = RecallQuery {
-        words: params.query,
+        words: cut(params.query),
         session: params.session,
         profile: caller.profile.clone(),
         kinds: kinds(params.kinds.as_deref()),
@@ -187,8 +184,8 @@ fn entity(stated: &Stated, entity: &herma_context::work::Entity) -> Entity {
 
 pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams) -> Outcome<AskResult> {
     names::check_all(&[("session", params.session.as_ref())])?;
-    if params.question.trim().is_empty() || params.question.chars().count() > QUERY {
-        return Err(Error::param("question", format!("must have 1 to {QUERY} chars")));
+    if params.question.trim().is_empty() {
+        return Err(Error::param("question", "must say something"));
     }
     let tokens = params.tokens.unwrap_or(DEFAULT_PASSAGES);
     if !PASSAGES.contains(&tokens) {
@@ -196,7 +193,7 @@ pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams)
         return Err(Error::param("tokens", format!("must be from {least} to {most}")));
     }
     let AskParams { question: words, session, node, summarizer, .. } = params;
-    let question = Question { words, session, node, tokens, summarizer };
+    let question = Question { words: cut(words), session, node, tokens, summarizer };
     let Answered { answer, evidence, by, unverified, notice } = services.recall.ask(caller, question).await?;
     let evidence = evidence.into_iter().map(|found| Evidence {
         quote: found.quote,
@@ -206,4 +203,12 @@ pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams)
     });
     let by = by.name().to_owned();
     Ok(AskResult { answer, evidence: evidence.collect(), by, unverified, notice, recalled: true })
+}
+
+/// The beginning of a text, as far as it is looked for.
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(QUERY) {
+        text.truncate(end);
+    }
+    text
 }
