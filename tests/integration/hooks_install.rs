@@ -176,6 +176,15 @@ fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     drop(user.cli().run(&["hooks", "install", "claude-code", "--yes", "--no-plugin"]).done());
     let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", "claude-code"]);
     assert!(said.out.contains("installed") && !said.out.contains("skills"), "{said:?}");
+    assert!(said.code == 0 && !said.out.contains("SWITCHED OFF"), "{said:?}");
+    // One word in the settings has no hook run; also where an editor wrote a byte order mark.
+    let before = user.read(".claude/settings.json").unwrap();
+    for mark in ["", "\u{feff}"] {
+        let off = format!("{mark}{}", before.replacen('{', "{ \"disableAllHooks\": true,", 1));
+        user.write(".claude/settings.json", &off);
+        let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", "claude-code"]);
+        assert!(said.code == 1 && said.out.contains("SWITCHED OFF    by \"disableAllHooks\""), "{said:?}");
+    }
 }
 
 #[test]

@@ -51,6 +51,16 @@ impl Places {
     }
 }
 
+/// The settings that switch all hooks off: the user's, or those of this folder.
+pub(super) fn switched_off(whose: &Whose) -> Vec<PathBuf> {
+    let own = Places::find(whose).map(|places| places.settings);
+    let here = ["settings.json", "settings.local.json"].map(|name| PathBuf::from(".claude").join(name));
+    let mut found: Vec<PathBuf> = own.into_iter().chain(here).collect();
+    found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| json::are_off(&text)));
+    found.dedup();
+    found
+}
+
 /// Returns the programs of the hooks and of the MCP server in a user's settings.
 pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
     let places = Places::find(whose).ok()?;

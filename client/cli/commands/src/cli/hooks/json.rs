@@ -52,6 +52,13 @@ pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, 
     Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
 }
 
+/// Whether a client's settings switch all hooks off.
+pub(super) fn are_off(text: &str) -> bool {
+    let settings = parse(text.trim_start_matches('\u{feff}')).ok();
+    let value = settings.and_then(|(_, object)| object.get("disableAllHooks")?.value());
+    value.and_then(|value| value.as_boolean_lit()).is_some_and(|value| value.value())
+}
+
 /// Adds the hooks of herma that are in one text of settings to another one.
 ///
 /// # Errors

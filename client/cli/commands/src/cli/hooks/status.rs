@@ -14,7 +14,7 @@ use crate::hook::{self, Client, Name};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Asks the client itself where it has a check: `claude plugin validate`, and Codex's list of hooks, which says whether\nit trusts them. Exit code 1 when something is missing, old, or not trusted.\n\nExamples:\n  herma hooks status claude-code\n  herma hooks status codex --json"
+    after_help = "Asks the client itself where it has a check: `claude plugin validate`, and Codex's list of hooks, which says whether\nit trusts them. Exit code 1 when something is missing, old, switched off, or not trusted.\n\nExamples:\n  herma hooks status claude-code\n  herma hooks status codex --json"
 )]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -32,6 +32,10 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         Client::ClaudeCode => validated(whose, has_plugin)?,
         Client::Codex => trusted(),
     };
+    let off = match whose.client {
+        Client::ClaudeCode => claude_code::switched_off(whose),
+        Client::Codex => Vec::new(),
+    };
     let ran: Vec<_> = Name::of(whose.client)
         .iter()
         .chain((whose.client == Client::ClaudeCode).then_some(&Name::Compact))
@@ -42,6 +46,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         "client": whose.client.name(),
         "files": files.iter().map(|(path, done)| json!({ "path": path, "installed": done })).collect::<Vec<_>>(),
         "plugin": has_plugin,
+        "switched_off_by": off,
         "check": check,
         "hooks": ran.iter().map(|(name, ran)| json!({
             "event": name.hook(), "last_run": ran.as_ref().and_then(seconds),
@@ -53,6 +58,9 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
             let state = if *done { "installed" } else { "MISSING or old" };
             text.push_str(&format!("{state:<16}{}\n", path.display()));
         }
+        for path in &off {
+            text.push_str(&format!("SWITCHED OFF    by \"disableAllHooks\" in {}: no hook runs\n", path.display()));
+        }
         text.push_str(&format!("\n{check}\n\n"));
         for (name, ran) in &ran {
             let ran =
@@ -61,7 +69,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         }
         text
     })?;
-    if files.iter().all(|(_, done)| *done) && is_well { Ok(()) } else { Err(Failure::No) }
+    if files.iter().all(|(_, done)| *done) && is_well && off.is_empty() { Ok(()) } else { Err(Failure::No) }
 }
 
 /// What Claude Code says of the plugin.
