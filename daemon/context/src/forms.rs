@@ -5,7 +5,7 @@
 //! became of the items once an engine is done. An item that did not change comes back byte for byte.
 //!
 //! Items and messages aren't one to one: all results of a turn are one item for Anthropic and Gemini, and a thought, a
-//! text and a call are three for Responses. A [`Unit`] is the smallest part of a list that is translated as a whole.
+//! text and a call are three for Responses. A `Unit` is the smallest part of a list that is translated as a whole.
 //! What is read depends on the item and its neighbours in the unit alone, never on its place in the list, so that
 //! what a message is known by (pins, discarded outputs, undo) stays the same however the list grows.
 
