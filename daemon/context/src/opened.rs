@@ -2,7 +2,7 @@
 //!
 //! What stands for them in the list is the handoff, so they stand beside it: behind it, or in front of the user's
 //! message that it was put into. Where two messages of one role would meet, at its ends or where something between them
-//! stayed in the list, a mark stands between them, for many providers take no two of them in a row.
+//! stayed in the list, a mark is put between them, for many providers take no two of them in a row.
 
 use std::ops::Range;
 
@@ -27,6 +27,9 @@ pub struct OpenedPart {
     pub numbers: Range<u64>,
     /// Its messages.
     pub messages: Vec<Message>,
+    /// Which of them don't follow the one before in the conversation, by their places here: something between stayed
+    /// in the list.
+    pub gaps: Vec<usize>,
     /// Who says the marks before and behind it, where there are any.
     pub marks: Marks,
 }
@@ -67,14 +70,15 @@ impl OpenedPart {
         before.into_iter().chain(self.inner()).chain(behind).collect()
     }
 
-    /// Its messages, with a mark wherever two of them can't follow each other.
+    /// Its messages, with a mark in each gap at which two of them can't follow each other.
     fn inner(&self) -> Vec<Message> {
-        let next = self.messages.iter().skip(1).map(Some).chain([None]);
-        let with_mark = |(one, next): (&Message, Option<&Message>)| {
-            let role = mark(Some(one), next);
-            std::iter::once(one.clone()).chain(role.map(|role| self.mark(GOES_ON, &role)))
+        let with_mark = |(at, message): (usize, &Message)| {
+            let before =
+                at.checked_sub(1).filter(|_| self.gaps.contains(&at)).and_then(|before| self.messages.get(before));
+            let role = mark(before, Some(message));
+            role.map(|role| self.mark(GOES_ON, &role)).into_iter().chain([message.clone()])
         };
-        self.messages.iter().zip(next).flat_map(with_mark).collect()
+        self.messages.iter().enumerate().flat_map(with_mark).collect()
     }
 
     fn mark(&self, begins: &str, role: &Role) -> Message {

@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::{KeptNode, Stands};
+use crate::original::STAYED;
 use crate::{Archive, ArchiveError, Reader, transcript};
 
 /// A node that is opened.
@@ -27,6 +28,9 @@ pub struct OpenedNode {
     pub next: u64,
     /// Its messages, as JSON texts.
     pub messages: Vec<String>,
+    /// Which of them don't follow the one before in the conversation, by their places in the node: something between
+    /// stayed in the list.
+    pub gaps: Vec<usize>,
 }
 
 impl Reader {
@@ -46,8 +50,8 @@ impl Reader {
         for row in rows {
             let row = row?;
             let Some(kept) = self.node(&row.node)? else { continue };
-            let messages = self.messages_of(&kept)?;
-            opened.push(OpenedNode { row, first: kept.row.first, next: kept.row.next, messages });
+            let (messages, gaps) = (self.messages_of(&kept)?, self.gaps_of(&kept)?);
+            opened.push(OpenedNode { row, first: kept.row.first, next: kept.row.next, messages, gaps });
         }
         opened.sort_by_key(|one| one.first);
         Ok(opened)
@@ -76,6 +80,41 @@ impl Reader {
         }
         let messages = self.messages_of(&kept)?;
         Ok(Some((kept, messages)))
+    }
+
+    /// Which messages of a node don't follow the one before in the conversation, by their places in the node.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn gaps_of(&self, node: &KeptNode) -> Result<Vec<usize>, ArchiveError> {
+        let places = self.places_of(node)?;
+        let is_next = |one: &(String, u64), other: &(String, u64)| one.0 == other.0 && other.1 == one.1 + 1;
+        let pairs = places.windows(2).enumerate().filter(|(_, pair)| !is_next(&pair[0], &pair[1]));
+        Ok(pairs.map(|(at, _)| at + 1).collect())
+    }
+
+    /// Where the messages of a node stood in the lists that they left: the compression, and the position.
+    fn places_of(&self, node: &KeptNode) -> Result<Vec<(String, u64)>, ArchiveError> {
+        let (handle, positions) = match &node.row.of {
+            Stands::Messages(positions) => (&node.made_by, positions.clone()),
+            Stands::Handle(handle) => (handle, 0..u64::MAX),
+            Stands::Nodes(children) => {
+                let mut all = Vec::new();
+                for child in children {
+                    if let Some(child) = self.node(child)? {
+                        all.extend(self.places_of(&child)?);
+                    }
+                }
+                return Ok(all);
+            }
+        };
+        let mut query = self.connection.prepare_cached(&format!(
+            "SELECT position FROM message WHERE compression = ?1 AND position >= ?2 AND position < ?3
+             AND position NOT IN ({STAYED}) ORDER BY position, message.id"
+        ))?;
+        let end = positions.end.min(i64::MAX.unsigned_abs());
+        let rows = query.query_map(params![handle, positions.start, end], |row| row.get(0))?;
+        rows.map(|position| Ok((handle.clone(), position?))).collect()
     }
 
     /// All messages that a node stands for, as JSON texts: one that stayed in the list in a shorter form is another's.

@@ -8,7 +8,7 @@ fn handoff(role: Role) -> Message {
 }
 
 fn part(id: &str, first: u64, messages: Vec<Message>) -> OpenedPart {
-    OpenedPart { id: id.into(), numbers: first..first + 5, messages, marks: Marks::default() }
+    OpenedPart { id: id.into(), numbers: first..first + 5, messages, gaps: Vec::new(), marks: Marks::default() }
 }
 
 fn texts(list: &[Message]) -> Vec<String> {

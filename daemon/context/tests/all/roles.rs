@@ -121,14 +121,15 @@ proptest! {
         if !session.compress(None, &pins) || session.left.is_empty() {
             return Ok(());
         }
-        // A node stands for messages that left, in their order; what stayed between them is not in it.
+        // A node has messages that left, in their order; what stayed between them is not in it.
         let place = |share: f64| (share * (session.left.len() - 1) as f64) as usize;
         let (from, to) = (place(one).min(place(other)), place(one).max(place(other)) + 1);
         let messages: Vec<Message> = session.left[from..to].iter().map(|(_, message)| message.clone()).collect();
         let Some(at) = opened::place(&session.list, 0, &[]) else { return Ok(()) };
         let before = at.checked_sub(1).and_then(|before| session.list.get(before));
         let marks = Marks::between(before, &messages, session.list.get(at));
-        let part = OpenedPart { id: "nod_1".into(), numbers: 0..messages.len() as u64, messages, marks };
+        let gaps = (from + 1..to).filter(|&at| session.left[at].0 != session.left[at - 1].0 + 1).map(|at| at - from).collect();
+        let part = OpenedPart { id: "nod_1".into(), numbers: 0..messages.len() as u64, messages, gaps, marks };
         let whole = opened::with_parts(&session.list, std::slice::from_ref(&part));
         prop_assert_eq!(meetings(&whole), Vec::<String>::new());
         let found = opened::find(&whole, std::slice::from_ref(&part));

@@ -25,6 +25,11 @@ impl ArchiveHandle {
         self.read(move |reader| reader.node_messages(&session, &id)).await
     }
 
+    /// Which messages of a node don't follow the one before in the conversation.
+    pub(crate) async fn node_gaps(&self, node: KeptNode) -> Outcome<Vec<usize>> {
+        self.read(move |reader| reader.gaps_of(&node)).await
+    }
+
     /// Notes that a node is open.
     pub(crate) async fn add_opened(&self, session: String, generation: u64, row: OpenedRow) -> Outcome<()> {
         self.write(move |archive| archive.save_opened(&session, generation, &row)).await

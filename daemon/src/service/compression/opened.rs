@@ -58,6 +58,7 @@ impl CompressionService {
         let _running = alone(session)?;
         let found = self.archive.node_messages(session.id.clone(), node.clone()).await?;
         let (kept, texts) = found.ok_or_else(|| no_node(session, &node))?;
+        let gaps = self.archive.node_gaps(kept.clone()).await?;
         let parts = self.open_parts(session).await?;
         let is_given = given.is_some();
         let (given, translation) = taken_apart(given);
@@ -67,7 +68,7 @@ impl CompressionService {
         let id = session.id.clone();
         let (opened, row) = blocking("context.open", move || {
             let list = parse(list.messages);
-            let new = NewPart { session: &id, kept, messages: parse(texts), threshold };
+            let new = NewPart { session: &id, kept, messages: parse(texts), gaps, threshold };
             let (opened, row) = match is_given {
                 true => new.place(list, parts),
                 false => {
@@ -176,13 +177,14 @@ struct NewPart<'a> {
     session: &'a str,
     kept: KeptNode,
     messages: Vec<Message>,
+    gaps: Vec<usize>,
     threshold: Option<u64>,
 }
 
 impl NewPart<'_> {
     /// Finds its place among others in a list.
     fn place(self, list: Vec<Message>, parts: Vec<OpenedPart>) -> Outcome<(Opened, OpenedRow)> {
-        let Self { session, kept, messages, threshold } = self;
+        let Self { session, kept, messages, gaps, threshold } = self;
         let (row, id) = (&kept.row, kept.row.id.clone());
         if messages.is_empty() {
             return Err(Error::NotFound(format!("the messages of {id:?} are not kept any more")));
@@ -208,7 +210,7 @@ impl NewPart<'_> {
         let marks = Marks::between(before, &messages, list.get(at));
         let role = |role: &Option<Role>| role.as_ref().map(|role| role.as_str().to_owned());
         let noted = OpenedRow { node: id.clone(), before: role(&marks.before), behind: role(&marks.behind) };
-        let part = OpenedPart { id: id.clone(), numbers: row.first..row.next, messages, marks };
+        let part = OpenedPart { id: id.clone(), numbers: row.first..row.next, messages, gaps, marks };
         let messages = part.block();
         let tokens = tokens::estimate_messages(&messages);
         let list_tokens = tokens::Measure::of_all(&list).tokens().saturating_add(tokens);
@@ -229,14 +231,14 @@ impl NewPart<'_> {
 
 /// A node that is open, as a list has it.
 fn part(opened: OpenedNode) -> OpenedPart {
-    let OpenedNode { row, first, next, messages } = opened;
+    let OpenedNode { row, first, next, messages, gaps } = opened;
     let role = |role: Option<String>| match role.as_deref() {
         Some("user") => Some(Role::User),
         Some("assistant") => Some(Role::Assistant),
         _ => None,
     };
     let marks = Marks { before: role(row.before), behind: role(row.behind) };
-    OpenedPart { id: row.node, numbers: first..next, messages: parse(messages), marks }
+    OpenedPart { id: row.node, numbers: first..next, messages: parse(messages), gaps, marks }
 }
 
 fn no_node(session: &Session, node: &str) -> Error {
