@@ -18,6 +18,7 @@ pub(crate) mod nodes;
 mod opened;
 mod outbox;
 mod pins;
+mod queue;
 mod reading;
 mod recall;
 mod sessions;
@@ -389,7 +390,7 @@ impl Shared {
             return None;
         }
         let mut intake = self.intake.try_lock().ok()?;
-        let kept = intake.keep_in_place(append, &self.path, thread::MOST_WAITING)?;
+        let kept = intake.keep_in_place(append, &self.path, queue::MOST_WAITING)?;
         self.appended.fetch_add(1, Ordering::AcqRel);
         Some((kept, intake.must_tell()))
     }

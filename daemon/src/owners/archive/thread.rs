@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use herma_archive::{Archive, ArchiveError, BUSY};
@@ -13,6 +13,7 @@ use herma_disk::quarantine;
 
 use super::files::{self, Change, Files};
 use super::intake::Intake;
+use super::queue::{Last, MOST_WAITING, QUIET, Queue};
 use super::sessions::note_killed;
 use super::transcripts::Append;
 use super::{Condition, Finished, Job, Refill, Shared};
@@ -20,18 +21,6 @@ use crate::data::error::{Error, Outcome};
 
 /// Messages that are put into the text index at one time, while nobody waits.
 const SLICE: usize = 200;
-
-/// How long nobody may ask for anything after an append before messages are put into the text index.
-const QUIET: Duration = Duration::from_millis(20);
-
-/// Appended messages that wait for that, by [`Append::weight`], from which on it is done however soon the next append
-/// comes: 4,000 small ones, or 8 MiB. A search reads what waits; for twice as many messages it waits for the index.
-pub(super) const MOST_WAITING: usize = 4_000;
-
-/// Appends that are synced together at most, and bytes of their messages from which no more are added.
-const MOST_TOGETHER: usize = 64;
-/// See [`MOST_TOGETHER`].
-const MOST_BYTES: usize = 4 << 20;
 
 /// How long another program's lock is waited for while nobody waits for what is done.
 const IDLE: Duration = Duration::from_millis(100);
@@ -132,102 +121,6 @@ fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Optio
     }
 }
 
-/// The jobs that wait.
-struct Queue<'a> {
-    jobs: &'a Receiver<Job>,
-    /// One that was taken out of turn.
-    next: Option<Job>,
-    /// What was appended since the index had all, by [`Append::weight`].
-    waiting: usize,
-    last: Last,
-}
-
-/// What was done last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
-    /// Messages were put into the index.
-    Index,
-    /// Messages were appended.
-    Append,
-    /// Something else.
-    Alone,
-}
-
-impl Queue<'_> {
-    /// The next job; none where messages should be indexed now, if some wait for that. Who appends soon
-    /// appends again, and would wait for a commit of the index: so it is not begun before nobody asked
-    /// for a while, or many wait; then it has every other turn until it has all.
-    ///
-    /// # Errors
-    /// Nobody will ask any more.
-    fn next(&mut self, behind: bool) -> Result<Option<Job>, Closed> {
-        if let Some(job) = self.next.take() {
-            return Ok(Some(self.taken(job)));
-        }
-        let job = match self.last {
-            _ if !behind => self.jobs.recv().map_err(|_| Closed).map(Some),
-            Last::Append if self.waiting >= MOST_WAITING => Ok(None),
-            Last::Append => match self.jobs.recv_timeout(QUIET) {
-                Ok(job) => Ok(Some(job)),
-                Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err(Closed),
-            },
-            Last::Index | Last::Alone => match self.jobs.try_recv() {
-                Ok(job) => Ok(Some(job)),
-                Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => Err(Closed),
-            },
-        }?;
-        if job.is_none() {
-            self.last = Last::Index;
-        }
-        Ok(job.map(|job| self.taken(job)))
-    }
-
-    fn taken(&mut self, job: Job) -> Job {
-        self.last = match &job {
-            Job::Alone(..) => Last::Alone,
-            Job::Append(append) => {
-                self.waiting = self.waiting.saturating_add(append.weight());
-                Last::Append
-            }
-            Job::Appended => Last::Append,
-        };
-        job
-    }
-
-    /// Messages were put into the index; whether some are left.
-    fn indexed(&mut self, left: bool) {
-        if !left {
-            self.waiting = 0;
-        }
-    }
-
-    /// An append with those that wait right behind it.
-    fn with_those_beside(&mut self, first: Append) -> Vec<Append> {
-        let mut bytes = first.bytes();
-        let mut appends = vec![first];
-        while appends.len() < MOST_TOGETHER && bytes < MOST_BYTES {
-            match self.jobs.try_recv() {
-                Ok(Job::Append(append)) => {
-                    bytes += append.bytes();
-                    self.waiting = self.waiting.saturating_add(append.weight());
-                    appends.push(append);
-                }
-                Ok(other) => {
-                    self.next = Some(other);
-                    break;
-                }
-                Err(_) => break,
-            }
-        }
-        appends
-    }
-}
-
-/// Nobody will ask any more.
-struct Closed;
-
 /// How long another program's lock is waited for by who asked then: those who wait in a row wait at the same time.
 fn patience(asked: Instant) -> Duration {
     BUSY.saturating_sub(asked.elapsed())
@@ -254,7 +147,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Does the jobs, and while there are none puts messages into the text index.
     fn work(&mut self, jobs: &Receiver<Job>) -> End {
-        let mut queue = Queue { jobs, next: None, waiting: 0, last: Last::Index };
+        let mut queue = Queue::of(jobs);
         let mut behind = true;
         self.note(&mut self.shared.intake());
         while self.archive.is_some() {
@@ -278,7 +171,7 @@ impl Worker<'_> {
                     self.step(|archive, intake| (work(archive, intake), true), true, patience(asked))
                 }
                 Some(Job::Append(first)) => {
-                    let appends = queue.with_those_beside(first);
+                    let appends = queue.with_those_behind(first);
                     if appends.len() > 1 {
                         self.shared.crowd.seen();
                     }
