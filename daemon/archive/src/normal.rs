@@ -26,6 +26,19 @@ pub fn normal(text: &str) -> String {
     out
 }
 
+/// The same of a message without the fields that begin with `_`: they are herma's and its caller's own, and not every
+/// caller keeps them.
+pub fn normal_message(text: &str) -> String {
+    let fields = herma_json::fields(text);
+    let is_own = |key: &str| key.starts_with("\"_");
+    if !fields.iter().any(|(key, _)| is_own(key)) {
+        return normal(text);
+    }
+    let kept: Vec<String> =
+        fields.iter().filter(|(key, _)| !is_own(key)).map(|(key, value)| format!("{key}:{value}")).collect();
+    normal(&format!("{{{}}}", kept.join(",")))
+}
+
 /// Adds the signs, words and numbers between two strings.
 fn push_between_strings(text: &str, out: &mut String) {
     let is_of_number = |char: char| char.is_ascii_digit() || matches!(char, '+' | '-' | '.' | 'e' | 'E');
@@ -73,6 +86,19 @@ fn rewritten(token: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_message_is_the_same_without_its_callers_own_fields() {
+        let plain = r#"{"role":"user","content":"_x","x":{"_deep":1}}"#;
+        for text in [
+            r#"{"role": "user", "content": "_x", "x": {"_deep": 1}}"#,
+            r#"{"_a": [1, "}"], "role": "user", "content": "_x", "_b": {"c": "\""}, "x": {"_deep": 1.0}, "_c": null}"#,
+        ] {
+            assert_eq!(normal_message(text), plain);
+        }
+        assert_eq!(normal_message("7"), "7");
+        assert_eq!(normal_message(r#"{"_a": 1}"#), "{}");
+    }
+
     use proptest::prelude::*;
 
     use super::*;

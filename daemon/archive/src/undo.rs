@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use self::note::note;
 use self::walk::{Back, Place, walk};
 use crate::engine::{self, EngineRow};
-use crate::normal::normal;
+use crate::normal::{normal, normal_message};
 use crate::removed::After;
 use crate::session::ENDED_BY_COMPRESSION;
 use crate::transcript::{self, NewMessage, Rows, chars, wide};
@@ -186,7 +186,14 @@ fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Un
     Ok(Undone { generation, restored, handles, list, since, left: wide(left.len()), engine })
 }
 
-/// Stands for a list of JSON texts, however a client's library writes them.
+/// A list of messages is known by this, however a client's library writes them and whichever fields beginning with `_` it
+/// keeps.
+fn message_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let texts: Vec<String> = texts.map(normal_message).collect();
+    digest(texts.iter().map(String::as_str))
+}
+
+/// A list of JSON texts was known by this at first, these fields included.
 fn normal_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let texts: Vec<String> = texts.map(normal).collect();
     digest(texts.iter().map(String::as_str))

@@ -24,11 +24,17 @@ use rayon::prelude::*;
 
 use crate::constants::METADATA_KEY;
 use crate::handoff;
-use crate::message::Message;
+use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 
 /// Where the fields of an item are kept that the form of chat completions has no place for.
 const ITEM: &str = "_item";
+
+/// The same of the block or part that held a result.
+const BLOCK: &str = "_block";
+
+/// Says of what a person said that it stood behind results in one item.
+const JOINED: &str = "_joined";
 
 /// The forms that are understood, for error texts.
 pub const KNOWN: &str =
@@ -43,13 +49,20 @@ pub(crate) enum Form {
     FunctionCall,
     /// Anthropic's messages: calls and results are blocks of the content.
     Anthropic,
-    /// OpenAI's Responses: calls and results are items beside the messages.
+    /// OpenAI's Responses: calls and results are items of their own.
     Responses,
     /// Gemini's contents: everything is a part.
     Gemini,
 }
 
 impl Form {
+    const NAMED: [(&str, Self); 4] = [
+        ("function_call", Self::FunctionCall),
+        ("anthropic", Self::Anthropic),
+        ("responses", Self::Responses),
+        ("gemini", Self::Gemini),
+    ];
+
     /// Whether one item can have several messages: the results of a turn, and what the user says with them.
     const fn joins_results(self) -> bool {
         matches!(self, Self::Anthropic | Self::Gemini)
@@ -137,6 +150,37 @@ fn read_as(items: Vec<String>, forms: &[Form]) -> Read {
     let items = Message::all_of_json(items);
     let translation = Translation { form, items, units, length: messages.len() };
     Read { messages, translation: Some(Arc::new(translation)) }
+}
+
+impl Read {
+    /// The same of a session whose lists were in a form before. Without calls a list looks the same in several forms, so
+    /// that it can't be told from chat completions.
+    #[must_use]
+    pub fn in_known_form(self, name: &str) -> Self {
+        let known = Form::NAMED.iter().find(|(known, _)| *known == name);
+        let has_calls = |text: &String| {
+            let message = Message::of_json(text.as_str());
+            *message.role() == Role::Tool || !message.tool_calls().is_empty()
+        };
+        match known.filter(|_| self.translation.is_none() && !self.messages.iter().any(has_calls)) {
+            Some((_, form)) => {
+                let units = (0..self.messages.len())
+                    .map(|at| Unit { form: Form::Chat, items: at..at + 1, messages: at..at + 1 })
+                    .collect();
+                let items = Message::all_of_json(self.messages.clone());
+                let translation = Translation { form: *form, items, units, length: self.messages.len() };
+                Self { translation: Some(Arc::new(translation)), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// The form of the list, to be known of the next one; empty for chat completions.
+    pub fn form(&self) -> &'static str {
+        let form = self.translation.as_ref().map(|translation| translation.form);
+        let named = Form::NAMED.iter().find(|(_, known)| Some(*known) == form);
+        named.map_or("", |(name, _)| name)
+    }
 }
 
 /// Messages as they are read from items.

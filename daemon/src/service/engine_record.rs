@@ -26,6 +26,8 @@ pub(crate) struct EngineRecord {
     pub counting: TokenCorrection,
     /// How often it was compressed without a call between.
     pub streak: ConsecutiveRuns,
+    /// The form of its lists, where they are no chat completions.
+    pub form: String,
 }
 
 impl EngineRecord {
@@ -40,6 +42,7 @@ impl EngineRecord {
             uses_main: lenient::take(WHAT, &mut object, "uses_main"),
             counting: lenient::take(WHAT, &mut object, "counting"),
             streak: lenient::take(WHAT, &mut object, "streak"),
+            form: lenient::take(WHAT, &mut object, "form"),
         };
         record.engine.previous_summary = row.summary;
         record

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Transaction, params};
 
 use super::pieces::{self, Source};
-use super::{LISTS, Undoable, normal_digest};
+use super::{LISTS, Undoable, message_digest};
 use crate::ArchiveError;
 use crate::removed::{After, Removal};
 use crate::transcript::{session_key, wide};
@@ -51,7 +51,7 @@ pub(crate) fn note(
             removal.generation,
             pieces::write(sources.into_iter()),
             wide(undoable.list.len()),
-            normal_digest(undoable.list.iter().copied()),
+            message_digest(undoable.list.iter().copied()),
         ])?;
     transaction
         .prepare_cached(

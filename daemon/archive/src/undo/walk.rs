@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::pieces::{self, Source};
-use super::{Bodies, NoUndo, Undo, digest, normal_digest};
+use super::{Bodies, NoUndo, Undo, digest, message_digest, normal_digest};
 use crate::ArchiveError;
 use crate::engine::EngineRow;
-use crate::normal::normal;
+use crate::normal::normal_message;
 use crate::transcript::{find_session_key, generation_of, wide};
 
 /// Most messages of a list; no list that came over the wire has as many.
@@ -114,7 +114,7 @@ fn current_list<'a>(
         let is_same = match left.next() {
             Some((_, text)) => {
                 let body = row.get_ref(1)?.as_str()?;
-                body == *text || normal(body) == normal(text)
+                body == *text || normal_message(body) == normal_message(text)
             }
             None => true,
         };
@@ -165,8 +165,8 @@ impl Back<'_> {
         let Some((after, since)) = self.list.split_at_checked(length) else { return Ok(Err(other)) };
         let texts = after.iter().map(|place| bodies.text(*place)).collect::<Result<Vec<String>, _>>()?;
         let all = || texts.iter().map(String::as_str);
-        // Until version 15 of the archive it was noted byte for byte.
-        if ![normal_digest(all()), digest(all())].contains(&noted.sha256) {
+        // Earlier versions noted it with the fields that begin with `_`, and until version 15 of the archive byte for byte.
+        if ![message_digest(all()), normal_digest(all()), digest(all())].contains(&noted.sha256) {
             return Ok(Err(other));
         }
         let Some(sources) = pieces::read(&noted.pieces, MESSAGES) else {

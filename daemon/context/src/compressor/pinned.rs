@@ -120,7 +120,7 @@ fn is_said(messages: &[Message], at: usize) -> bool {
 fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
     let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return Vec::new() };
     let mut between = (at + 1)..next;
-    // Where nothing else is there, an earlier handoff stays where it stands.
+    // Where nothing else is there, an earlier handoff stays in its place.
     let is_of_model = |at: &usize| {
         messages.get(*at).is_some_and(|message| message.is(Role::Assistant) && message.tool_calls().is_empty())
     };
@@ -138,7 +138,7 @@ fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
         },
         _ => [None, None],
     };
-    // A question without the answer before it would stand beside the pinned one.
+    // A question without the answer before it would follow the pinned one.
     match (one.role(), other.role(), found) {
         (Role::User, Role::Assistant, [None, _]) => Vec::new(),
         _ => found.into_iter().flatten().collect(),

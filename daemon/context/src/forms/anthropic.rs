@@ -1,8 +1,8 @@
 //! Anthropic's messages: a call is a `tool_use` block of the assistant, and the user's next message has its result in a
 //! `tool_result` block, with what the user says behind all results.
 
-use super::object::{Object, Writer, is_object, items, list, only_text};
-use super::{ITEM, METADATA_KEY};
+use super::object::{Object, Writer, compact, is_handoff, is_object, items, list, only_text, with_handoff_first};
+use super::{BLOCK, ITEM, JOINED, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
 
@@ -23,7 +23,8 @@ pub(super) fn read(item: &str) -> Vec<String> {
             _ => list(&others),
         };
         let role = object.get("role").unwrap_or("\"user\"");
-        messages.push(Writer::empty().put("role", role).put("content", &content).end());
+        let joined = (!messages.is_empty()).then_some("true");
+        messages.push(Writer::empty().put("role", role).put("content", &content).put_some(JOINED, joined).end());
     }
     if let Some(first) = messages.first_mut() {
         let rest = object.without(&["role", "content"]);
@@ -33,14 +34,9 @@ pub(super) fn read(item: &str) -> Vec<String> {
 }
 
 fn assistant(object: &Object<'_>, blocks: &[&str]) -> String {
-    let (calls, mut others): (Vec<&str>, Vec<&str>) =
+    let (calls, others): (Vec<&str>, Vec<&str>) =
         blocks.iter().partition(|block| Object::of(block).kind() == "tool_use");
-    // Thoughts come first there, but a handoff is the first thing that is said.
-    let is_handoff = |block: &&str| Object::of(block).text("text").is_some_and(|text| crate::handoff::begins(&text));
-    if let Some(at) = others.iter().position(is_handoff) {
-        let handoff = others.remove(at);
-        others.insert(0, handoff);
-    }
+    let others = with_handoff_first(others);
     let calls: Vec<String> = calls.into_iter().map(call).collect();
     let message = Writer::new("role", "assistant").put("content", &list(&others));
     let message = if calls.is_empty() { message } else { message.put("tool_calls", &list(&calls)) };
@@ -51,7 +47,7 @@ fn call(block: &str) -> String {
     let block = Object::of(block);
     let function = Writer::empty()
         .put_some("name", block.get("name"))
-        .put("arguments", &json::encode(block.get("input").unwrap_or("{}")))
+        .put("arguments", &json::encode(&compact(block.get("input").unwrap_or("{}"))))
         .end();
     Writer::empty()
         .put_some("id", block.get("id"))
@@ -66,7 +62,7 @@ fn result(block: &str) -> String {
     Writer::new("role", "tool")
         .put_some("tool_call_id", block.get("tool_use_id"))
         .put("content", block.get("content").unwrap_or("null"))
-        .put_within("_block", block.without(&["type", "tool_use_id", "content"]))
+        .put_within(BLOCK, block.without(&["type", "tool_use_id", "content"]))
         .end()
 }
 
@@ -86,14 +82,11 @@ pub(super) fn write(messages: &[&Message]) -> Vec<String> {
     // Results have to come first.
     blocks.sort_by_key(|block| Object::of(block).kind() != "tool_result");
     let item = messages.iter().find_map(|message| Object::of(message.raw()).get(ITEM));
-    let rest = item.map(Object::of);
-    let writer = Writer::new("role", "user").put("content", &list(&blocks));
-    vec![writer.put_all(rest.iter().flat_map(|rest| rest.without(&[]))).end()]
+    vec![Writer::new("role", "user").put("content", &list(&blocks)).put_fields(item).end()]
 }
 
 fn alone(message: &Message) -> String {
     let object = Object::of(message.raw());
-    let rest = object.get(ITEM).map(Object::of);
     let content = match message.is(Role::Assistant) && !message.tool_calls().is_empty() {
         true => list(&thoughts_first(blocks_of(message).into_iter().chain(calls_of(&object)).collect())),
         false => match object.get("content") {
@@ -107,8 +100,8 @@ fn alone(message: &Message) -> String {
     Writer::empty()
         .put_some("role", object.get("role"))
         .put("content", &content)
-        .put_all(object.without(&["role", "content", "tool_calls", ITEM, METADATA_KEY]))
-        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .put_all(object.without(&["role", "content", "tool_calls", ITEM, JOINED, METADATA_KEY]))
+        .put_fields(object.get(ITEM))
         .end()
 }
 
@@ -133,30 +126,27 @@ fn calls_of<'a>(object: &Object<'a>) -> impl Iterator<Item = String> + use<'a> {
             true => arguments.into_owned(),
             false => Writer::new("arguments", &arguments).end(),
         };
-        let rest = call.get(ITEM).map(Object::of);
         Writer::new("type", "tool_use")
             .put_some("id", call.get("id"))
             .put_some("name", function.get("name"))
             .put("input", &input)
-            .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+            .put_fields(call.get(ITEM))
             .end()
     })
 }
 
 fn result_block(message: &Message) -> String {
     let object = Object::of(message.raw());
-    let rest = object.get("_block").map(Object::of);
     Writer::new("type", "tool_result")
         .put_some("tool_use_id", object.get("tool_call_id"))
         .put_some("content", object.get("content").filter(|content| *content != "null"))
-        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .put_fields(object.get(BLOCK))
         .end()
 }
 
 /// Thoughts have to come before what is said.
 fn thoughts_first(mut blocks: Vec<String>) -> Vec<String> {
     let is_thought = |block: &String| matches!(&*Object::of(block).kind(), "thinking" | "redacted_thinking");
-    let is_handoff = |block: &String| Object::of(block).text("text").is_some_and(|text| crate::handoff::begins(&text));
     if blocks.first().is_some_and(is_handoff) {
         let behind = blocks.iter().skip(1).take_while(|block| is_thought(block)).count();
         blocks.get_mut(..=behind).unwrap_or_default().rotate_left(1);

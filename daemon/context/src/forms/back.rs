@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::object::{Object, items};
-use super::{Form, Translation, Unit, gemini, responses};
+use super::{Form, JOINED, Translation, Unit, gemini, responses};
 use crate::message::{Message, Role};
 use crate::slot::Slot;
 
@@ -40,16 +40,15 @@ impl Translation {
         Some(Entry { message, unit, is_kept: matches!(slot, Slot::Kept(_)) })
     }
 
-    /// Whether two messages that follow each other belong into one item: they were in one, or are results, or what
-    /// is said right behind results.
+    /// Whether two messages that follow each other belong into one item: they were in one, or are results of which one is
+    /// new.
     fn are_joined(&self, one: &Entry<'_>, next: &Entry<'_>) -> bool {
         if one.unit.is_some() && one.unit == next.unit {
             return true;
         }
         let is_result = |entry: &Entry<'_>| entry.message.is(Role::Tool);
-        let is_of_user = is_result(next) || next.message.is(Role::User);
         let is_new = one.unit.is_none() || next.unit.is_none();
-        self.form.joins_results() && is_result(one) && is_of_user && is_new
+        self.form.joins_results() && is_result(one) && is_result(next) && is_new
     }
 
     fn write_run(&self, run: &[Entry<'_>], messages: &[Message], found: &mut Vec<Slot>) {
@@ -109,13 +108,14 @@ fn changed(unit: &Unit, form: Form, before: &[Message], items: &[String]) -> Vec
     items.iter().enumerate().map(slot).collect()
 }
 
-/// Messages as items of a form; results that follow each other, and what is said right behind them, in one.
+/// Messages as items of a form; results that follow each other, and what was said with them, in one.
 pub(super) fn written(form: Form, messages: &[Message]) -> Vec<Message> {
     let mut items = Vec::new();
     let mut rest = messages;
     while let Some(first) = rest.first() {
         let results = rest.iter().take_while(|message| message.is(Role::Tool)).count();
-        let is_followed = results > 0 && rest.get(results).is_some_and(|message| message.is(Role::User));
+        let is_joined = |message: &Message| Object::of(message.raw()).get(JOINED).is_some();
+        let is_followed = results > 0 && rest.get(results).is_some_and(is_joined);
         let length = if form.joins_results() { results + usize::from(is_followed) } else { 0 };
         let (run, behind) = rest.split_at(length.max(1));
         let run: Vec<&Message> = if length == 0 { vec![first] } else { run.iter().collect() };

@@ -21,16 +21,16 @@ pub(super) fn form(item: &str) -> Result<Form, String> {
     }
     let object = Object::of(item);
     let (role, kind) = (object.text("role").unwrap_or_default(), object.kind());
-    if responses::is_item(&kind, object.get("role").is_some()) {
+    if responses::is_item(&kind, object.some("role").is_some()) {
         return Ok(Form::Responses);
     }
-    if let Some(parts) = object.get("parts").filter(|_| object.get("content").is_none()) {
+    if let Some(parts) = object.some("parts").filter(|_| object.some("content").is_none()) {
         return match gemini::are_parts(parts) {
             true => Ok(Form::Gemini),
             false => Err("its `parts` are none of Gemini's".to_owned()),
         };
     }
-    if role == "function" || (object.get("function_call").is_some_and(|call| call != "null")) {
+    if role == "function" || (object.some("function_call").is_some()) {
         return Ok(Form::FunctionCall);
     }
     if let Some(content) = object.get("content") {

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::object::{Object, Writer, is_object, items, list, only_text, string};
-use super::{ITEM, METADATA_KEY};
+use super::object::{Object, Writer, compact, is_object, items, list, only_text, string};
+use super::{BLOCK, ITEM, JOINED, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
 
@@ -30,6 +30,8 @@ const NAMES: [&str; 13] = [
 const ID: &str = "function/";
 /// The field of a result that held its text.
 const KEY: &str = "_key";
+/// The field that a call or a result stood in, where that is the spelling of Protocol Buffers.
+const SPELLED: &str = "_spelled";
 /// The fields of a part that held a call or a result, besides it.
 const PART: &str = "_part";
 
@@ -40,7 +42,7 @@ pub(super) type Count = HashMap<String, usize>;
 pub(super) fn are_parts(parts: &str) -> bool {
     let is_part = |part: &&str| {
         let object = Object::of(part);
-        object.get("type").is_none() && object.names().any(|name| NAMES.contains(&name))
+        object.some("type").is_none() && NAMES.into_iter().any(|name| object.some(name).is_some())
     };
     json::is_list(parts) && items(parts).iter().all(is_part)
 }
@@ -57,7 +59,7 @@ pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
     for part in items(object.get("parts").unwrap_or_default()) {
         let fields = Object::of(part);
         let either = |one: &'static str, other: &'static str| {
-            fields.get(one).map(|value| (one, value)).or_else(|| fields.get(other).map(|value| (other, value)))
+            fields.some(one).map(|value| (one, value)).or_else(|| fields.some(other).map(|value| (other, value)))
         };
         if let Some((name, value)) = either("functionCall", "function_call") {
             calls.push(call(&fields, name, value, &mut calls_of_turn));
@@ -74,7 +76,8 @@ pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
         };
         let message = Writer::new("role", if is_model { "assistant" } else { &role }).put("content", &text);
         let message = if calls.is_empty() { message } else { message.put("tool_calls", &list(&calls)) };
-        messages.push(message.end());
+        let joined = (!messages.is_empty()).then_some("true");
+        messages.push(message.put_some(JOINED, joined).end());
     }
     if let Some(first) = messages.first_mut() {
         let rest = object.without(&["role", "parts"]);
@@ -83,7 +86,7 @@ pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
     messages
 }
 
-/// The id of a call or result: its own, or what tells it from the others of its turn.
+/// The id of a call or result: its own, or what distinguishes it from the others of its turn.
 fn id(value: &Object<'_>, count: &mut Count) -> String {
     if let Some(id) = value.get("id").filter(|id| json::is_string(id)) {
         return id.to_owned();
@@ -94,14 +97,24 @@ fn id(value: &Object<'_>, count: &mut Count) -> String {
     json::encode(&format!("{ID}{name}/{number}"))
 }
 
+/// A field's name that is not spelled as in JSON.
+fn snake(field: &str) -> Option<&'static str> {
+    match field {
+        "function_call" => Some("\"function_call\""),
+        "function_response" => Some("\"function_response\""),
+        _ => None,
+    }
+}
+
 fn call(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> String {
     let call = Object::of(value);
-    let arguments = json::encode(call.get("args").unwrap_or("{}"));
+    let arguments = json::encode(&compact(call.get("args").unwrap_or("{}")));
     let function = Writer::empty().put_some("name", call.get("name")).put("arguments", &arguments).end();
     Writer::empty()
         .put("id", &id(&call, count))
         .put("type", "\"function\"")
         .put("function", &function)
+        .put_some(SPELLED, snake(field))
         .put_within(PART, part.without(&[field]))
         .put_within(ITEM, call.without(&["id", "name", "args"]))
         .end()
@@ -117,15 +130,16 @@ fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> Str
         // Without a key a text is the output, unless it reads as a whole response.
         Some(("output", text)) if !is_object(&json::decode(text)) => (None, text.to_owned()),
         Some((key, text)) => (Some(json::encode(key)), text.to_owned()),
-        None => (None, json::encode(response)),
+        None => (None, json::encode(&compact(response))),
     };
     Writer::new("role", "tool")
         .put("tool_call_id", &id(&result, count))
         .put_some("name", result.get("name"))
         .put("content", &content)
         .put_some(KEY, key.as_deref())
+        .put_some(SPELLED, snake(field))
         .put_within(PART, part.without(&[field]))
-        .put_within("_block", result.without(&["id", "name", "response"]))
+        .put_within(BLOCK, result.without(&["id", "name", "response"]))
         .end()
 }
 
@@ -135,7 +149,7 @@ fn chat_part(fields: &Object<'_>, part: &str) -> String {
         let data = Object::of(fields.get(name).unwrap_or_default());
         data.text("mimeType").or_else(|| data.text("mime_type")).is_some_and(|mime| mime.starts_with("image/"))
     };
-    if let Some(text) = fields.get("text") {
+    if let Some(text) = fields.some("text") {
         if fields.get("thought") == Some("true") {
             let rest = fields.without(&["text", "thought"]);
             return Writer::new("type", "thinking").put("thinking", text).put_all(rest).end();
@@ -181,13 +195,26 @@ fn content(messages: &[&Message]) -> String {
         Some(Role::Tool) | None => "user",
         Some(role) => role.as_str(),
     };
-    let item = messages.iter().find_map(|message| Object::of(message.raw()).get(ITEM)).map(Object::of);
+    let item = messages.iter().find_map(|message| Object::of(message.raw()).get(ITEM));
     let own = messages.first().map(|message| Object::of(message.raw()));
-    let known = ["role", "content", "tool_calls", "tool_call_id", "name", KEY, PART, "_block", ITEM, METADATA_KEY];
+    let known = [
+        "role",
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "name",
+        KEY,
+        SPELLED,
+        PART,
+        BLOCK,
+        ITEM,
+        JOINED,
+        METADATA_KEY,
+    ];
     Writer::new("role", role)
         .put("parts", &list(&parts))
         .put_all(own.iter().flat_map(|own| own.without(&known)))
-        .put_all(item.iter().flat_map(|item| item.without(&[])))
+        .put_fields(item)
         .end()
 }
 
@@ -233,14 +260,14 @@ fn call_part(call: &str) -> String {
         true => arguments.into_owned(),
         false => Writer::new("arguments", &arguments).end(),
     };
-    let (rest, part) = (call.get(ITEM).map(Object::of), call.get(PART).map(Object::of));
     let value = Writer::empty()
         .put_some("id", own_id(call.get("id")))
         .put_some("name", function.get("name"))
         .put("args", &arguments)
-        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .put_fields(call.get(ITEM))
         .end();
-    Writer::empty().put("functionCall", &value).put_all(part.iter().flat_map(|part| part.without(&[]))).end()
+    let field = call.text(SPELLED).unwrap_or("functionCall".into());
+    Writer::empty().put(&field, &value).put_fields(call.get(PART)).end()
 }
 
 fn result_part(object: &Object<'_>) -> String {
@@ -251,13 +278,13 @@ fn result_part(object: &Object<'_>) -> String {
         None if is_object(&text) => text.into_owned(),
         None => Writer::empty().put("output", content).end(),
     };
-    let (rest, part) = (object.get("_block").map(Object::of), object.get(PART).map(Object::of));
     let name = object.get("name").map(str::to_owned).or_else(|| name_in(id));
     let value = Writer::empty()
         .put_some("id", own_id(id))
         .put_some("name", name.as_deref())
         .put("response", &response)
-        .put_all(rest.iter().flat_map(|rest| rest.without(&[])))
+        .put_fields(object.get(BLOCK))
         .end();
-    Writer::empty().put("functionResponse", &value).put_all(part.iter().flat_map(|part| part.without(&[]))).end()
+    let field = object.text(SPELLED).unwrap_or("functionResponse".into());
+    Writer::empty().put(&field, &value).put_fields(object.get(PART)).end()
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json;
+use crate::{handoff, json};
 
 /// The fields of an object, each value as it is written.
 pub(super) struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
@@ -16,6 +16,11 @@ impl<'a> Object<'a> {
     /// The value of a field, the last of several.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// The value of a field that is not null, as libraries write what is absent.
+    pub(super) fn some(&self, name: &str) -> Option<&'a str> {
+        self.get(name).filter(|value| *value != "null")
     }
 
     /// The text of a field that is a string.
@@ -77,6 +82,14 @@ impl Writer {
         fields.into_iter().fold(self, |writer, (name, value)| writer.put(name, value))
     }
 
+    /// With the fields of an object, where there is one.
+    pub(super) fn put_fields(self, object: Option<&str>) -> Self {
+        match object.map(Object::of) {
+            Some(object) => self.put_all(object.without(&[])),
+            None => self,
+        }
+    }
+
     /// With fields in an object of their own, unless there are none.
     pub(super) fn put_within<'a>(self, name: &str, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let inner = Self::empty().put_all(fields).end();
@@ -108,11 +121,40 @@ pub(super) fn list<Item: AsRef<str>>(items: &[Item]) -> String {
     format!("[{}]", items.join(", "))
 }
 
+/// Whether a part is the text of a handoff.
+pub(super) fn is_handoff<Part: AsRef<str>>(part: &Part) -> bool {
+    Object::of(part.as_ref()).text("text").is_some_and(|text| handoff::begins(&text))
+}
+
+/// Puts a handoff in front of the other parts: a thought may have to come before it in an item, but it is the first thing
+/// that is said.
+pub(super) fn with_handoff_first<Part: AsRef<str>>(mut parts: Vec<Part>) -> Vec<Part> {
+    if let Some(at) = parts.iter().position(is_handoff) {
+        parts.get_mut(..=at).unwrap_or_default().rotate_right(1);
+    }
+    parts
+}
+
 /// The text of a part that is `{"type": "text", "text": …}` and nothing else.
 pub(super) fn only_text(part: &str) -> Option<&str> {
     let object = Object::of(part);
     let is_plain = object.kind() == "text" && object.without(&["type", "text"]).next().is_none();
     object.get("text").filter(|text| is_plain && json::is_string(text))
+}
+
+/// A JSON text without white space between its tokens, and its strings with no more escapes than JSON asks for: the same
+/// for the same value, however a client's library writes it.
+pub(super) fn compact(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(quote) = rest.find('"') {
+        let end = json::string_end(rest.as_bytes(), quote);
+        out.extend(rest.get(..quote).unwrap_or_default().chars().filter(|char| !char.is_ascii_whitespace()));
+        out.push_str(&json::encode(&json::decode(rest.get(quote..end).unwrap_or_default())));
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    out.extend(rest.chars().filter(|char| !char.is_ascii_whitespace()));
+    out
 }
 
 /// Whether a text is a JSON object.

@@ -1,7 +1,7 @@
-//! Items of OpenAI's Responses: messages, thoughts, calls and results stand beside each other. Thoughts, texts and calls
+//! Items of OpenAI's Responses: a message, a thought, a call and a result are an item each. Thoughts, texts and calls
 //! that follow each other are one turn of the assistant: a provider refuses a thought without what it led to.
 
-use super::object::{Object, Writer, is_object, items, list, string};
+use super::object::{Object, Writer, compact, is_object, items, list, string, with_handoff_first};
 use super::{ITEM, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
@@ -145,12 +145,7 @@ fn assistant(turn: &[String]) -> String {
             }
         }
     }
-    let is_handoff = |part: &String| Object::of(part).text("text").is_some_and(|text| crate::handoff::begins(&text));
-    if let Some(at) = parts.iter().position(is_handoff) {
-        let handoff = parts.remove(at);
-        parts.insert(0, handoff);
-    }
-    let message = Writer::new("role", "assistant").put("content", &list(&parts));
+    let message = Writer::new("role", "assistant").put("content", &list(&with_handoff_first(parts)));
     let message = if calls.is_empty() { message } else { message.put("tool_calls", &list(&calls)) };
     let own = own.map(|item| Object::of(item));
     message.put_within(ITEM, own.iter().flat_map(|own| own.without(&["role", "content"]))).end()
@@ -163,7 +158,7 @@ fn call(object: &Object<'_>) -> String {
         || "\"\"".to_owned(),
         |value| match json::is_string(value) {
             true => value.to_owned(),
-            false => json::encode(value),
+            false => json::encode(&compact(value)),
         },
     );
     let name = object.get("name").map_or_else(|| json::encode(&kind), str::to_owned);
@@ -218,17 +213,17 @@ pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
 /// A message as items.
 pub(super) fn write(message: &Message) -> Vec<String> {
     let object = Object::of(message.raw());
-    let rest = object.get(ITEM).map(Object::of);
-    let rest = || rest.iter().flat_map(|rest| rest.without(&[]));
+    let item = object.get(ITEM);
     let content = object.get("content").unwrap_or("null");
     if message.is(Role::Tool) {
-        let kind = rest().all(|(name, _)| name != "type").then_some("\"function_call_output\"");
+        let has_type = item.is_some_and(|item| Object::of(item).get("type").is_some());
+        let kind = (!has_type).then_some("\"function_call_output\"");
         return vec![
             Writer::empty()
                 .put_some("type", kind)
                 .put_some("call_id", object.get("tool_call_id"))
                 .put("output", &in_responses(if content == "null" { "\"\"" } else { content }, message.role()))
-                .put_all(rest())
+                .put_fields(item)
                 .end(),
         ];
     }
@@ -249,7 +244,7 @@ pub(super) fn write(message: &Message) -> Vec<String> {
                 .put_some("role", object.get("role"))
                 .put("content", &in_responses(&texts, message.role()))
                 .put_all(object.without(&["role", "content", "tool_calls", ITEM, METADATA_KEY]))
-                .put_all(rest())
+                .put_fields(item)
                 .end(),
         );
     }
@@ -260,9 +255,8 @@ pub(super) fn write(message: &Message) -> Vec<String> {
 fn call_item(call: &str) -> String {
     let call = Object::of(call);
     let function = Object::of(call.get("function").unwrap_or_default());
-    let rest = call.get(ITEM).map(Object::of);
-    let rest = || rest.iter().flat_map(|rest| rest.without(&[]));
-    let kind = rest().find(|(name, _)| *name == "type").and_then(|(_, kind)| string(kind));
+    let item = call.get(ITEM);
+    let kind = item.and_then(|item| Object::of(item).text("type"));
     let kind = kind.as_deref().unwrap_or("function_call");
     let input = input_of(kind).unwrap_or("arguments");
     let arguments = function.get("arguments").unwrap_or("\"\"");
@@ -276,6 +270,6 @@ fn call_item(call: &str) -> String {
         .put_some("call_id", call.get("id"))
         .put_some("name", name)
         .put(input, value)
-        .put_all(rest())
+        .put_fields(item)
         .end()
 }

@@ -85,7 +85,7 @@ impl Sharing {
                 None => Some("it is gone"),
                 Some(found) if Some(&found.born) != born.as_ref() => Some("another one is in its place"),
                 Some(found) if found.revision > LARGEST_REVISION => {
-                    Some("it has a revision that no change can have, and whoever owns the database sets it back")
+                    Some("it has a revision that no change can have, and the owner of the database has to set it back")
                 }
                 Some(found) if found.revision < revision => Some("it is at an earlier revision than it was"),
                 Some(_) => None,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use herma_context::cache::Prices;
 use herma_context::engine::{CompressRequest, Declined, Focus, Gain, Place, Slot, SummaryRequest, Today};
-use herma_context::forms::Translation;
+use herma_context::forms::{Read, Translation};
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Host, Message, tokens};
 use tokio::sync::OwnedMutexGuard;
@@ -122,6 +122,11 @@ impl CompressionService {
             Target::Configured => Some(self.defaults.context.target),
         });
         let running = alone(session)?;
+        if let Some(messages) = asked.messages.take() {
+            let Read { messages, translation } =
+                Self::in_form(session, Read { messages, translation: asked.translation.take() });
+            (asked.messages, asked.translation) = (Some(messages), translation);
+        }
         let opened = self.open_list(session, &mut asked.messages).await?;
         if let Some(open) = &opened {
             asked.leave_out(open);

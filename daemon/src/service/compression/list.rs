@@ -12,6 +12,14 @@ use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
 impl CompressionService {
+    /// A list in the form that the session's lists have, which is remembered.
+    pub(super) fn in_form(session: &Session, read: Read) -> Read {
+        let mut record = session.record();
+        let read = read.in_known_form(&record.form);
+        read.form().clone_into(&mut record.form);
+        read
+    }
+
     /// The list that the caller gave, or what was appended to the session so far.
     pub(super) async fn list(&self, session: &Session, given: Option<Vec<String>>) -> Outcome<List> {
         if let Some(messages) = given {

@@ -61,7 +61,7 @@ impl CompressionService {
         let gaps = self.archive.node_gaps(kept.clone()).await?;
         let parts = self.open_parts(session).await?;
         let is_given = given.is_some();
-        let (given, translation) = taken_apart(given);
+        let (given, translation) = taken_apart(given.map(|read| Self::in_form(session, read)));
         let list = self.list(session, given).await?;
         let translation = list.translation.or(translation);
         let threshold = self.threshold(session);
@@ -101,7 +101,7 @@ impl CompressionService {
             return Err(not_open(session, node.as_deref(), &open));
         }
         let is_given = given.is_some();
-        let (given, translation) = taken_apart(given);
+        let (given, translation) = taken_apart(given.map(|read| Self::in_form(session, read)));
         let list = self.list(session, given).await?;
         let translation = list.translation.or(translation);
         let leaving = nodes.clone();

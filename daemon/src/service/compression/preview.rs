@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herma_context::engine::{CompressRequest, Compressed, EngineState, Summary, Writer};
-use herma_context::forms::Translation;
+use herma_context::forms::{Read, Translation};
 use herma_context::{Detail, Message, Settings};
 
 use super::commit::handle;
@@ -49,6 +49,12 @@ impl CompressionService {
         wanted: PreviewRequest,
     ) -> Outcome<Preview> {
         let PreviewRequest { messages, translation, mut request, previous_summary, detail } = wanted;
+        let mut list = Read { messages, translation };
+        if let Some(session) = session {
+            // A look remembers nothing.
+            list = list.in_known_form(&session.record().form.clone());
+        }
+        let Read { messages, translation } = list;
         let settings = settings.detailed(detail);
         let (mut state, mut name) = (EngineState::default(), NO_SESSION.to_owned());
         let (mut given, mut opened) = (Some(messages), None);

@@ -31,7 +31,7 @@ pub(super) struct RunOptions {
     pub place: Place,
     /// The list with what is opened in it, where anything is; the engine is told the one without.
     pub opened: Option<Arc<OpenList>>,
-    /// How the list was translated, where it was; the engine is told the messages.
+    /// How the list was translated, where it was; the engine gets the messages.
     pub translation: Option<Arc<Translation>>,
     /// When it was asked for.
     pub started: Instant,

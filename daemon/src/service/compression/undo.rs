@@ -54,6 +54,7 @@ impl CompressionService {
     /// Brings back the list of a session before its newest compression, or of an earlier generation.
     pub(crate) async fn undo(self: &Arc<Self>, session: &Arc<Session>, wanted: EarlierGeneration) -> Outcome<Restored> {
         let EarlierGeneration { generation: to, list, is_look } = wanted;
+        let list = list.map(|list| Self::in_form(session, list));
         let (mut messages, translation) = list.map_or((None, None), |list| (Some(list.messages), list.translation));
         // What is opened in the list is no part of what was said.
         if messages.is_some() {

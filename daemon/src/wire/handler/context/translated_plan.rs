@@ -1,4 +1,4 @@
-//! A plan of a list that is in another form than the engine's: told of the items that the caller gave.
+//! A plan of a list that is in another form than the engine's, in terms of the items that the caller gave.
 
 use herma_context::Message;
 use herma_context::engine::{Plan, Slot};
