@@ -109,7 +109,7 @@ fn calls_wait_for_another_programs_lock_at_the_same_time_and_reads_go_on() {
     fill(&mut raw);
     drop(raw.result("recall.search", &json!({ "query": "message" })));
     let holder = holding(&archive(&home), &["BEGIN IMMEDIATE"]);
-    // What is kept in its log is acknowledged, whoever has the archive.
+    // What is kept in its log is acknowledged, also while the archive is locked.
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
     let calls: Vec<(&str, Value)> = (0..6)
         .map(|at| ("recall.search", json!({ "query": format!("message {at}") })))

@@ -14,7 +14,7 @@ use crate::error::SharedError;
 /// Hints that may wait; one that finds no place is lost.
 const HINTS: usize = 1024;
 
-/// A store that changed. Whoever may connect to the database hears of it, members of other spaces too: so it goes by a
+/// A store that changed. All who may connect to the database hear of it, members of other spaces too: so it goes by a
 /// name that says nothing to who doesn't know the store ([`name`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
@@ -24,7 +24,7 @@ pub struct Hint {
     pub revision: u64,
 }
 
-/// What a store is called in hints: the SHA-256 of what tells it from others, which only members can read, and of its
+/// What a store is called in hints: the SHA-256 of what distinguishes it from others, which only members can read, and of its
 /// space, profile and target, with a `/` between them, in hex digits.
 #[must_use]
 pub fn name(born: &str, space: &str, profile: &str, target: &str) -> String {

@@ -69,7 +69,7 @@ pub(super) const HOSTS: &str = "
 SELECT DISTINCT host, archive FROM herma.message WHERE space = $1 AND session = $2";
 
 /// Texts of messages of a profile ($2) by the hosts that brought them ($3), their archives ($4) and numbers
-/// there ($5), unless they are much longer than was told ($6): each NUL became three bytes on its way.
+/// there ($5), unless they are much longer than its host said ($6): each NUL became three bytes on its way.
 pub(super) const TEXTS: &str = "
 SELECT message.archive, message.number, message.body
 FROM unnest($3::text[], $4::int8[], $5::int8[], $6::int8[]) AS wanted (host, archive, number, bytes)

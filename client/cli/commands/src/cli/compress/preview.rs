@@ -118,7 +118,7 @@ impl Message {
         let read: Option<Map<String, Value>> = serde_json::from_str(message.get()).ok();
         let Some(fields) = read else { return Self { role: "?".into(), content: message.get().to_owned() } };
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        // The name of whoever speaks isn't what is said.
+        // The speaker's name isn't what is said.
         let is_said = |name: &&&str| **name != "name" || text("role").is_none();
         let said = Self::FIELDS.iter().filter(is_said).filter_map(|name| fields.get(*name)).map(shown_value);
         let said: Vec<String> = said.filter(|text| !text.is_empty()).collect();
