@@ -88,13 +88,25 @@ pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
 
 /// The id of a call or result: its own, or what distinguishes it from the others of its turn.
 fn id(value: &Object<'_>, count: &mut Count) -> String {
-    if let Some(id) = value.get("id").filter(|id| json::is_string(id)) {
+    if let Some(id) = has_id(value) {
         return id.to_owned();
     }
     let name = value.text("name").unwrap_or_default();
     let number = count.entry(name.clone().into_owned()).or_default();
     *number += 1;
     json::encode(&format!("{ID}{name}/{number}"))
+}
+
+/// The id that a call or result came with.
+fn has_id<'a>(value: &Object<'a>) -> Option<&'a str> {
+    value.get("id").filter(|id| json::is_string(id) && *id != "\"\"")
+}
+
+/// The fields of a call or result that are not read, because they are others or null.
+fn unread<'s>(value: &'s Object<'_>, read: &'s [&str]) -> impl Iterator<Item = (&'s str, &'s str)> {
+    let has_id = has_id(value).is_some();
+    let is_read = move |name: &str, value: &str| (read.contains(&name) && value != "null") || (name == "id" && has_id);
+    value.without(&[]).filter(move |(name, value)| !is_read(name, value))
 }
 
 /// A field's name that is not spelled as in JSON.
@@ -108,21 +120,21 @@ fn snake(field: &str) -> Option<&'static str> {
 
 fn call(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> String {
     let call = Object::of(value);
-    let arguments = json::encode(&compact(call.get("args").unwrap_or("{}")));
-    let function = Writer::empty().put_some("name", call.get("name")).put("arguments", &arguments).end();
+    let arguments = json::encode(&compact(call.some("args").unwrap_or("{}")));
+    let function = Writer::empty().put_some("name", call.some("name")).put("arguments", &arguments).end();
     Writer::empty()
         .put("id", &id(&call, count))
         .put("type", "\"function\"")
         .put("function", &function)
         .put_some(SPELLED, snake(field))
         .put_within(PART, part.without(&[field]))
-        .put_within(ITEM, call.without(&["id", "name", "args"]))
+        .put_within(ITEM, unread(&call, &["name", "args"]))
         .end()
 }
 
 fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> String {
     let result = Object::of(value);
-    let response = result.get("response").unwrap_or("{}");
+    let response = result.some("response").unwrap_or("{}");
     let fields = Object::of(response);
     let mut all = fields.without(&[]);
     let only = all.next().filter(|_| all.next().is_none()).filter(|(_, value)| json::is_string(value));
@@ -134,12 +146,12 @@ fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> Str
     };
     Writer::new("role", "tool")
         .put("tool_call_id", &id(&result, count))
-        .put_some("name", result.get("name"))
+        .put_some("name", result.some("name"))
         .put("content", &content)
         .put_some(KEY, key.as_deref())
         .put_some(SPELLED, snake(field))
         .put_within(PART, part.without(&[field]))
-        .put_within(BLOCK, result.without(&["id", "name", "response"]))
+        .put_within(BLOCK, unread(&result, &["name", "response"]))
         .end()
 }
 
@@ -260,10 +272,12 @@ fn call_part(call: &str) -> String {
         true => arguments.into_owned(),
         false => Writer::new("arguments", &arguments).end(),
     };
+    // What came without any has null among the fields that were not read.
+    let are_null = arguments == "{}" && call.get(ITEM).is_some_and(|item| Object::of(item).get("args").is_some());
     let value = Writer::empty()
         .put_some("id", own_id(call.get("id")))
         .put_some("name", function.get("name"))
-        .put("args", &arguments)
+        .put_some("args", (!are_null).then_some(arguments.as_str()))
         .put_fields(call.get(ITEM))
         .end();
     let field = call.text(SPELLED).unwrap_or("functionCall".into());
