@@ -80,6 +80,13 @@ impl Measure {
         Self { chars: self.chars + other.chars, images: self.images + other.images }
     }
 
+    /// What is left without the other; nothing below 0.
+    #[must_use]
+    pub(crate) fn without(self, other: Self) -> Self {
+        let (chars, images) = (self.chars.saturating_sub(other.chars), self.images.saturating_sub(other.images));
+        Self { chars, images }
+    }
+
     /// The sum over a list.
     pub fn of_all<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Self {
         messages.into_iter().fold(Self::default(), |sum, message| sum.plus(Self::of(message)))

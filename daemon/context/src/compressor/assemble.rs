@@ -20,7 +20,7 @@ use crate::savings::savings_pct;
 use crate::settings::Host;
 use crate::slot::Slot;
 use crate::text::{head, longer_than};
-use crate::tokens::{Load, Measure, tokens_of, tokens_to_chars};
+use crate::tokens::{Load, tokens_of, tokens_to_chars};
 
 /// What the system message says from the first compression on.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
@@ -119,7 +119,7 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
                 break;
             }
         } else {
-            let excess = made.after.rough().tokens().saturating_sub(prepared.layout.before.tokens());
+            let excess = made.after.rough().tokens().saturating_sub(prepared.layout.before.rough().tokens());
             if prepared.gain == Gain::Any || excess == 0 {
                 break;
             }
@@ -158,14 +158,15 @@ pub(super) fn finish(
     let Assembled { list, body, text, appended, after } = fitting(&mut prepared, material);
     let load = after;
     let after = load.rough();
-    let estimate = prepared.layout.before.tokens();
+    let rough_before = prepared.layout.before.rough();
+    let estimate = rough_before.tokens();
     let before = prepared.state.size_before(prepared.current_tokens, estimate);
     let pct = savings_pct(before, after.tokens());
     let n = prepared.input.len();
     let numbers = Numbers {
         messages_before: n,
         messages_after: list.len(),
-        chars_before: prepared.layout.before.chars,
+        chars_before: rough_before.chars,
         chars_after: after.chars,
         tokens_before: before,
         tokens_after: after.tokens(),
@@ -197,8 +198,8 @@ pub(super) fn finish(
     let (slots, removed) = slots(list, &prepared.input);
     let anchors = prepared.episodes.anchored_anew(&prepared.input, &slots);
     let unchanged = slots.iter().enumerate().take_while(|(at, slot)| matches!(slot, Slot::Kept(index) if index == at));
-    let unchanged = prepared.layout.measures.iter().take(unchanged.count());
-    let unchanged = unchanged.fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
+    let unchanged: Load = prepared.layout.loads.iter().copied().take(unchanged.count()).collect();
+    let unchanged = unchanged.rough().tokens();
     let sizes = Sizes { before: estimate, after: after.tokens(), unchanged };
     // A picture in it may have gone, or a handoff may stand in front of it.
     let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();

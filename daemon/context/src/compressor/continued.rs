@@ -14,12 +14,12 @@ impl Prepared {
     #[must_use]
     pub fn continued(mut self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
         for message in &more {
-            let measure = Measure::of(message);
-            self.layout.before = self.layout.before.plus(measure);
-            self.layout.measures.push(measure);
+            let load = Load::of(message);
+            self.layout.before = self.layout.before.plus(load);
+            self.layout.loads.push(load);
         }
         self.layout.pruned.extend(more.iter().cloned());
-        self.goal = self.goal.grown(Load::of_list(&more).tokens(), request.current_tokens);
+        self.goal = self.goal.grown(self.layout.before, request.current_tokens);
         self.input.extend(more);
         self.state = state.clone();
         self.state.begin_run();

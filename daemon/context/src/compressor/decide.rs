@@ -19,7 +19,7 @@ use crate::rehydrate::Earlier;
 use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
-use crate::tokens::{Load, Measure, SCALE, tokens_of};
+use crate::tokens::{Load, Measure, SCALE};
 use crate::wishes::Wishes;
 
 /// Messages that a list must have beyond the head before it is worth a run, unless it is over the
@@ -97,7 +97,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
     let Wishes { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
     layout.finish(messages, episodes.find(messages));
-    let goal = Goal::of(messages, layout.before, options.settings, options.prompt);
+    let goal = Goal::of(layout.before, options.settings, options.prompt);
     match options.range {
         Some(range) => layout.restrict(messages, range)?,
         None => layout.leave(messages),
@@ -150,11 +150,10 @@ fn ordinary_layout(
 
 /// Chars that a handoff may have if the new list is not to be longer than the input.
 pub(crate) fn gain_chars(layout: &Layout) -> usize {
-    let kept = layout.stays().filter_map(|at| layout.measures.get(at));
-    let kept = kept.fold(Measure::default(), |sum, measure| sum.plus(*measure));
+    let kept: Load = layout.stays().filter_map(|at| layout.loads.get(at)).copied().collect();
     let stubs = Measure::of_all(&pairs::stubs(layout.stays().filter_map(|at| layout.pruned.get(at))));
-    let beside = kept.chars + stubs.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
-    layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
+    let beside = kept.rough().chars + stubs.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
+    layout.before.rough().chars.saturating_sub(beside) / 100 * TEXT_SHARE
 }
 
 /// The search for the first layout of a list over the threshold that is small enough.
@@ -218,8 +217,8 @@ impl Reduction<'_> {
     /// Tokens for the handoff of the ordinary layout, if it leaves enough at this level.
     fn ordinary(&self, kept: Option<u64>, level: u64) -> Option<u64> {
         let (Ok((layout, brief)), Some(kept)) = (&self.ordinary_layout, kept) else { return None };
-        let middle = layout.measures.get(layout.middle()).unwrap_or_default();
-        let middle = middle.iter().fold(Measure::default(), |sum, measure| sum.plus(*measure)).tokens();
+        let middle = layout.loads.get(layout.middle()).unwrap_or_default();
+        let middle = middle.iter().copied().collect::<Load>().tokens();
         let room = level.checked_sub(kept)?.min(self.goal.before.checked_sub(kept)?);
         let is_gain = middle >= self.goal.smallest_handoff() && gain_chars(layout) >= SHORTEST_CHARS;
         (is_gain && room >= brief.handoff_tokens / 2).then_some(room)
@@ -281,7 +280,8 @@ impl Reduction<'_> {
     fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decided> {
         let becomes = Load::of_list(&pairs::sanitised(layout.pruned.clone()));
         // A preview is known by its price alone, which the layout was chosen by.
-        let is_smaller = becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.tokens();
+        let is_smaller =
+            becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.rough().tokens();
         (is_smaller || !layout.spilled.is_empty()).then_some(Decided {
             layout,
             brief: None,
@@ -300,7 +300,7 @@ impl Reduction<'_> {
 /// the note of the system message.
 pub(super) fn kept_tokens(layout: &Layout) -> u64 {
     let stays = || layout.stays().filter_map(|at| layout.pruned.get(at));
-    stays().map(tokens_of).sum::<u64>() + pairs::stub_tokens(stays()) + super::tight::NOTE_TOKENS
+    stays().collect::<Load>().tokens() + pairs::stub_tokens(stays()) + super::tight::NOTE_TOKENS
 }
 
 /// Whether a compression of the list that has to gain something would change it. `current_tokens`

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use crate::discards::Discards;
 use crate::message::Message;
 use crate::prune::Output;
-use crate::tokens::{Measure, tokens_of};
+use crate::tokens::Load;
 use crate::{pairs, prune};
 
 impl Layout {
@@ -20,10 +20,11 @@ impl Layout {
             let call = call.and_then(|(by, index)| Some((messages.get(by)?, index)));
             let Some(message) = messages.get(at) else { continue };
             let line = message.with_text(&line(message, call, reason));
-            let (Some(pruned), Some(measure)) = (self.pruned.get_mut(at), self.measures.get_mut(at)) else { continue };
-            if tokens_of(&line) < tokens_of(message) {
+            let (Some(pruned), Some(load)) = (self.pruned.get_mut(at), self.loads.get_mut(at)) else { continue };
+            let of_line = Load::of(&line);
+            if of_line.tokens() < load.tokens() {
                 self.pruned_count += usize::from(pruned.same(message));
-                *measure = Measure::of(&line);
+                *load = of_line;
                 *pruned = line;
                 self.discarded.push(at);
             }

@@ -1,12 +1,9 @@
 //! What a new list has to stay below, and what travels beside it.
 
-use crate::message::Message;
 use crate::request::Prompt;
 use crate::settings::{AIM, Settings};
-use crate::tokens::{Load, Measure};
+use crate::tokens::Load;
 
-/// Percent of the threshold that still counts as below it: estimates of parts are rounded.
-const BELOW: u64 = 98;
 /// Percent of the window within which a list still can be sent, where the threshold is out of
 /// reach.
 const SENDABLE: u64 = 95;
@@ -42,16 +39,11 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    /// For a list that measures `rough`, and that is a part of this prompt.
-    pub(crate) fn of(messages: &[Message], rough: Measure, settings: &Settings, prompt: Prompt) -> Self {
+    /// For a list of this size that is a part of this prompt.
+    pub(crate) fn of(list: Load, settings: &Settings, prompt: Prompt) -> Self {
         let threshold = settings.budgets().threshold_tokens;
         let current = prompt.tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-        let rough = rough.tokens();
-        // Where the rough estimate decides already, the other one is not computed.
-        let before = match rough >= threshold && current <= rough {
-            true => rough,
-            false => Load::of_list(messages).tokens(),
-        };
+        let before = list.tokens();
         // The window is smaller than it was said to be, or tokens are counted in another way: what
         // is known is only that this was too much.
         let refused = percent(current.max(before), REFUSED);
@@ -65,9 +57,9 @@ impl Goal {
         }
     }
 
-    /// The same for a list that has grown by so many tokens since, and is `current` ones now.
-    pub(crate) fn grown(self, more: u64, current: Option<i64>) -> Self {
-        let before = self.before + more;
+    /// The same for a list that has grown to this size since, in a prompt of `current` tokens.
+    pub(crate) fn grown(self, list: Load, current: Option<i64>) -> Self {
+        let before = list.tokens();
         let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
         Self { before, said_beside: current.saturating_sub(before), ..self }
     }
@@ -91,7 +83,7 @@ impl Goal {
     pub(crate) fn levels(&self) -> [u64; 3] {
         let list = |tokens: u64| tokens.saturating_sub(self.beside());
         let sendable = percent(self.acceptable, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
-        [list(percent(self.threshold, AIM)), list(percent(self.threshold, BELOW)), list(sendable)]
+        [list(percent(self.threshold, AIM)), list(self.threshold.saturating_sub(1)), list(sendable)]
     }
 
     /// Tokens of the smallest handoff that says anything, its frame included.
@@ -118,8 +110,8 @@ mod tests {
     #[test]
     fn what_the_caller_counts_beyond_the_list_is_room_that_it_must_leave() {
         let (messages, settings) = (list("UAUA"), settings(10_000, 3, 20));
-        let rough = Measure::of_all(&messages);
-        let size = Load::of_list(&messages).tokens();
+        let load = Load::of_list(&messages);
+        let size = load.tokens();
         let said = |tokens: u64| i64::try_from(tokens).ok();
         for (current, beside, is_over) in [
             (None, 0, false),
@@ -130,31 +122,31 @@ mod tests {
             (said(size + 4_250), 4_250, false),
             (Some(i64::MAX), 4_250, false),
         ] {
-            let goal = Goal::of(&messages, rough, &settings, Prompt::of(current));
+            let goal = Goal::of(load, &settings, Prompt::of(current));
             assert_eq!((goal.beside(), goal.is_over()), (beside, is_over), "{current:?}");
         }
         let many = list(&"UA".repeat(3));
-        let goal = Goal::of(&many, Measure::of_all(&many), &settings, Prompt::of(Some(9_000)));
+        let goal = Goal::of(Load::of_list(&many), &settings, Prompt::of(Some(9_000)));
         assert!(goal.is_over());
     }
 
     #[test]
     fn either_estimate_can_be_over() {
         let chinese = vec![say("user", &"请看文件".repeat(2_800))];
-        let goal = Goal::of(&chinese, Measure::of_all(&chinese), &settings(10_000, 3, 20), Prompt::default());
-        assert!(Measure::of_all(&chinese).tokens() < 8_500 && goal.is_over(), "{goal:?}");
+        let goal = Goal::of(Load::of_list(&chinese), &settings(10_000, 3, 20), Prompt::default());
+        assert!(Load::of_list(&chinese).rough().tokens() < 8_500 && goal.is_over(), "{goal:?}");
     }
 
     #[test]
     fn a_prompt_that_was_refused_has_to_become_smaller_whatever_the_threshold() {
         let messages = list("UA");
-        let rough = Measure::of_all(&messages);
+        let load = Load::of_list(&messages);
         let settings = settings(100_000, 3, 20);
         let prompt = |tokens, is_refused| Prompt { tokens: Some(tokens), is_refused };
-        assert!(!Goal::of(&messages, rough, &settings, prompt(8_000, false)).is_over());
-        let goal = Goal::of(&messages, rough, &settings, prompt(8_000, true));
+        assert!(!Goal::of(load, &settings, prompt(8_000, false)).is_over());
+        let goal = Goal::of(load, &settings, prompt(8_000, true));
         assert!(goal.is_over() && goal.threshold == 6_000, "{goal:?}");
-        let goal = Goal::of(&messages, rough, &settings, prompt(1_000_000, true));
+        let goal = Goal::of(load, &settings, prompt(1_000_000, true));
         assert_eq!(goal.threshold, settings.budgets().threshold_tokens);
     }
 }

@@ -13,7 +13,7 @@ use crate::redaction::Redaction;
 use crate::rehydrate::{self, Earlier, Turns};
 use crate::request::{Focus, Today};
 use crate::settings::share;
-use crate::tokens::{Measure, estimate_text, tokens_to_chars};
+use crate::tokens::{Load, estimate_text, tokens_to_chars};
 use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
@@ -63,10 +63,10 @@ pub(crate) struct Layout {
     pub(crate) pruned: Vec<Message>,
     /// Tool results that pruning replaced.
     pub(crate) pruned_count: usize,
-    /// What each pruned message measures.
-    pub(crate) measures: Vec<Measure>,
-    /// What the input measures.
-    pub(crate) before: Measure,
+    /// What each pruned message takes.
+    pub(crate) loads: Vec<Load>,
+    /// What the input takes.
+    pub(crate) before: Load,
     /// Whether the tail is shorter than that of the ordinary layout.
     pub(crate) is_tight: bool,
     /// Outputs of the pruned list that become previews.
@@ -78,21 +78,20 @@ impl Layout {
         let budget = settings.budgets().tail_token_budget;
         let pruned = prune::prune(messages, settings.protect_last_n, Some(budget)).restored(messages, settings.host);
         let measured = |(old, new): (&Message, &Message)| {
-            let measure = Measure::of(old);
-            (measure, if old.same(new) { measure } else { Measure::of(new) })
+            let load = Load::of(old);
+            (load, if old.same(new) { load } else { Load::of(new) })
         };
         let pairs = messages.par_iter().zip(&pruned.messages).with_min_len(FEW_MESSAGES);
-        let (before, measures): (Vec<Measure>, Vec<Measure>) = pairs.map(measured).unzip();
-        let before = before.into_iter().fold(Measure::default(), Measure::plus);
+        let (before, mut loads): (Vec<Load>, Vec<Load>) = pairs.map(measured).unzip();
+        let before = before.into_iter().collect();
         let head_size = boundary::head_size(messages, settings);
         let start = boundary::head_end(&pruned.messages, head_size);
         let TailCut { cut, min_tail } = boundary::tail_cut(&pruned.messages, start, budget, settings.protect_last_n);
         let tail = boundary::last_user(&pruned.messages, start).map_or(cut, |user| user.min(cut));
         let mut pruned = pruned;
-        let mut measures = measures;
         let room = tokens_to_chars(share(budget, KEPT_RATIO));
         for (at, kept) in prune::kept(messages, &pruned.messages, start..tail, room, Redaction::from(settings)) {
-            measures[at] = Measure::of(&kept);
+            loads[at] = Load::of(&kept);
             pruned.messages[at] = kept;
         }
         Self {
@@ -112,18 +111,18 @@ impl Layout {
             min_tail,
             pruned: pruned.messages,
             pruned_count: pruned.count,
-            measures,
+            loads,
             before,
         }
     }
 
     /// Takes this for the message at a position, which no pruning makes shorter then.
     pub(super) fn restore(&mut self, at: usize, message: &Message) {
-        if let (Some(pruned), Some(measure)) = (self.pruned.get_mut(at), self.measures.get_mut(at))
+        if let (Some(pruned), Some(load)) = (self.pruned.get_mut(at), self.loads.get_mut(at))
             && !pruned.same(message)
         {
             self.pruned_count = self.pruned_count.saturating_sub(usize::from(message.is(Role::Tool)));
-            *measure = Measure::of(message);
+            *load = Load::of(message);
             *pruned = message.clone();
         }
     }
@@ -211,14 +210,13 @@ impl Brief {
             rehydrate::choose(&layout.pruned, layout.start, layout.end, earlier);
         let mut brief = Self { turns, indexes, previous, carried, ..Self::default() };
         brief.leave_out(&layout.kept);
-        let measure = brief.turns.iter().zip(&brief.indexes).fold(Measure::default(), |sum, (turn, &at)| {
-            sum.plus(match layout.pruned[at].same(turn) {
-                true => layout.measures[at],
-                false => Measure::of(turn),
-            })
-        });
-        brief.summary_budget = summary_budget(measure.tokens(), settings);
-        brief.handoff_tokens = handoff_tokens(measure.tokens(), brief.previous.as_deref(), &brief.carried, settings);
+        let load_of = |(turn, &at): (&Message, &usize)| match layout.pruned[at].same(turn) {
+            true => layout.loads[at],
+            false => Load::of(turn),
+        };
+        let turns = brief.turns.iter().zip(&brief.indexes).map(load_of).collect::<Load>().rough().tokens();
+        brief.summary_budget = summary_budget(turns, settings);
+        brief.handoff_tokens = handoff_tokens(turns, brief.previous.as_deref(), &brief.carried, settings);
         brief.least_chars = tokens_to_chars(scaled_down(SMALLEST_LIMIT_TOKENS, settings));
         brief.focus = focus::resolve(topic, messages, settings);
         brief

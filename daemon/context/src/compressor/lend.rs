@@ -9,7 +9,7 @@ use crate::importance::Importance;
 use crate::message::{Message, Role};
 use crate::prune::DUPLICATE;
 use crate::redaction::Redaction;
-use crate::tokens::{Measure, tokens_of};
+use crate::tokens::Load;
 use crate::{pairs, prune};
 
 /// Makes outputs of the tail short until so many tokens are free, or there are none left but those of the newest
@@ -47,11 +47,12 @@ pub(super) fn lend(
         let call = callers.get(at).copied().flatten().and_then(|(by, index)| Some((messages.get(by)?, index)));
         let Some(message) = messages.get(at) else { continue };
         let Some(stub) = prune::stub(message, call, redaction) else { continue };
-        let saved = tokens_of(message).saturating_sub(tokens_of(&stub));
-        if let (true, Some(place), Some(measure)) = (saved > 0, layout.pruned.get_mut(at), layout.measures.get_mut(at))
-        {
+        let (Some(place), Some(load)) = (layout.pruned.get_mut(at), layout.loads.get_mut(at)) else { continue };
+        let of_stub = Load::of(&stub);
+        let saved = load.tokens().saturating_sub(of_stub.tokens());
+        if saved > 0 {
             freed += saved;
-            *measure = Measure::of(&stub);
+            *load = of_stub;
             *place = stub;
             layout.pruned_count += 1;
             shortened.push(at);

@@ -7,12 +7,12 @@ use crate::message::{Message, Role};
 use crate::request::Prompt;
 use crate::run::{Over, OverPart, Part};
 use crate::settings::Settings;
-use crate::tokens::{Load, Measure};
+use crate::tokens::Load;
 
 /// What is to be said of a list that comes back as it is; nothing if it is below the
 /// threshold.
 pub fn over(messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Over> {
-    let goal = Goal::of(messages, Measure::of_all(messages), settings, prompt);
+    let goal = Goal::of(Load::of_list(messages), settings, prompt);
     let head = boundary::head_end(messages, boundary::head_size(messages, settings));
     of(&messages.iter().collect::<Vec<_>>(), head, &goal)
 }

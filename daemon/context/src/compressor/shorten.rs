@@ -8,7 +8,7 @@ use crate::persisted::OPENING_TAG;
 use crate::prune;
 use crate::settings::Host;
 use crate::text::{head, longer_than, thousands};
-use crate::tokens::tokens_of;
+use crate::tokens::Load;
 
 /// Chars of a text that a preview shows at the most, its end included.
 pub(crate) const PREVIEW_CHARS: usize = 2_000;
@@ -36,7 +36,16 @@ pub(crate) struct Shortened {
     /// Outputs that become previews.
     pub(crate) spilled: Vec<Spilled>,
     /// What all of it takes then, its previews estimated.
-    pub(crate) tokens: u64,
+    pub(crate) load: Load,
+}
+
+/// What an exchange may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Budget {
+    /// What stands beside the exchange.
+    pub(crate) beside: Load,
+    /// The most tokens that both may take.
+    pub(crate) most: u64,
 }
 
 /// One message of the exchange on its way.
@@ -44,7 +53,7 @@ struct Item {
     at: usize,
     message: Message,
     /// What it takes as it is now.
-    tokens: u64,
+    load: Load,
     /// The price of a preview of it; none if it can't have one.
     output: Option<PreviewCost>,
     /// Chars of its preview, once it has one.
@@ -55,10 +64,12 @@ struct Item {
 /// What a preview of an output takes.
 #[derive(Clone, Copy)]
 struct PreviewCost {
-    /// Tokens of the message without its text.
-    bare: u64,
-    /// Thousandths of a token for each char of the text.
-    per_char: u64,
+    /// The message without its text.
+    bare: Load,
+    /// The text.
+    text: Load,
+    /// Its chars.
+    chars: u64,
 }
 
 impl PreviewCost {
@@ -71,27 +82,28 @@ impl PreviewCost {
         if chars <= LEAST_PREVIEW_CHARS as u64 || text.starts_with(OPENING_TAG) {
             return None;
         }
-        let bare = tokens_of(&message.with_text(""));
-        let per_char = (tokens_of(message).saturating_sub(bare) * 1_000).div_ceil(chars).max(1);
-        Some(Self { bare, per_char })
+        let bare = Load::of(&message.with_text(""));
+        Some(Self { bare, text: Load::of(message).without(bare), chars })
     }
 
-    fn tokens(self, chars: usize) -> u64 {
-        self.bare + BLOCK_TOKENS + (chars as u64 * self.per_char).div_ceil(1_000)
+    /// What a preview that shows so many chars takes.
+    fn load(self, chars: usize) -> Load {
+        self.bare.plus(Load::flat(BLOCK_TOKENS)).plus(self.text.part(chars as u64, self.chars))
     }
 
     /// Chars that a preview of at most so many tokens shows.
     fn chars(self, tokens: u64) -> usize {
-        let left = tokens.saturating_sub(self.bare + BLOCK_TOKENS) * 1_000 / self.per_char;
+        let left = u128::from(tokens.saturating_sub(self.load(0).tokens())) * u128::from(self.chars);
+        let left = left / u128::from(self.text.tokens().max(1));
         usize::try_from(left).unwrap_or(usize::MAX).min(PREVIEW_CHARS)
     }
 }
 
-/// Makes the messages of an exchange small enough for so many tokens, or as small as the host takes them.
-pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget: u64) -> Shortened {
+/// Makes the messages of an exchange small enough for a budget, or as small as the host takes them.
+pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget: Budget) -> Shortened {
     let items = list.iter().enumerate().skip(exchange.from).map(|(at, message)| Item {
         at,
-        tokens: tokens_of(message),
+        load: Load::of(message),
         message: message.clone(),
         output: None,
         chars: None,
@@ -116,18 +128,24 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget:
     work.done()
 }
 
+impl Budget {
+    fn fits(self, load: Load) -> bool {
+        self.beside.plus(load).tokens() <= self.most
+    }
+}
+
 struct Shortening {
     items: Vec<Item>,
-    budget: u64,
+    budget: Budget,
 }
 
 impl Shortening {
-    fn total(&self) -> u64 {
-        self.items.iter().map(|item| item.tokens).sum()
+    fn total(&self) -> Load {
+        self.items.iter().map(|item| item.load).collect()
     }
 
     fn fits(&self) -> bool {
-        self.total() <= self.budget
+        self.budget.fits(self.total())
     }
 
     fn cost_previews(&mut self) {
@@ -140,17 +158,17 @@ impl Shortening {
     fn preview_the_largest(&mut self) {
         let mut total = self.total();
         let mut order: Vec<usize> = (0..self.items.len()).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(self.items[at].tokens));
+        order.sort_by_key(|&at| std::cmp::Reverse(self.items[at].load.tokens()));
         for at in order {
-            if total <= self.budget {
+            if self.budget.fits(total) {
                 return;
             }
             let item = &mut self.items[at];
             let Some(price) = item.output else { continue };
-            let tokens = price.tokens(PREVIEW_CHARS);
-            if tokens < item.tokens {
-                total = total + tokens - item.tokens;
-                item.tokens = tokens;
+            let load = price.load(PREVIEW_CHARS);
+            if load.tokens() < item.load.tokens() {
+                total = total.without(item.load).plus(load);
+                item.load = load;
                 item.chars = Some(PREVIEW_CHARS);
             }
         }
@@ -168,10 +186,9 @@ impl Shortening {
     fn drop_images(&mut self) {
         for item in self.items.iter_mut().filter(|item| item.message.is(Role::Tool)) {
             let Some(shorter) = without_images(&item.message, prune::SCREENSHOT) else { continue };
-            let before = tokens_of(&item.message);
-            let saved = before.saturating_sub(tokens_of(&shorter));
-            item.output = item.output.map(|price| PreviewCost { bare: price.bare.saturating_sub(saved), ..price });
-            item.tokens = item.tokens.saturating_sub(saved);
+            let saved = Load::of(&item.message).without(Load::of(&shorter));
+            item.output = item.output.map(|price| PreviewCost { bare: price.bare.without(saved), ..price });
+            item.load = item.load.without(saved);
             item.message = shorter;
             item.is_changed = true;
         }
@@ -179,17 +196,17 @@ impl Shortening {
 
     /// All previews, and the outputs that are larger than they, at one size that fits.
     fn shorten_previews(&mut self) {
-        let takes = |most: u64, items: &[Item]| -> u64 { items.iter().map(|item| item.capped(most).1).sum() };
-        let (mut fits, mut beyond) = (0, self.items.iter().map(|item| item.tokens).max().unwrap_or(0) + 1);
+        let takes = |most: u64, items: &[Item]| -> Load { items.iter().map(|item| item.capped(most).1).collect() };
+        let (mut fits, mut beyond) = (0, self.items.iter().map(|item| item.load.tokens()).max().unwrap_or(0) + 1);
         while beyond - fits > 1 {
             let middle = fits + (beyond - fits) / 2;
-            match takes(middle, &self.items) <= self.budget {
+            match self.budget.fits(takes(middle, &self.items)) {
                 true => fits = middle,
                 false => beyond = middle,
             }
         }
         for item in &mut self.items {
-            (item.chars, item.tokens) = item.capped(fits);
+            (item.chars, item.load) = item.capped(fits);
         }
     }
 
@@ -198,7 +215,7 @@ impl Shortening {
         let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
         for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
             let may = if item.message.is(Role::Tool) { results } else { calls };
-            if may && !shorter.same(&item.message) && tokens_of(&shorter) < item.tokens {
+            if may && !shorter.same(&item.message) && Load::of(&shorter).tokens() < item.load.tokens() {
                 item.chars = None;
                 item.change(shorter);
             }
@@ -206,31 +223,32 @@ impl Shortening {
     }
 
     fn done(self) -> Shortened {
-        let tokens = self.total();
+        let load = self.total();
         let spilled = self.items.iter().filter_map(|item| Some(Spilled { at: item.at, chars: item.chars? })).collect();
         let changed = self.items.into_iter().filter(|item| item.is_changed);
-        Shortened { messages: changed.map(|item| (item.at, item.message)).collect(), spilled, tokens }
+        Shortened { messages: changed.map(|item| (item.at, item.message)).collect(), spilled, load }
     }
 }
 
 impl Item {
     fn change(&mut self, message: Message) {
-        self.tokens = tokens_of(&message);
+        self.load = Load::of(&message);
         self.message = message;
         self.is_changed = true;
     }
 
     /// Its preview and what it takes where an output may take so many tokens.
-    fn capped(&self, most: u64) -> (Option<usize>, u64) {
+    fn capped(&self, most: u64) -> (Option<usize>, Load) {
         match self.output {
-            Some(price) if self.tokens > most => {
+            Some(price) if self.load.tokens() > most => {
                 let chars = price.chars(most).max(LEAST_PREVIEW_CHARS);
-                match price.tokens(chars) < self.tokens {
-                    true => (Some(chars), price.tokens(chars)),
-                    false => (self.chars, self.tokens),
+                let load = price.load(chars);
+                match load.tokens() < self.load.tokens() {
+                    true => (Some(chars), load),
+                    false => (self.chars, self.load),
                 }
             }
-            _ => (self.chars, self.tokens),
+            _ => (self.chars, self.load),
         }
     }
 }

@@ -7,14 +7,14 @@ use super::exchange::Exchange;
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
-use super::shorten::{Shortened, shorten};
+use super::shorten::{Budget, Shortened, shorten};
 use crate::handoff;
 use crate::images;
 use crate::message::{Message, Role};
 use crate::pairs;
 use crate::prune;
 use crate::settings::{Budgets, Host};
-use crate::tokens::{Measure, tokens_of};
+use crate::tokens::Load;
 
 /// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
 /// own fields.
@@ -35,12 +35,12 @@ pub(crate) struct TightLayouts<'a> {
     exchange: Exchange,
     /// Everything before the last exchange pruned, and pictures before the newest one gone.
     stripped: Stripped,
-    /// Tokens of the head, stripped, and of the note.
-    head: u64,
+    /// What the head takes, stripped, with the note.
+    head: Load,
     /// The user's last message before the last exchange, freed of a handoff.
     user: Option<(usize, Message)>,
-    /// Tokens of what is pinned between head and last exchange, and of whom that stands beside.
-    pinned: u64,
+    /// What is pinned between head and last exchange takes, with those it stands beside.
+    pinned: Load,
     /// Where the tail begins at the earliest: behind an earlier handoff and closed episodes.
     lowest: usize,
     /// The exchange as small as it gets.
@@ -59,7 +59,8 @@ impl<'a> TightLayouts<'a> {
         let start = normal.start;
         let exchange = Exchange::of(messages, start);
         let stripped = stripped(messages, &exchange, normal, options.settings.host);
-        let head = stripped.messages.iter().take(start.min(exchange.from)).map(tokens_of).sum::<u64>() + NOTE_TOKENS;
+        let head: Load = stripped.messages.iter().take(start.min(exchange.from)).collect();
+        let head = head.plus(Load::flat(NOTE_TOKENS));
         let user = exchange.user.map(|at| {
             let message = &normal.pruned[at];
             (at, handoff::without_handoff(message).unwrap_or_else(|| message.clone()))
@@ -68,8 +69,7 @@ impl<'a> TightLayouts<'a> {
         let left = normal.finished.last().map_or(0, |last| last + 1);
         let lowest = earlier.map_or(start, |at| at + 1).max(left).min(exchange.from);
         let pinned = normal.kept_of(messages, start..exchange.from.max(start), Vec::new());
-        let pinned =
-            pinned.iter().filter(|at| Some(**at) != exchange.user).map(|at| tokens_of(&normal.pruned[*at])).sum();
+        let pinned = pinned.iter().filter(|at| Some(**at) != exchange.user).map(|at| &normal.pruned[*at]).collect();
         let least = OnceCell::new();
         Self { messages, normal, options, goal, exchange, stripped, head, user, pinned, lowest, least }
     }
@@ -78,13 +78,15 @@ impl<'a> TightLayouts<'a> {
     /// stands between, or the head and the last exchange leave no room.
     pub(crate) fn cut(&self, level: u64) -> Option<Cut> {
         let Budgets { max_summary_tokens, tail_token_budget, .. } = self.options.settings.budgets();
-        let room = level.checked_sub(self.fixed())?;
+        let fixed = self.fixed();
+        let room = level.checked_sub(fixed.tokens())?;
         let wanted = max_summary_tokens.max(WANTED_HANDOFF).min(room / 2);
-        let last = self.shortened(room - wanted);
-        let left = room.checked_sub(last.tokens).filter(|left| *left >= self.goal.smallest_handoff())?;
-        let soft = tail_token_budget.saturating_add(tail_token_budget / 2);
-        let (from, tail) = self.walk(left.saturating_sub(wanted).min(soft.saturating_sub(last.tokens)));
-        self.laid_out(from, last, left - tail)
+        let last = self.shortened(fixed, level - wanted);
+        let taken = fixed.plus(last.load);
+        let left = level.checked_sub(taken.tokens()).filter(|left| *left >= self.goal.smallest_handoff())?;
+        let soft = tail_token_budget.saturating_add(tail_token_budget / 2).saturating_sub(last.load.tokens());
+        let (from, taken) = self.walk(taken, taken.tokens() + left.saturating_sub(wanted).min(soft));
+        self.laid_out(from, last, level.saturating_sub(taken.tokens()))
     }
 
     /// The list with nothing kept but the head and the last exchange, both as small as they get;
@@ -92,9 +94,10 @@ impl<'a> TightLayouts<'a> {
     pub(crate) fn smallest(&self, most: u64) -> Option<Cut> {
         let last = self.least().clone();
         let smallest = self.goal.smallest_handoff();
-        let room = most.checked_sub(self.fixed() + last.tokens).filter(|room| *room >= smallest)?;
+        let taken = self.fixed().plus(last.load).tokens();
+        let room = most.checked_sub(taken).filter(|room| *room >= smallest)?;
         // What can't reach its goal at least comes near it.
-        let left = self.goal.threshold.saturating_sub(self.fixed() + last.tokens);
+        let left = self.goal.threshold.saturating_sub(taken);
         let wanted = WANTED_HANDOFF.min((self.goal.threshold / 2).max(left)).max(smallest);
         self.laid_out(self.exchange.from, last, room.min(wanted))
     }
@@ -102,8 +105,7 @@ impl<'a> TightLayouts<'a> {
     /// The whole list without a handoff, pruned up to the last exchange, if that fits into so many
     /// tokens.
     pub(crate) fn whole(&self, level: u64) -> Option<Layout> {
-        let last = self.shortened(level.checked_sub(self.ahead())?);
-        self.without_handoff(last, level)
+        self.without_handoff(self.shortened(self.ahead(), level), level)
     }
 
     /// The same with the last exchange as small as it gets.
@@ -111,14 +113,14 @@ impl<'a> TightLayouts<'a> {
         self.without_handoff(self.least().clone(), most)
     }
 
-    /// Tokens of everything before the last exchange, bare.
-    fn ahead(&self) -> u64 {
-        self.stripped.messages.iter().take(self.exchange.from).map(tokens_of).sum()
+    /// What everything before the last exchange takes, bare.
+    fn ahead(&self) -> Load {
+        self.stripped.messages.iter().take(self.exchange.from).collect()
     }
 
     fn without_handoff(&self, last: Shortened, most: u64) -> Option<Layout> {
         if self.options.settings.host.fewer_messages > 0
-            || self.ahead() + last.tokens > most.min(self.goal.before.saturating_sub(1))
+            || self.ahead().plus(last.load).tokens() > most.min(self.goal.before.saturating_sub(1))
         {
             return None;
         }
@@ -129,39 +131,42 @@ impl<'a> TightLayouts<'a> {
         Some(layout)
     }
 
-    /// Tokens of what stays whatever happens, without the last message and its results.
-    fn fixed(&self) -> u64 {
-        self.head + self.user.as_ref().map_or(0, |(_, message)| tokens_of(message)) + self.pinned
+    /// What stays whatever happens takes, without the last message and its results.
+    fn fixed(&self) -> Load {
+        let user = self.user.as_ref().map(|(_, message)| Load::of(message)).unwrap_or_default();
+        self.head.plus(user).plus(self.pinned)
     }
 
-    fn shortened(&self, budget: u64) -> Shortened {
-        // What can't be done is not tried for each level anew.
-        match self.least.get().filter(|least| least.tokens >= budget) {
-            Some(least) => least.clone(),
-            None => {
-                let last = shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, budget);
-                match last.tokens > budget {
-                    true => self.least().clone(),
-                    false => last,
-                }
-            }
+    /// The last exchange, so short that it and what stands beside it take at most so many tokens, or as short as it
+    /// gets.
+    fn shortened(&self, beside: Load, most: u64) -> Shortened {
+        let takes = |last: &Shortened| beside.plus(last.load).tokens();
+        // What can't be done is not tried again for each level.
+        if let Some(least) = self.least.get().filter(|least| takes(least) >= most) {
+            return least.clone();
         }
+        let last = self.shortened_to(Budget { beside, most });
+        if takes(&last) > most { self.least().clone() } else { last }
     }
 
     fn least(&self) -> &Shortened {
-        self.least.get_or_init(|| shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, 0))
+        self.least.get_or_init(|| self.shortened_to(Budget::default()))
     }
 
-    /// The first message of the tail where that has so many tokens before the last exchange, and
-    /// what it takes. Calls and their results stay together.
-    fn walk(&self, budget: u64) -> (usize, u64) {
-        let (mut cut, mut taken, mut sum) = (self.exchange.from, 0, 0);
+    fn shortened_to(&self, budget: Budget) -> Shortened {
+        shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, budget)
+    }
+
+    /// The first message of a tail that takes at most so many tokens together with what is taken already, and what
+    /// all of that takes. Calls and their results stay together.
+    fn walk(&self, mut taken: Load, most: u64) -> (usize, Load) {
+        let (mut cut, mut sum) = (self.exchange.from, taken);
         for at in (self.lowest..self.exchange.from).rev() {
             let message = &self.normal.pruned[at];
             if Some(at) != self.exchange.user && self.normal.pinned.binary_search(&at).is_err() {
-                sum += tokens_of(message);
+                sum = sum.plus(Load::of(message));
             }
-            if sum > budget {
+            if sum.tokens() > most {
                 break;
             }
             if !message.is(Role::Tool) {
@@ -175,9 +180,9 @@ impl<'a> TightLayouts<'a> {
         let start = self.normal.start;
         let user = self.exchange.user.filter(|user| (start..cut).contains(user));
         let kept = self.normal.kept_of(self.messages, start..cut, user.into_iter().collect());
-        let middle = self.normal.measures.iter().enumerate().take(cut).skip(start);
-        let middle = middle.filter(|(at, _)| !kept.contains(at)).map(|(_, measure)| *measure);
-        if middle.fold(Measure::default(), Measure::plus).tokens() < self.goal.smallest_handoff() {
+        let middle = self.normal.loads.iter().enumerate().take(cut).skip(start);
+        let middle: Load = middle.filter(|(at, _)| !kept.contains(at)).map(|(_, load)| *load).collect();
+        if middle.tokens() < self.goal.smallest_handoff() {
             return None;
         }
         let count = self.normal.pruned_count + last.spilled.len();

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::Measure;
 use super::messages::own_cost;
 use super::own::SCALE;
+use super::{Measure, tokens_to_chars};
 use crate::Message;
 use crate::parallel::FEW_MESSAGES;
 
@@ -35,6 +35,26 @@ impl Load {
         Self { rough: self.rough.plus(other.rough), own: self.own + other.own }
     }
 
+    /// What takes so many tokens by either estimate.
+    pub(crate) fn flat(tokens: u64) -> Self {
+        let rough = Measure { chars: tokens_to_chars(tokens), images: 0 };
+        Self { rough, own: tokens.saturating_mul(SCALE) }
+    }
+
+    /// What is left without the other; nothing below 0.
+    #[must_use]
+    pub(crate) fn without(self, other: Self) -> Self {
+        Self { rough: self.rough.without(other.rough), own: self.own.saturating_sub(other.own) }
+    }
+
+    /// So many `parts` of it, where it has `of`, rounded up.
+    #[must_use]
+    pub(crate) fn part(self, parts: u64, of: u64) -> Self {
+        let part = |whole: u64| (u128::from(whole) * u128::from(parts)).div_ceil(u128::from(of.max(1)));
+        let chars = usize::try_from(part(self.rough.chars as u64)).unwrap_or(usize::MAX);
+        Self { rough: Measure { chars, ..self.rough }, own: u64::try_from(part(self.own)).unwrap_or(u64::MAX) }
+    }
+
     /// The rough estimate's part.
     pub(crate) fn rough(self) -> Measure {
         self.rough
@@ -51,8 +71,14 @@ pub(crate) fn tokens_of(message: &Message) -> u64 {
     Load::of(message).tokens()
 }
 
+impl FromIterator<Self> for Load {
+    fn from_iter<I: IntoIterator<Item = Self>>(loads: I) -> Self {
+        loads.into_iter().fold(Self::default(), Self::plus)
+    }
+}
+
 impl<'a> FromIterator<&'a Message> for Load {
     fn from_iter<I: IntoIterator<Item = &'a Message>>(messages: I) -> Self {
-        messages.into_iter().map(Self::of).fold(Self::default(), Self::plus)
+        messages.into_iter().map(Self::of).collect()
     }
 }

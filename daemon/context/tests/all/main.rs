@@ -9,4 +9,5 @@ mod properties;
 mod real;
 mod roles;
 mod rounds;
+mod scripts;
 mod secrets;

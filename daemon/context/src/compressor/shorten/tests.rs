@@ -11,7 +11,7 @@ fn group(sizes: &[usize]) -> Vec<Message> {
 }
 
 fn shortened(list: &[Message], budget: u64) -> Shortened {
-    shorten(list, &Exchange::of(list, 0), Host::default(), budget)
+    shorten(list, &Exchange::of(list, 0), Host::default(), Budget { most: budget, ..Budget::default() })
 }
 
 #[test]
@@ -30,10 +30,14 @@ fn previews_become_shorter_before_they_become_lines() {
     let list = group(&[8_000; 10]);
     let small = shortened(&list, 4_500);
     assert_eq!(small.spilled.len(), 10);
-    assert!(small.tokens <= 4_500, "{}", small.tokens);
+    assert!(small.load.tokens() <= 4_500, "{}", small.load.tokens());
     assert!(small.spilled.iter().all(|one| (LEAST_PREVIEW_CHARS..PREVIEW_CHARS).contains(&one.chars)), "{small:?}");
     let lines = shortened(&list, 1_500);
-    assert!(lines.spilled.is_empty() && lines.messages.len() == 10 && lines.tokens <= 1_500, "{}", lines.tokens);
+    assert!(
+        lines.spilled.is_empty() && lines.messages.len() == 10 && lines.load.tokens() <= 1_500,
+        "{}",
+        lines.load.tokens()
+    );
     assert!(lines.messages.iter().all(|(_, line)| line.text().starts_with("[terminal] ran `ls`")));
 }
 
@@ -43,9 +47,9 @@ fn long_arguments_shrink_unless_their_results_are_to_come() {
     let calling = call_of("c", "write_file", &arguments);
     let answered = shortened(&[calling.clone(), result("c", "ok")], 300);
     let [(0, shorter)] = &answered.messages[..] else { panic!("{answered:?}") };
-    assert!(shorter.raw().len() < 600 && answered.tokens <= 300, "{shorter:?}");
+    assert!(shorter.raw().len() < 600 && answered.load.tokens() <= 300, "{shorter:?}");
     let waiting = shortened(&[calling], 300);
-    assert!(waiting.messages.is_empty() && waiting.tokens > 2_000);
+    assert!(waiting.messages.is_empty() && waiting.load.tokens() > 2_000);
 }
 
 #[test]
@@ -59,7 +63,7 @@ fn words_of_a_person_and_pictures_of_theirs_stay() {
     assert!(list[1].with_text("preview").has_image());
     let bare = shortened(&list, 1_000);
     assert_eq!((bare.spilled.len(), bare.messages.len()), (1, 1));
-    assert!(!bare.messages[0].1.has_image() && bare.tokens <= 1_000, "{}", bare.tokens);
+    assert!(!bare.messages[0].1.has_image() && bare.load.tokens() <= 1_000, "{}", bare.load.tokens());
 }
 
 #[test]
