@@ -25,6 +25,25 @@ fn with_history(cli: &Cli<'_>) {
     }
 }
 
+/// A container without a folder of zones knows `Area/City` all the same.
+#[test]
+fn times_are_those_of_the_zone_that_is_set_by_name() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    with_history(&Cli::new(&home));
+    let shown = |zone: &str, folder: &str| {
+        let cli = Cli::new(&home).with("TZ", zone).with("TZDIR", folder);
+        cli.run(&["memory", "log", "user"]).done()
+    };
+    let expected = shown("<+0545>-5:45", "/usr/share/zoneinfo");
+    assert_ne!(expected, shown("UTC", "/usr/share/zoneinfo"));
+    for folder in ["/usr/share/zoneinfo", "/nowhere"] {
+        for zone in ["Asia/Kathmandu", ":Asia/Kathmandu"] {
+            assert_eq!(shown(zone, folder), expected, "{zone} {folder}");
+        }
+    }
+}
+
 /// A copy of the home is whole as soon as the command has ended.
 #[test]
 fn a_daemon_that_was_stopped_has_closed_its_files() {
