@@ -64,6 +64,36 @@ fn expanding_next_walks_an_output_to_its_end() {
 }
 
 #[test]
+fn expanding_next_walks_a_session_to_its_end() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for at in 0..30 {
+        // Two sessions that take turns: numbers of one have gaps. Two of the texts are together too long for an answer.
+        for session in ["one", "two"] {
+            let words = if at == 17 || at == 18 { "long ".repeat(300_000) } else { String::new() };
+            let message = json!({ "role": "user", "content": format!("{session} walrus{at}x {words}") });
+            raw.result(
+                "session.append",
+                &json!({ "session": session, "generation": 0, "position": at, "messages": [message] }),
+            );
+        }
+    }
+    let hit = search(&mut raw, &json!({ "query": "walrus3x", "session": "one" })).remove(0);
+    for (before, after) in [(0, 0), (0, 9), (2, 2), (100, 100)] {
+        let (mut texts, mut next) = (Vec::new(), hit["handle"].clone());
+        while next.is_string() {
+            let mut page = raw.result("recall.expand", &json!({ "handle": next, "before": before, "after": after }));
+            let text = |item: &Value| item["text"].as_str().unwrap().split(' ').nth(1).unwrap().to_owned();
+            texts.extend(page["items"].as_array().unwrap().iter().map(text));
+            next = page["next"].take();
+        }
+        let wanted: Vec<String> = (3_usize.saturating_sub(before)..30).map(|at| format!("walrus{at}x")).collect();
+        assert_eq!(texts, wanted, "{before} {after}");
+    }
+}
+
+#[test]
 fn what_the_stores_once_held_is_found_also_when_it_was_removed() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -71,6 +71,8 @@ fn what_was_said_on_one_host_is_found_on_another_and_read_with_what_stands_aroun
     let expanded = other.ask("recall.expand", &json!({ "handle": hit["handle"], "before": 1, "after": 1 }));
     let texts: Vec<&Value> = expanded["items"].as_array().unwrap().iter().map(|item| &item["text"]).collect();
     assert_eq!(texts, ["good morning", "the heron nests at kilometre 4711", "see you"]);
+    let rest = other.ask("recall.expand", &json!({ "handle": expanded["next"], "before": 1, "after": 1 }));
+    assert_eq!((&rest["items"][0]["text"], &rest["next"]), (&json!("数据库连接失败"), &Value::Null), "{rest}");
     assert_eq!(expanded["items"][1]["handle"], hit["handle"]);
     assert_eq!(
         expanded["items"][1]["message"],

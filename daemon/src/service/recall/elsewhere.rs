@@ -86,6 +86,11 @@ pub(super) fn handle_of(key: &MessageKey) -> String {
     format!("msg_{:08x}-{}@{}", key.archive, key.number, key.host)
 }
 
+/// The handle that goes on with this message of another host.
+pub(super) fn rest_of(key: &MessageKey) -> String {
+    format!("msg_{:08x}-{}+@{}", key.archive, key.number, key.host)
+}
+
 /// Reads such a name, without the `msg_`.
 pub(super) fn key_of(name: &str) -> Option<MessageKey> {
     let (message, host) = name.split_once('@')?;

@@ -13,7 +13,7 @@ use herma_shared::messages::MessageKey;
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
-use super::elsewhere::{handle_of, key_of};
+use super::elsewhere::{handle_of, key_of, rest_of};
 use super::{RecallService, shown};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -88,9 +88,13 @@ pub(crate) struct Item {
 #[derive(Debug, PartialEq, Eq)]
 enum Target<'a> {
     Message(u64),
+    /// Where an answer about messages ended.
+    RestOfSession(u64),
     Memory(u64),
     /// A message of another host.
     Elsewhere(MessageKey),
+    /// Where an answer about its messages ended.
+    RestElsewhere(MessageKey),
     Output {
         handle: &'a str,
         line: Option<u64>,
@@ -122,8 +126,16 @@ impl<'a> Target<'a> {
             None => (handle, None),
         };
         match (name.split_once('_')?, part) {
-            (("msg", id), None) if id.contains('@') => key_of(id).map(Self::Elsewhere),
-            (("msg", id), None) => id.parse().ok().map(Self::Message),
+            (("msg", id), None) => match id.split_once('@') {
+                Some((message, host)) => match message.strip_suffix('+') {
+                    Some(message) => key_of(&format!("{message}@{host}")).map(Self::RestElsewhere),
+                    None => key_of(id).map(Self::Elsewhere),
+                },
+                None => match id.strip_suffix('+') {
+                    Some(id) => id.parse().ok().map(Self::RestOfSession),
+                    None => id.parse().ok().map(Self::Message),
+                },
+            },
             (("mem", id), None) => id.parse().ok().map(Self::Memory),
             (("out", _), line) => Some(Self::Output { handle: name, line: line.map(|line| line.max(1)) }),
             (("cmp", _), from) => Some(Self::Compression { handle: name, from: from.unwrap_or(0) }),
@@ -145,8 +157,12 @@ impl RecallService {
         let after = around.after.unwrap_or(DEFAULT_AROUND);
         let found = match Target::parse(handle) {
             Some(Target::Message(id)) => self.message(id, before, after).await?,
+            Some(Target::RestOfSession(id)) => self.message(id, 0, before + after).await?,
             Some(Target::Elsewhere(key)) => {
                 self.around_elsewhere(&key, caller.profile.as_deref(), (before, after)).await?
+            }
+            Some(Target::RestElsewhere(key)) => {
+                self.around_elsewhere(&key, caller.profile.as_deref(), (0, before + after)).await?
             }
             Some(Target::Memory(id)) => self.memory(id).await?,
             Some(Target::Output { handle, line }) => self.output(caller, handle, line, (before, after)).await?,
@@ -176,14 +192,19 @@ impl RecallService {
     }
 
     async fn message(&self, id: u64, before: u64, after: u64) -> Outcome<Expanded> {
-        let mut around = self.archive.around(id, narrow(before), narrow(after)).await?;
+        // One more than is wanted tells whether there are more.
+        let mut around = self.archive.around(id, narrow(before), narrow(after).saturating_add(1)).await?;
+        let named = |around: &[ArchivedMessage]| around.iter().position(|message| message.id == id).unwrap_or(0);
+        let most = named(&around).saturating_add(narrow(after)).saturating_add(1);
+        let mut behind = if around.len() > most { around.pop() } else { None };
         // What is furthest away goes first where all of it would be too long.
         let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
         while around.len() > 1 && of(&around) > BYTES {
-            let at = around.iter().position(|message| message.id == id).unwrap_or(0);
-            if at >= around.len() - 1 - at { drop(around.remove(0)) } else { drop(around.pop()) }
+            let at = named(&around);
+            if at >= around.len() - 1 - at { drop(around.remove(0)) } else { behind = around.pop() }
         }
-        Ok(messages(around))
+        let next = behind.map(|message| format!("{}+", Handle::Message(message.id)));
+        Ok(Expanded { next, ..messages(around) })
     }
 
     /// A message of another host with what stands around it there.
@@ -198,14 +219,19 @@ impl RecallService {
                 format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(key), key.host);
             return Err(Error::NotFound(words));
         }
-        let found = self.sharing.around(key, profile, (narrow(before), narrow(after))).await?;
+        let after = narrow(after);
+        let mut found = self.sharing.around(key, profile, (narrow(before), after.saturating_add(1))).await?;
+        let named = found.iter().position(|message| message.key == *key).unwrap_or(0);
+        let most = named.saturating_add(after).saturating_add(1);
+        let behind = if found.len() > most { found.pop() } else { None };
+        let next = behind.map(|message| rest_of(&message.key));
         let items = found.into_iter().map(|message| Item {
             handle: handle_of(&message.key),
             role: Some(message.role).filter(|role| !role.is_empty()),
             text: text_of(&message.body),
             message: Some(message.body),
         });
-        Ok(Expanded { items: items.collect(), next: None, profile: None })
+        Ok(Expanded { items: items.collect(), next, profile: None })
     }
 
     async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
@@ -351,6 +377,13 @@ mod tests {
             ("msg_x", None),
             ("msg_x@y", None),
             ("msg_0000000a-3@b", Some(Target::Elsewhere(MessageKey { host: "b".into(), archive: 10, number: 3 }))),
+            ("msg_12+", Some(Target::RestOfSession(12))),
+            (
+                "msg_0000000a-3+@b+",
+                Some(Target::RestElsewhere(MessageKey { host: "b+".into(), archive: 10, number: 3 })),
+            ),
+            ("msg_12++", None),
+            ("msg_+@b", None),
             ("msg_1:2", None),
             ("out_ab:x", None),
             ("", None),
