@@ -44,9 +44,9 @@ const BUDGET: usize = 12_000;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search<'a> {
     /// What is looked for, as people ask: the more of its words a text has, in whatever form, and
-    /// the rarer they are, the better. What stands in double quotes must occur as it is, unless
-    /// nothing has it. A word that nothing has stands for longer ones, or for those that it may
-    /// be a slip of.
+    /// the rarer they are, the better. What stands in double quotes must occur as it is, or else end
+    /// within a word, unless nothing has it. A word that nothing has stands for longer ones, or for
+    /// those that it may be a slip of.
     pub query: &'a str,
     /// Only of this session and of those that it goes on for.
     pub session: Option<&'a str>,
@@ -167,13 +167,14 @@ impl Reader {
             return Ok(Found::default());
         }
         let least = CANDIDATES.max(2 * search.limit);
-        let required = required(&view, filter.as_ref(), &query, search.elsewhere)?;
+        let quoted = quoted(&view, filter.as_ref(), &query)?;
+        let required = required(&view, filter.as_ref(), (&query, &quoted), search.elsewhere)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
         let elsewhere = search.elsewhere;
         let documents = usize::try_from(all).unwrap_or(0) + elsewhere.map_or(0, |elsewhere| elsewhere.documents);
         let (pending_words, languages) = (&pending.words, &query.languages[..]);
         let index = Index { connection: &view, documents, pending: pending_words, languages, elsewhere };
-        let resolved = Resolved::of(&index, &query, search.limit)?;
+        let resolved = Resolved::of(&index, (&query, &quoted), search.limit)?;
         let is_quoted = !required.parts.is_empty();
         let found = match &filter {
             None => Vec::new(),
@@ -201,19 +202,29 @@ struct Required {
     parts: Vec<usize>,
 }
 
+/// What was quoted, in the words of FTS5: as it is where anything here has it, else as the beginning of a longer word.
+fn quoted(connection: &Connection, filter: Option<&Filter<'_>>, query: &Query) -> Result<Vec<String>, ArchiveError> {
+    let of = |tokens: &Vec<String>| {
+        let whole = sequence(tokens);
+        let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &whole))?;
+        Ok(if is_here { whole } else { format!("{whole} *") })
+    };
+    query.quoted.iter().map(of).collect()
+}
+
 /// What was quoted and occurs somewhere, here or elsewhere; nothing where no document has all of it.
 fn required(
     connection: &Connection,
     filter: Option<&Filter<'_>>,
-    query: &Query,
+    (query, quoted): (&Query, &[String]),
     elsewhere: Option<&Elsewhere>,
 ) -> Result<Required, ArchiveError> {
     let mut required = Required::default();
     let mut expressions = Vec::new();
-    for (part, tokens) in (query.words.len() + query.chars.len()..).zip(&query.quoted) {
-        let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &sequence(tokens)))?;
+    for (part, expression) in (query.words.len() + query.chars.len()..).zip(quoted) {
+        let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, expression))?;
         if is_here || elsewhere.is_some_and(|elsewhere| elsewhere.has_any(part)) {
-            expressions.push(sequence(tokens));
+            expressions.push(expression.as_str());
             required.parts.push(part);
         }
     }

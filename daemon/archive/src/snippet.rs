@@ -200,8 +200,8 @@ fn places(folded: &str) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
 enum Needle {
     /// A word in any of its forms.
     Word(Word, Vec<Language>),
-    /// Tokens that follow each other.
-    Sequence(Vec<String>),
+    /// Tokens that follow each other; the last one may begin a longer word where it was quoted.
+    Sequence { tokens: Vec<String>, is_quoted: bool },
     /// A char that pairs begin with.
     Char(String),
 }
@@ -211,8 +211,10 @@ impl Needle {
         let languages = &query.languages;
         let instead = instead.iter().map(|term| Word::of(term.clone(), languages, true));
         let words = query.words.iter().cloned().chain(instead);
-        let sequences = query.sequences.iter().chain(&query.quoted).cloned();
-        let all = words.map(|word| Self::Word(word, languages.clone())).chain(sequences.map(Self::Sequence));
+        let sequence = |tokens: &Vec<String>, is_quoted| Self::Sequence { tokens: tokens.clone(), is_quoted };
+        let sequences = query.sequences.iter().map(|tokens| sequence(tokens, false));
+        let sequences = sequences.chain(query.quoted.iter().map(|tokens| sequence(tokens, true)));
+        let all = words.map(|word| Self::Word(word, languages.clone())).chain(sequences);
         all.chain(query.chars.iter().cloned().map(Self::Char)).collect()
     }
 
@@ -228,10 +230,17 @@ impl Needle {
                 };
                 Some((first.start, first.end, worth))
             }
-            Self::Sequence(tokens) => {
-                let here = places.get(..tokens.len())?;
-                let is_here = here.iter().zip(tokens).all(|(place, token)| place.token == *token);
-                is_here.then(|| Some((first.start, here.last()?.end, EXACT)))?
+            Self::Sequence { tokens, is_quoted } => {
+                let (end, begin) = tokens.split_last()?;
+                let here = places.get(..begin.len())?;
+                let last = places.get(begin.len())?;
+                let worth = match &last.token {
+                    token if token == end => EXACT,
+                    token if *is_quoted && token.starts_with(end.as_str()) => FORM,
+                    _ => return None,
+                };
+                let is_here = here.iter().zip(begin).all(|(place, token)| place.token == *token);
+                is_here.then_some((first.start, last.end, worth))
             }
             Self::Char(char) => first.token.starts_with(char.as_str()).then_some((first.start, first.first_end, FORM)),
         }

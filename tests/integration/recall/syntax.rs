@@ -83,6 +83,37 @@ fn what_looks_like_syntax_is_only_text() {
 }
 
 #[test]
+fn a_quotation_may_end_within_a_word() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let texts = [
+        "the heron nests at kilometre 4711",
+        "a kilometre from the nests a heron was seen",
+        "the heron nest is empty",
+        "der Straßenbahnhof ist zu",
+        "数据库连接失败了",
+    ];
+    say(&mut raw, "s", &texts);
+    for (words, all) in [
+        ("\"the heron nests at kilom\"", &[0][..]),
+        ("\"heron nests at kilometre 47", &[0]),
+        // Where it is there as a whole word, that is what is meant.
+        ("\"heron nest\"", &[2]),
+        ("\"heron nes\"", &[0, 2]),
+        ("\"der straßenb\"", &[3]),
+        ("\"数据库连接失\"", &[4]),
+        ("\"数据库连\"", &[4]),
+    ] {
+        let found = raw.result("recall.search", &json!({ "query": words }));
+        let hits = found["hits"].as_array().unwrap();
+        let mut found_texts: Vec<String> = hits.iter().map(|hit| expanded(&mut raw, hit)).collect();
+        found_texts.sort_by_key(|text| texts.iter().position(|one| one == text));
+        assert_eq!(found_texts, all.iter().map(|at| texts[*at]).collect::<Vec<_>>(), "{words}");
+    }
+}
+
+#[test]
 fn handles_that_lead_nowhere_are_not_found() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

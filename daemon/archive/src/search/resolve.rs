@@ -67,14 +67,18 @@ pub(super) struct Resolved {
 
 impl Resolved {
     /// Asks the index for every word of a query; `enough` are so many documents that longer words
-    /// need not be looked for.
-    pub(super) fn of(index: &Index<'_>, query: &Query, enough: usize) -> Result<Self, ArchiveError> {
+    /// need not be looked for. `quoted` is what was quoted, in the words of FTS5.
+    pub(super) fn of(
+        index: &Index<'_>,
+        (query, quoted): (&Query, &[String]),
+        enough: usize,
+    ) -> Result<Self, ArchiveError> {
         let mut resolved = Self::default();
         for (part, word) in query.words.iter().enumerate() {
             resolved.word(index, (part, word), enough)?;
         }
         let beginnings = query.chars.iter().map(|beginning| (format!("words : \"{beginning}\" *"), true));
-        let quoted = query.quoted.iter().map(|tokens| (sequence(tokens), true));
+        let quoted = quoted.iter().map(|expression| (expression.clone(), true));
         let sequences = query.sequences.iter().map(|tokens| (sequence(tokens), false));
         for (part, (expression, is_term)) in (query.words.len()..).zip(beginnings.chain(quoted).chain(sequences)) {
             resolved.exact(index, part, (expression, is_term))?;
