@@ -42,7 +42,7 @@ pub(crate) struct Query {
 pub(crate) struct Word {
     /// As the index has words.
     pub(crate) token: String,
-    /// Its stems in the languages that the query may be in, each once.
+    /// Its stems in the languages that the query may be in, each once, and those of its other spelling.
     pub(crate) stems: Vec<String>,
     /// It also stands for longer ones that begin with it, and may be mistyped.
     pub(crate) open: bool,
@@ -135,8 +135,14 @@ impl Word {
         let letters = Language::of_letters(&token);
         let languages = letters.as_ref().map_or(latin, std::slice::from_ref);
         let mut stems: Vec<String> = Vec::new();
-        for language in languages.iter().filter(|_| spaced) {
-            push_new(&mut stems, language.stem(&token).into_owned());
+        let other = other_spelling(&token).filter(|_| spaced);
+        for spelling in [Some(&token), other.as_ref()].into_iter().flatten() {
+            for language in languages.iter().filter(|_| spaced) {
+                push_new(&mut stems, language.stem(spelling).into_owned());
+            }
+        }
+        if let Some(other) = other {
+            push_new(&mut stems, other);
         }
         if stems.is_empty() {
             stems.push(token.clone());
@@ -176,6 +182,14 @@ fn tokens(text: &str) -> Vec<String> {
 fn without_endings(word: &str) -> impl Iterator<Item = &str> {
     let is_whole = !word.contains(is_apostrophe);
     word.split(is_apostrophe).filter(move |part| is_whole || part.chars().nth(1).is_some())
+}
+
+/// A word with `ß`, which many keyboards lack, as it is written with `ss`, and the other way round.
+fn other_spelling(word: &str) -> Option<String> {
+    match word.contains('ß') {
+        true => Some(word.replace('ß', "ss")),
+        false => word.contains("ss").then(|| word.replace("ss", "ß")),
+    }
 }
 
 fn is_apostrophe(char: char) -> bool {

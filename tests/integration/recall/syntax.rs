@@ -1,5 +1,7 @@
 //! A query is any text: nothing in it is taken for a language.
 
+use std::collections::HashSet;
+
 use herma_tests::{Daemon, Home, kind};
 use serde_json::json;
 
@@ -110,6 +112,24 @@ fn a_quotation_may_end_within_a_word() {
         let mut found_texts: Vec<String> = hits.iter().map(|hit| expanded(&mut raw, hit)).collect();
         found_texts.sort_by_key(|text| texts.iter().position(|one| one == text));
         assert_eq!(found_texts, all.iter().map(|at| texts[*at]).collect::<Vec<_>>(), "{words}");
+    }
+}
+
+#[test]
+fn a_word_with_a_sharp_s_is_found_by_either_spelling() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    // Alone, in German and in English: which language a text is in decides about its stems.
+    let with = ["Straße", "Die Straße ist gesperrt", "We shall meet you at the Straße tomorrow, as it is the best"];
+    let without = ["STRASSE", "Die Strasse ist frei", "There is nothing in the Strasse that we know of"];
+    let texts = [with, without].concat();
+    say(&mut raw, "s", &texts);
+    for words in ["strasse", "Straße", "wo ist die Strasse", "where would the STRASSE be"] {
+        let found: HashSet<String> = query(&mut raw, words).iter().map(|hit| expanded(&mut raw, hit)).collect();
+        for text in &texts {
+            assert!(found.contains(*text), "{words}: {text}");
+        }
     }
 }
 
