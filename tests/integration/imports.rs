@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use herma_client::ClientError;
+use herma_protocol::profile::CreateParams;
 use herma_protocol::session::chain::ShowParams;
 use herma_protocol::session::import::ImportParams;
 use herma_protocol::session::transcript::RemoveParams;
@@ -293,10 +295,31 @@ fn a_session_grows_in_the_profile_that_has_it() {
     let file = home.path().join("conversations.json");
     fs::write(&file, json!([conversation("g1"), conversation("g2")]).to_string()).unwrap();
     let params = ImportParams { session: "chatgpt:g1".into(), ..ImportParams::default() };
-    daemon.client().with_profile(Some("work".into())).session_import(params).unwrap();
+    let mut work = daemon.client().with_profile(Some("work".into()));
+    let Err(ClientError::Rpc(refused)) = work.session_import(params.clone()) else {
+        panic!("there is no such profile")
+    };
+    assert_eq!(refused.kind, ErrorKind::NotFound, "{refused}");
+    assert!(!home.path().join("profiles").exists());
+    work.profile_create(CreateParams { name: "work".into() }).unwrap();
+    work.session_import(params).unwrap();
     assert_eq!(added(&import(&home, "chatgpt", &file, &[])), (2, 2, 0));
     let profile = |session: &str| daemon.client().session_show(ShowParams { session: session.into() }).unwrap().profile;
     assert_eq!([profile("chatgpt:g1"), profile("chatgpt:g2")], ["work", "default"]);
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_made_only_where_a_rule_names_it() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let file = folder(&home).join("s1.jsonl");
+    write(&file, 0..2);
+    let profiles = || fs::read_dir(home.path().join("profiles")).map_or(0, Iterator::count);
+    let ran = import(&home, "claude-code", &file, &["--profile", "work"]);
+    assert!(ran.code == 1 && ran.err.contains("no profile \"work\"") && profiles() == 0, "{ran:?}");
+    let ran = import(&home, "claude-code", &file, &["--profile-for", "/work=work", "--profile-for", "/=other"]);
+    assert_eq!((ran.code, added(&ran), profiles()), (0, (2, 1, 0), 1), "{ran:?}");
+    daemon.assert_serves();
 }
 
 /// Makes a database as Hermes does, or goes on with one.

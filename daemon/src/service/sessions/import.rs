@@ -8,7 +8,6 @@ use super::{SessionService, check_id};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
@@ -89,9 +88,7 @@ impl SessionService {
         if times.iter().flatten().any(|time| !time.is_finite() || *time < 0.0) {
             return Err(Error::param("times", "must be Unix seconds"));
         }
-        if caller.profile() != DEFAULT_PROFILE {
-            self.profiles.create(caller.profile())?;
-        }
+        self.profiles.existing(caller.profile())?;
         let now = unix_now();
         let messages = match of.redact {
             true => blocking("session.import", move || Ok(masked(messages))).await?,

@@ -15,6 +15,7 @@ use super::report::Report;
 use crate::cli::exit::Failure;
 use crate::cli::{Common, Session};
 use crate::kept::{hash, message, name};
+use herma_client::protocol::profile::CreateParams;
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
 use herma_client::protocol::{ErrorKind, RpcError, limits};
@@ -298,10 +299,14 @@ impl<'a> Sink<'a> {
         self.asking.as_mut().ok_or(ClientError::NoHome)
     }
 
+    /// The connection for a profile. One that a rule names is made where it is not there.
     fn client(&mut self, profile: Option<&String>) -> Result<&mut Client, ClientError> {
         let profile = profile.or(self.session.common.profile.as_ref());
         if !self.clients.contains_key(&profile.cloned()) {
-            let client = self.session.connect()?.with_profile(profile.cloned());
+            let mut client = self.session.connect()?.with_profile(profile.cloned());
+            if let Some(rule) = self.arguments.profile_for.iter().find(|rule| Some(&rule.profile) == profile) {
+                client.profile_create(CreateParams { name: rule.profile.clone() })?;
+            }
             self.clients.insert(profile.cloned(), client);
         }
         self.clients.get_mut(&profile.cloned()).ok_or(ClientError::NoHome)
