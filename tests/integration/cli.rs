@@ -10,6 +10,7 @@ mod decide;
 mod doctor;
 mod edit;
 mod hermes;
+mod named;
 mod shelf;
 mod terminal;
 mod transfer;

@@ -16,6 +16,7 @@ mod import;
 mod lines;
 mod memory;
 mod moment;
+mod named;
 mod orphans;
 mod out;
 mod output;
@@ -279,6 +280,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         return man(dir.as_deref());
     }
     let session = Session { common, place: Place::find(common.home.clone(), common.socket.clone())? };
+    session.check_named(&arguments.command)?;
     match &arguments.command {
         Command::Ping => {
             let result = session.connect()?.ping(PingParams {})?;

@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     file: Option<PathBuf>,
     /// The session's id; what is removed is kept under it; `compress:` and the file's name when left out
     #[arg(long)]
-    session: Option<String>,
+    pub(super) session: Option<String>,
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     context_length: u64,
@@ -106,7 +106,10 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         return Err(Failure::Usage("--messages prints a list, and --plan makes none; leave one of them out".into()));
     }
     let messages = messages.unwrap_or_default();
-    let mut client = session.connect()?;
+    let mut client = match &arguments.session {
+        Some(id) => session.connect_for(id)?,
+        None => session.connect()?,
+    };
     let focus = arguments.focus.clone().map(TextOrOff::Text);
     let (detail, range) = (arguments.detail, arguments.range);
     if arguments.plan {

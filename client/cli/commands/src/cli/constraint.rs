@@ -41,19 +41,21 @@ pub(super) enum Command {
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
-    let mut client = session.connect()?;
+    let (Command::Add { session: id, .. } | Command::List { session: id } | Command::Remove { session: id, .. }) =
+        command;
+    let mut client = session.connect_for(id)?;
     match command {
-        Command::Add { session: id, text, once } => {
+        Command::Add { text, once, .. } => {
             let scope = Some(if *once { Scope::Once } else { Scope::Standing });
             let result =
                 client.constraint_add(AddParams { session: id.clone(), text: out::text_or_input(text)?, scope })?;
             out::show(session.common, &result, |result| format!("kept as {}", result.id))
         }
-        Command::List { session: id } => {
+        Command::List { .. } => {
             let result = client.constraint_list(ListParams { session: id.clone() })?;
             out::show(session.common, &result, table)
         }
-        Command::Remove { session: id, id: constraint } => {
+        Command::Remove { id: constraint, .. } => {
             let params = RemoveParams { session: id.clone(), id: constraint.clone() };
             let result = client.constraint_remove(params)?;
             out::show(session.common, &result, |_| format!("{constraint} holds no more"))

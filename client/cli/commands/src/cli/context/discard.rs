@@ -37,7 +37,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         messages: None,
         reason: arguments.reason.clone(),
     };
-    let result = session.connect()?.context_discard(params)?;
+    let result = session.connect_for(&arguments.session)?.context_discard(params)?;
     out::show(session.common, &result, told)
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         outcome: arguments.outcome.clone(),
         messages: arguments.list.as_deref().map(compress::read_messages).transpose()?,
     };
-    let result = session.connect()?.context_episode(params)?;
+    let result = session.connect_for(&arguments.session)?.context_episode(params)?;
     out::show(session.common, &result, |result| told(arguments.action, result))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn open(session: &Session<'_>, arguments: &Open) -> Result<(), Failur
     let list = arguments.list.as_deref().map(compress::read_messages).transpose()?;
     let params =
         OpenParams { session: arguments.session.clone(), node: arguments.node.clone(), messages: list.clone() };
-    let result = session.connect()?.context_open(params)?;
+    let result = session.connect_for(&arguments.session)?.context_open(params)?;
     let Some(mut list) = list.filter(|_| arguments.messages && !session.common.json) else {
         return out::show(session.common, &result, opened);
     };
@@ -63,7 +63,7 @@ pub(super) fn fold(session: &Session<'_>, arguments: &Fold) -> Result<(), Failur
     let list = arguments.list.as_deref().map(compress::read_messages).transpose()?;
     let params =
         FoldParams { session: arguments.session.clone(), node: arguments.node.clone(), messages: list.clone() };
-    let result = session.connect()?.context_fold(params)?;
+    let result = session.connect_for(&arguments.session)?.context_fold(params)?;
     let Some(mut list) = list.filter(|_| arguments.messages && !session.common.json) else {
         return out::show(session.common, &result, folded);
     };

@@ -52,7 +52,7 @@ pub(super) fn pin(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         message,
         until: arguments.until,
     };
-    let result = session.connect()?.context_pin(params)?;
+    let result = session.connect_for(&arguments.session)?.context_pin(params)?;
     out::show(session.common, &result, |pin| {
         format!("pinned as {}; it takes {} tokens\n", pin.id, out::thousands(pin.tokens))
     })
@@ -65,7 +65,7 @@ pub(super) fn pins(session: &Session<'_>, id: &str) -> Result<(), Failure> {
 
 pub(super) fn unpin(session: &Session<'_>, id: &str, pin: &str) -> Result<(), Failure> {
     let params = UnpinParams { session: id.to_owned(), id: pin.to_owned() };
-    let result = session.connect()?.context_unpin(params)?;
+    let result = session.connect_for(id)?.context_unpin(params)?;
     out::show(session.common, &result, |_| format!("{pin} leaves with the others again\n"))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
     let Arguments { session: id, budget, open, .. } = arguments;
     let tools = schemas(arguments)?;
     let params = ToolsParams { session: id.clone(), tools, budget: *budget, open: Some(open.clone()) };
-    let result = session.connect()?.context_tools(params)?;
+    let result = session.connect_for(id)?.context_tools(params)?;
     out::show(session.common, &result, told)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(session: &Session<'_>, arguments: &Arguments) -> Result<(), Fa
         api_mode: arguments.api_mode.clone(),
         model: arguments.model.clone(),
     };
-    let result = session.connect()?.context_record_usage(params)?;
+    let result = session.connect_for(&arguments.session)?.context_record_usage(params)?;
     out::show(session.common, &result, recorded)
 }
 

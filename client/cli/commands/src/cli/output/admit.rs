@@ -11,7 +11,7 @@ use crate::cli::{Session, out};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo build 2>&1 | herma output admit my-session --tool terminal --id call_1 -")]
 pub(in crate::cli) struct Arguments {
-    /// The session's id
+    /// The session's id; one that is not there is opened
     session: String,
     /// The file with the result; - for standard input
     file: PathBuf,

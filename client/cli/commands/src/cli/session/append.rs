@@ -12,7 +12,7 @@ use crate::cli::{Session, compress, out};
     after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line. Messages that are kept already are passed over: the whole list can be given again when it has grown. A gap, or a generation that is not the session's, is refused.\n\nExamples:\n  herma session append my-session conversation.json\n  tail -n 2 messages.jsonl | herma session append my-session - --position 40"
 )]
 pub(in crate::cli) struct Arguments {
-    /// The session's id
+    /// The session's id; one that is not there is opened
     session: String,
     /// The messages; - for standard input
     file: PathBuf,

@@ -1,0 +1,79 @@
+//! What is named on the command line has to be there: a slip makes no home, asks no other daemon than the one that is
+//! meant, and opens no session.
+
+use herma_client::protocol::session::chain::ShowParams;
+use herma_client::{Client, Codec};
+
+use super::exit::Failure;
+use super::{Command, Session, memory, out, profile, session as sessions, shared};
+
+impl Session<'_> {
+    /// Checks the home and the socket that flags name, for a command that asks a daemon.
+    ///
+    /// # Errors
+    /// Nothing is there that the command could mean.
+    pub(super) fn check_named(&self, command: &Command) -> Result<(), Failure> {
+        if !asks(command) {
+            return Ok(());
+        }
+        let home = &self.place.home;
+        if self.common.home.is_some() && !home.exists() {
+            let home = home.display();
+            if !begins(command) {
+                let words = format!("there is no home {home}; herma daemon start --home … makes one");
+                return Err(Failure::Usage(words));
+            }
+            out::error(&format!("herma: {home} is a new home"));
+        }
+        let Some(other) = self.common.socket.as_ref().and_then(|_| self.place.as_locked()) else { return Ok(()) };
+        let listens = |place| Client::connect_with(place, Codec::Json).is_ok();
+        if listens(&self.place) || !listens(&other) {
+            return Ok(());
+        }
+        let (named, found) = (self.place.socket.display(), other.socket.display());
+        Err(Failure::Usage(format!("nobody listens on {named}; the daemon of {} listens on {found}", home.display())))
+    }
+
+    /// A connection for a command about a session that is there.
+    ///
+    /// # Errors
+    /// There is no such session, or no daemon.
+    pub(super) fn connect_for(&self, session: &str) -> Result<Client, Failure> {
+        let mut client = self.connect()?;
+        client.session_show(ShowParams { session: session.to_owned() })?;
+        Ok(client)
+    }
+}
+
+/// Whether a command is for a daemon that is there or is to be started. Those that agents start find what there is.
+fn asks(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Daemon(_)
+            | Command::Doctor
+            | Command::Config(_)
+            | Command::Hermes(_)
+            | Command::Hooks(_)
+            | Command::Service(_)
+            | Command::Hook(_)
+            | Command::Proxy(_)
+            | Command::Mcp(_)
+            | Command::Completions { .. }
+            | Command::Man { .. }
+    )
+}
+
+/// Whether a command has something to keep, so that a home may begin with it.
+fn begins(command: &Command) -> bool {
+    match command {
+        Command::Memory(command) => {
+            matches!(command, memory::Command::Add(_) | memory::Command::Batch(_) | memory::Command::Import(_))
+        }
+        Command::Session(command) => matches!(command, sessions::Command::Open(_) | sessions::Command::Append(_)),
+        Command::Profile(command) => matches!(command, profile::Command::Create { .. }),
+        Command::Shared(command) => !matches!(command, shared::Command::Status),
+        Command::Compress(arguments) => arguments.session.is_none(),
+        Command::Import(_) => true,
+        _ => false,
+    }
+}
