@@ -50,7 +50,7 @@ fn added(ran: &Ran) -> (u64, u64, u64) {
 fn messages(daemon: &Daemon, session: &str) -> Option<u64> {
     match daemon.client().session_show(ShowParams { session: session.into() }) {
         Ok(row) => Some(row.messages),
-        Err(herma_client::ClientError::Rpc(RpcError { kind: ErrorKind::NotFound, .. })) => None,
+        Err(ClientError::Rpc(RpcError { kind: ErrorKind::NotFound, .. })) => None,
         Err(error) => panic!("{error}"),
     }
 }

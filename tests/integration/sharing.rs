@@ -7,6 +7,7 @@ mod hosts;
 mod messages;
 mod operation;
 mod outputs;
+mod passwords;
 mod sessions;
 mod transfer;
 mod troubles;

@@ -91,6 +91,27 @@ impl Postgres {
         ca
     }
 
+    /// Has the role `agents` log in by a method of `pg_hba.conf`, with a password that is stored as that method needs it.
+    ///
+    /// # Panics
+    /// It can't be set.
+    pub fn ask_for_password(&self, method: &str, password: &str) {
+        let stored = if method == "md5" { "md5" } else { "scram-sha-256" };
+        let role = format!("SET password_encryption = '{stored}'; ALTER ROLE agents PASSWORD '{password}'");
+        self.sql("postgres", &role);
+        let lines = format!(
+            "host all agents 127.0.0.1/32 {method}\nlocal all agents {method}\nhost all all all trust\nlocal all all trust\n"
+        );
+        std::fs::write(format!("{}/pg_hba.conf", self.data()), lines).unwrap();
+        self.sql("postgres", "SELECT pg_reload_conf()");
+    }
+
+    /// The folder of its socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Ends it as a crash does.
     pub fn crash(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);

@@ -21,6 +21,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 pub struct Address {
     pub(crate) config: Config,
     pub(crate) tls: MakeRustlsConnect,
+    /// Whether the password may go over a line without TLS as it is, or as an MD5 digest.
+    pub(crate) allows_clear: bool,
     words: String,
 }
 
@@ -57,7 +59,13 @@ impl Address {
         }
         config.application_name("herma").keepalives_idle(KEEP_ALIVE).tcp_user_timeout(UNACKNOWLEDGED);
         let tls = MakeRustlsConnect::new(tls(ca, roots)?);
-        Ok(Self { config, tls, words })
+        Ok(Self { config, tls, allows_clear: false, words })
+    }
+
+    /// Lets the password go over a line without TLS as it is, or as an MD5 digest, if the server asks for that.
+    #[must_use]
+    pub fn allow_clear(self, allows_clear: bool) -> Self {
+        Self { allows_clear, ..self }
     }
 
     /// Whether anybody on the way could read what is sent.

@@ -1,10 +1,14 @@
 //! One connection, with the statements that it knows.
 
+mod dial;
+mod watched;
+
 use std::fmt;
 use std::time::Duration;
 
 use tokio_postgres::{Client, Statement};
 
+pub(crate) use self::dial::dial;
 use crate::address::Address;
 use crate::error::SharedError;
 use crate::schema;
@@ -52,10 +56,13 @@ impl fmt::Debug for Connection {
 /// long as compiling it.
 pub(crate) async fn connect(address: &Address, patience: Duration) -> Result<Client, SharedError> {
     let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
-    let (client, connection) = address.config.connect(address.tls.clone()).await.map_err(refused)?;
+    let (client, mut messages) = dial(address).await?;
     tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!("a connection to the shared database ended: {error}");
+        while let Some(message) = messages.next().await {
+            if let Err(error) = message {
+                tracing::debug!("a connection to the shared database ended: {error}");
+                break;
+            }
         }
     });
     let (most, held) = (patience.as_millis(), (patience / 2).min(LOCKED).as_millis());

@@ -1,6 +1,7 @@
 //! Why the database did not do what it was asked.
 
 use std::error::Error;
+use std::io;
 
 use tokio_postgres::error::SqlState;
 
@@ -47,6 +48,13 @@ pub enum SharedError {
          `shared.password_file`, which are read when the daemon starts, and at pg_hba.conf"
     )]
     Rejected(String),
+    /// It asks for the password in a form that others could read or try out.
+    #[error(
+        "the shared database asks for the password in clear, or as an MD5 digest, on a line without TLS, and got none: have the role \
+         log in by scram-sha-256, or the server speak TLS (`sslmode=require`); where the line is safe, \
+         `shared.password_in_clear = true` allows it"
+    )]
+    PasswordInClear,
     /// The role may not do it.
     #[error(
         "the role may not do that in the shared database ({0}); see docs/sharing.md for what it needs, and whether it is a member of the space"
@@ -80,6 +88,7 @@ impl SharedError {
     /// Of a connection that could not be made, or a question that changes nothing.
     pub(crate) fn of_question(error: &tokio_postgres::Error) -> Self {
         match Said::of(error) {
+            Said::Nothing if asks_in_clear(error) => Self::PasswordInClear,
             Said::Nothing => match words(error) {
                 words if words.contains("password missing") => Self::Rejected(words),
                 words => Self::Unreachable(words),
@@ -98,6 +107,12 @@ impl SharedError {
         }
     }
 }
+
+/// The server asks for the password in clear, or for an MD5 digest of it, which is as good as that: who has it can try
+/// out passwords, and as a false server chooses what goes into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it asks for the password in clear, or as an MD5 digest, on a line without TLS")]
+pub(crate) struct AsksInClear;
 
 /// What the server itself said.
 enum Said {
@@ -130,6 +145,12 @@ impl Said {
             _ => Self::Refuses(SharedError::Refused(words)),
         }
     }
+}
+
+/// Whether a connection was given up for what its server asked for.
+fn asks_in_clear(error: &tokio_postgres::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<AsksInClear>())
 }
 
 /// An error and its causes, outermost first.

@@ -1,13 +1,13 @@
 //! What other hosts did, as the database tells it. A notification is a hint and may get lost: what is true is
 //! what [`Database::standings`](crate::Database::standings) says when it is asked.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio_postgres::AsyncMessage;
 
+use crate::connection::dial;
 use crate::database::Database;
 use crate::error::SharedError;
 
@@ -55,11 +55,10 @@ impl Database {
     pub async fn listen(self: &Arc<Self>) -> Result<Hints, SharedError> {
         let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
         let work = async {
-            let (client, mut connection) =
-                self.address.config.connect(self.address.tls.clone()).await.map_err(refused)?;
+            let (client, mut messages) = dial(&self.address).await?;
             let (sender, hints) = mpsc::channel(HINTS);
             tokio::spawn(async move {
-                while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+                while let Some(Ok(message)) = messages.next().await {
                     if let AsyncMessage::Notification(said) = message
                         && let Some(hint) = hint(said.payload())
                     {

@@ -369,6 +369,7 @@ fn address(config: &SharedConfig, url: &str, password: Option<String>) -> Result
         None => rustls_native_certs::load_native_certs().certs,
     };
     Address::parse(url, password.as_deref(), ca.as_deref().map(str::as_bytes), roots)
+        .map(|address| address.allow_clear(config.password_in_clear))
         .map_err(|words| format!("`shared.url` {words}"))
 }
 

@@ -118,7 +118,9 @@ fn output(error: &SpillError) -> (ErrorKind, Value) {
 
 fn shared(error: &SharedError) -> ErrorKind {
     match error {
-        SharedError::Forbidden(_) | SharedError::Rejected(_) => ErrorKind::PermissionDenied,
+        SharedError::Forbidden(_) | SharedError::Rejected(_) | SharedError::PasswordInClear => {
+            ErrorKind::PermissionDenied
+        }
         SharedError::Refused(_) => ErrorKind::StorageFailed,
         _ => ErrorKind::Unavailable,
     }

@@ -28,6 +28,8 @@ section! {
         pub password_env: Option<String> = None, variable().optional();
         /// A file with the password, that nobody else may write to.
         pub password_file: Option<PathBuf> = None, path().optional();
+        /// Whether the password may go over a line without TLS in clear or as an MD5 digest, if the database asks for that.
+        pub password_in_clear: bool = false, switch();
         /// Certificates (PEM) that the database's is known by, instead of the system's.
         pub ca_file: Option<PathBuf> = None, path().optional();
         /// What becomes of a write while the database can't be reached: refused, or kept to be judged later.

@@ -1,0 +1,207 @@
+//! How a connection is made. Whether TLS is spoken is settled here and not in the library, so that a line without it is
+//! watched ([`Watched`]): the library would answer whatever the server asks for.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::UnixStream;
+use tokio_postgres::config::{Host, SslMode, SslNegotiation};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_postgres::{AsyncMessage, Client, Connection, Error, NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::watched::Watched;
+use crate::address::Address;
+use crate::error::SharedError;
+
+/// What asks a server for TLS: the length, and a number that no version has.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
+/// What a server answers that speaks TLS.
+const SPEAKS_TLS: u8 = b'S';
+
+/// What comes on a connection beside answers. Nothing does where nobody waits for it.
+pub(crate) struct Messages(Box<dyn FnMut(&mut Context<'_>) -> Poll<Message> + Send>);
+
+/// One of them; none at the end.
+type Message = Option<Result<AsyncMessage, Error>>;
+
+impl Messages {
+    fn of<S, T>(mut connection: Connection<S, T>) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        Self(Box::new(move |context| connection.poll_message(context)))
+    }
+
+    /// Waits for the next one; none when the connection has ended.
+    pub(crate) async fn next(&mut self) -> Message {
+        poll_fn(|context| (self.0)(context)).await
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Messages").finish_non_exhaustive()
+    }
+}
+
+/// Connects to the first host that answers: sockets of this machine before others, for the library can't watch those.
+pub(crate) async fn dial(address: &Address) -> Result<(Client, Messages), SharedError> {
+    let Address { config, .. } = address;
+    let (hosts, ports) = (config.get_hosts(), config.get_ports());
+    let mut refused = None;
+    for (at, host) in hosts.iter().enumerate() {
+        let Host::Unix(folder) = host else { continue };
+        let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        match dial_unix(address, &folder.join(format!(".s.PGSQL.{port}"))).await {
+            Err(error) => refused = Some(error),
+            connected => return connected,
+        }
+    }
+    if let Some(error) = refused.filter(|_| hosts.iter().all(|host| matches!(host, Host::Unix(_)))) {
+        return Err(error);
+    }
+    // The library hands the bare line over, as for TLS from the first byte on.
+    let mut config = config.clone();
+    config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+    let (client, connection) =
+        config.connect(Negotiator::of(address)).await.map_err(|error| SharedError::of_question(&error))?;
+    Ok((client, Messages::of(connection)))
+}
+
+async fn dial_unix(address: &Address, path: &Path) -> Result<(Client, Messages), SharedError> {
+    let line = UnixStream::connect(path).await.map_err(|error| SharedError::Unreachable(error.to_string()))?;
+    let mut config = address.config.clone();
+    config.ssl_mode(SslMode::Disable);
+    let connected = config.connect_raw(Watched::new(line, address.allows_clear), NoTls).await;
+    let (client, connection) = connected.map_err(|error| SharedError::of_question(&error))?;
+    Ok((client, Messages::of(connection)))
+}
+
+type Rustls = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
+type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+
+/// Settles whether TLS is spoken.
+#[derive(Clone)]
+struct Negotiator {
+    tls: MakeRustlsConnect,
+    manner: Manner,
+}
+
+/// How it is settled.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    mode: SslMode,
+    /// Without being asked for it.
+    is_direct: bool,
+    allows_clear: bool,
+}
+
+impl Negotiator {
+    fn of(address: &Address) -> Self {
+        let is_direct = address.config.get_ssl_negotiation() == SslNegotiation::Direct;
+        let manner = Manner { mode: address.config.get_ssl_mode(), is_direct, allows_clear: address.allows_clear };
+        Self { tls: address.tls.clone(), manner }
+    }
+}
+
+impl MakeTlsConnect<Socket> for Negotiator {
+    type Stream = Line;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
+        let tls = MakeTlsConnect::<Socket>::make_tls_connect(&mut self.tls, domain).map_err(io::Error::other)?;
+        Ok(Handshake { tls, manner: self.manner })
+    }
+}
+
+/// What settles it on one line.
+struct Handshake {
+    tls: Rustls,
+    manner: Manner,
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Line;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Line>> + Send>>;
+
+    fn connect(self, line: Socket) -> Self::Future {
+        Box::pin(self.settle(line))
+    }
+}
+
+impl Handshake {
+    async fn settle(self, mut line: Socket) -> io::Result<Line> {
+        let Manner { mode, is_direct, allows_clear } = self.manner;
+        let speaks_tls = match mode {
+            SslMode::Disable => false,
+            _ if is_direct => true,
+            _ => {
+                line.write_all(&SSL_REQUEST).await?;
+                // Not a byte more, for it would be one that nobody signed.
+                line.read_u8().await? == SPEAKS_TLS
+            }
+        };
+        match (speaks_tls, mode) {
+            (true, _) => Ok(Line::Encrypted(Box::new(self.tls.connect(line).await?))),
+            (false, SslMode::Disable | SslMode::Prefer) => Ok(Line::Open(Watched::new(line, allows_clear))),
+            (false, _) => Err(io::Error::other("the server does not support TLS")),
+        }
+    }
+}
+
+/// A line to a server on another machine, or on a port of this one.
+enum Line {
+    Encrypted(Box<Encrypted>),
+    Open(Watched<Socket>),
+}
+
+impl TlsStream for Line {
+    fn channel_binding(&self) -> ChannelBinding {
+        match self {
+            Self::Encrypted(line) => line.channel_binding(),
+            Self::Open(_) => ChannelBinding::none(),
+        }
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Encrypted(line) => Pin::new(line).poll_read(context, into),
+            Self::Open(line) => Pin::new(line).poll_read(context, into),
+        }
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Encrypted(line) => Pin::new(line).poll_write(context, bytes),
+            Self::Open(line) => Pin::new(line).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Encrypted(line) => Pin::new(line).poll_flush(context),
+            Self::Open(line) => Pin::new(line).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Encrypted(line) => Pin::new(line).poll_shutdown(context),
+            Self::Open(line) => Pin::new(line).poll_shutdown(context),
+        }
+    }
+}
