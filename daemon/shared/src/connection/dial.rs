@@ -26,7 +26,9 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 const SPEAKS_TLS: u8 = b'S';
 
 /// What comes on a connection beside answers. Nothing does where nobody waits for it.
-pub(crate) struct Messages(Box<dyn FnMut(&mut Context<'_>) -> Poll<Message> + Send>);
+pub(crate) struct Messages(PollNext);
+
+type PollNext = Box<dyn FnMut(&mut Context<'_>) -> Poll<Message> + Send>;
 
 /// One of them; none at the end.
 type Message = Option<Result<AsyncMessage, Error>>;
