@@ -161,6 +161,20 @@ pub(super) const PATTERNS: &[Pattern] = &[
         r"cat\h.*?(?:\.env|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc)",
     ),
     Pattern::new(
+        "exfil_file",
+        All,
+        Text,
+        &["curl |wget |scp |sftp |rsync |nc |ncat |netcat ", SECRET_FILES],
+        EXFIL_FILE,
+    ),
+    Pattern::new(
+        "exfil_upload",
+        Strict,
+        Text,
+        &["you must |you should |you have to |you need to |from now on", "curl |wget |scp |sftp |nc |ncat |netcat "],
+        EXFIL_UPLOAD,
+    ),
+    Pattern::new(
         "send_to_url",
         Strict,
         Line,
@@ -205,6 +219,47 @@ pub(super) const PATTERNS: &[Pattern] = &[
 
 /// What the name of a variable has that holds a secret.
 const SECRET_NAMES: &str = r"\$key|token|secret|password|credential|api";
+
+/// Files that hold secrets, or what an agent remembers.
+const SECRET_FILES: &str = ".env|credentials|.netrc|.pgpass|.npmrc|.pypirc|id_rsa|id_ed25519|id_ecdsa|.ssh/|.aws/|\
+                            .kube/config|etc/passwd|etc/shadow|memory.md|user.md";
+
+/// The same as an expression, with the path in front and a quote before that.
+macro_rules! secret_file {
+    () => {
+        concat!(
+            r#"["']?[\w./~$\{\}-]*?(?:\.env|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa|id_ed25519|id_ecdsa"#,
+            r"|\.ssh/|\.aws/|\.kube/config|etc/passwd|etc/shadow|memory\.md|user\.md)",
+        )
+    };
+}
+
+/// What stands before a file that curl or wget sends.
+macro_rules! sends {
+    () => {
+        concat!(
+            r#"(?:curl\h(?:.*?(?:[\h"'=df][@<]|--upload-file[\h=]+)|(?:.*?\h)?-t\h*)"#,
+            r"|wget\h.*?--(?:post|body)-file[\h=]+",
+            r"|(?:nc|ncat|netcat)\h.*?<\h*)",
+        )
+    };
+}
+
+/// A file of secrets that a command sends away.
+const EXFIL_FILE: &str = concat!(
+    r"\<(?:",
+    concat!(sends!(), secret_file!()),
+    concat!(r"|(?:scp|sftp|rsync)\h.*?", secret_file!(), r#"[\w./~-]*["']?\h+["']?[\w.@-]+:"#),
+    ")",
+);
+
+/// Any file, where the reader is told to send it.
+const EXFIL_UPLOAD: &str = concat!(
+    r"\<(?:you (?:must|should|have to|need to)\h|from now on).*?(?:",
+    concat!(sends!(), r#"["']?[\w./~$]"#),
+    r#"|(?:scp|sftp)\h+["']?[\w./~$-]+["']?\h+["']?[\w.@-]+:"#,
+    ")",
+);
 
 /// The verbs for changing a file.
 const CHANGES: &str = "update |modify |edit |write |change |append |add to ";

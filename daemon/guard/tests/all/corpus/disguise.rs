@@ -122,10 +122,12 @@ const BREAKS: [&str; 5] = ["\n", "\r\n", "\n\n", "\n\t", "\u{2028}"];
 const FILLERS: &str = "each and every_1 of ganz schöne все эти 99 ";
 
 /// The rows that ask for one line, and those that say nothing of white space.
-const WITHOUT_LINE_BREAKS: [&str; 11] = [
+const WITHOUT_LINE_BREAKS: [&str; 13] = [
     "translate_execute",
     "exfil_curl",
     "exfil_wget",
+    "exfil_file",
+    "exfil_upload",
     "read_secrets",
     "send_to_url",
     "agent_config_mod",
