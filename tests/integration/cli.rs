@@ -9,6 +9,7 @@ mod config;
 mod decide;
 mod doctor;
 mod edit;
+mod guard;
 mod hermes;
 mod named;
 mod shelf;

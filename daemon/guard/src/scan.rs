@@ -15,9 +15,9 @@ pub fn scan(text: &str, scope: Scope) -> Vec<Finding> {
 }
 
 /// A sentence for people and models about the first finding at `scope`; `None` for a clean text.
-/// It says what was found and where, and repeats nothing of the text.
+/// It names the words and where they stand, and shows no secret.
 pub fn first_threat_message(text: &str, scope: Scope) -> Option<String> {
-    scan(text, scope).first().map(threat_message)
+    scan(text, scope).first().map(|finding| threat_message(finding, text))
 }
 
 /// All hits of a text, in the order of [`scan`].

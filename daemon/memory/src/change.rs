@@ -211,7 +211,7 @@ fn checked_content(content: &str, empty: Refusal, rules: Rules<'_>) -> Result<(S
     }
     let findings = rules.policy.scan(content, Scope::Strict);
     if findings.iter().any(|finding| finding.severity == Severity::Block) {
-        return Err(Refusal::poisoned(rules.target, findings));
+        return Err(Refusal::poisoned(rules.target, content, findings));
     }
     if would_split(&entry) {
         return Err(Refusal::Delimiter);

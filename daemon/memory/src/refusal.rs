@@ -142,10 +142,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn poisoned(target: Target, findings: Vec<Finding>) -> Self {
+    pub(crate) fn poisoned(target: Target, text: &str, findings: Vec<Finding>) -> Self {
         let first = findings.iter().find(|finding| finding.severity == Severity::Block);
-        let message = first
-            .map_or_else(|| format!("Blocked: this text may not be written to {}", target.file_name()), threat_message);
+        let message = first.map(|finding| threat_message(finding, text));
+        let message =
+            message.unwrap_or_else(|| format!("Blocked: this text may not be written to {}", target.file_name()));
         Self::Poisoned { message, findings }
     }
 

@@ -81,7 +81,8 @@ fn a_message_says_what_is_done() {
     for (name, blocked) in [("prompt_injection", "Blocked"), ("invisible_unicode_U+200B", "Blocked")] {
         let of = |policy: &Policy| {
             let findings = policy.scan(TEXT, Scope::Context);
-            findings.iter().find(|found| found.id.as_str() == name).map(threat_message).unwrap_or_default()
+            let found = findings.iter().find(|found| found.id.as_str() == name);
+            found.map(|found| threat_message(found, TEXT)).unwrap_or_default()
         };
         let block = of(&policy);
         assert!(block.contains(blocked) && block.contains(name), "{block}");

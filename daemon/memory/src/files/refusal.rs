@@ -208,9 +208,10 @@ pub enum FileRefusal {
 }
 
 impl FileRefusal {
-    pub(super) fn poisoned(findings: Vec<Finding>) -> Self {
+    pub(super) fn poisoned(text: &str, findings: Vec<Finding>) -> Self {
         let first = findings.iter().find(|finding| finding.severity == Severity::Block);
-        let message = first.map_or_else(|| "Blocked: this text may not be kept".into(), herma_guard::threat_message);
+        let message = first.map(|finding| herma_guard::threat_message(finding, text));
+        let message = message.unwrap_or_else(|| "Blocked: this text may not be kept".into());
         Self::Poisoned { message, findings }
     }
 }

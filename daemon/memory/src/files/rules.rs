@@ -41,7 +41,7 @@ pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Res
     }
     let findings = rules.policy.scan(path.as_str(), Scope::Strict);
     match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(findings)),
+        true => Err(FileRefusal::poisoned(path.as_str(), findings)),
         false => Ok(()),
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn checked(
     }
     let findings = rules.policy.scan(text, Scope::Strict);
     match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(findings)),
+        true => Err(FileRefusal::poisoned(text, findings)),
         false => Ok(findings),
     }
 }

@@ -27,7 +27,10 @@ fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
         Scope::Strict => herma_guard::Scope::Strict,
     };
     let findings = policy.scan(text, scope);
-    ScanResult { message: findings.first().map(threat_message), findings: findings.iter().map(wire_finding).collect() }
+    ScanResult {
+        message: findings.first().map(|finding| threat_message(finding, text)),
+        findings: findings.iter().map(wire_finding).collect(),
+    }
 }
 
 pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {

@@ -1,5 +1,7 @@
 //! `herma guard …`.
 
+mod allow;
+
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
@@ -38,6 +40,22 @@ pub(super) enum Command {
         #[arg(long)]
         code: bool,
     },
+    /// Let in what the guard finds by this name, with a warning
+    #[command(
+        after_help = "The finding's name stands in every refusal. It is written into the configuration (guard.severity), which is read when the daemon starts.\n\nExamples:\n  herma guard allow ssh_access\n  herma guard allow ssh_access --off\n  herma guard block ssh_access"
+    )]
+    Allow {
+        /// The name of the finding
+        id: String,
+        /// Let it in without a warning
+        #[arg(long)]
+        off: bool,
+    },
+    /// Keep out again what the guard finds by this name
+    Block {
+        /// The name of the finding
+        id: String,
+    },
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failure> {
@@ -61,6 +79,8 @@ pub(super) fn run(session: &Session<'_>, command: &Command) -> Result<(), Failur
             }
             out::text(&result.text.unwrap_or_default())
         }
+        Command::Allow { id, off } => allow::run(session, id, Some(if *off { "off" } else { "warn" })),
+        Command::Block { id } => allow::run(session, id, None),
     }
 }
 
