@@ -44,7 +44,9 @@ pub(crate) fn searched(body: &str) -> String {
     let is_flagged = value.get(HANDOFF).and_then(Value::as_bool) == Some(true);
     let is_tool = value.get("role").and_then(Value::as_str) == Some("tool");
     let text = if is_tool { without_preview(&text) } else { without_handoff(&text, is_flagged) };
-    match value.get("name").and_then(Value::as_str) {
+    // Ollama names the tool of a result so.
+    let name = value.get("name").or_else(|| value.get("tool_name").filter(|_| is_tool));
+    match name.and_then(Value::as_str) {
         Some(name) if !name.is_empty() && !text.is_empty() => format!("{name}\n{text}"),
         _ => text.into_owned(),
     }
@@ -110,7 +112,7 @@ impl Parsed {
         for (key, value) in herma_json::fields(body) {
             match &*herma_json::decode(key) {
                 "role" => parsed.role = string(value).unwrap_or_default(),
-                "name" => parsed.name = string(value),
+                "name" | "tool_name" => parsed.name = string(value).or(parsed.name.take()),
                 "tool_call_id" => parsed.answers = string(value),
                 "tool_calls" => parsed.calls = items(value).map(Call::of).collect(),
                 "content" => parsed.says_recalled = says_recalled(value),
@@ -309,6 +311,8 @@ mod tests {
         for (body, expect) in [
             (r#"{"role":"user","name":"Ada","content":"hello"}"#, "Ada\nhello"),
             (r#"{"role":"tool","name":"grep","content":"a"}"#, "grep\na"),
+            (r#"{"role":"tool","tool_name":"grep","content":"a"}"#, "grep\na"),
+            (r#"{"role":"user","tool_name":"grep","content":"a"}"#, "a"),
             (r#"{"role":"user","name":7,"content":"a"}"#, "a"),
             (r#"{"role":"user","name":"","content":"a"}"#, "a"),
             (r#"{"_compressed_summary":true,"content":"of a model's own form"}"#, ""),
@@ -345,6 +349,7 @@ mod tests {
         let asked = |id: &str| Ok::<_, ()>(id == "r");
         for (body, expect) in [
             (r#"{"role":"tool","name":"recall_search","content":"x"}"#, true),
+            (r#"{"role":"tool","tool_name":"recall_search","content":"x"}"#, true),
             (r#"{"role":"tool","name":"grep","content":"x"}"#, false),
             (r#"{"role":"user","name":"recall_search","content":"x"}"#, false),
             (r#"{"role":"tool","tool_call_id":"r","content":"x"}"#, true),

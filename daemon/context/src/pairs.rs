@@ -4,6 +4,8 @@
 //! again. Calls that are still open at the very end of a list are in flight: their results are
 //! about to come.
 
+use std::collections::VecDeque;
+
 use hashbrown::HashMap;
 
 use crate::json;
@@ -64,10 +66,12 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
 }
 
 /// For each result the message and position of its call, by the same rule; a further result of a
-/// call that was answered counts as one of it, so that it can still be named.
+/// call that was answered counts as one of it, so that it can still be named. Where neither has an id (Ollama), results
+/// stand in the order of the calls.
 pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Option<(usize, usize)>> {
     let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     let mut last: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut without_id: VecDeque<(usize, usize)> = VecDeque::new();
     messages
         .into_iter()
         .enumerate()
@@ -77,7 +81,12 @@ pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Ve
                     open.entry(id).or_default().push((at, index));
                 }
             }
-            let id = message.tool_call_id()?;
+            if !message.is(Role::Tool) {
+                let calls = message.tool_calls().iter().enumerate().filter(|(_, call)| call.id.is_none());
+                without_id = calls.map(|(index, _)| (at, index)).collect();
+                return None;
+            }
+            let Some(id) = message.tool_call_id() else { return without_id.pop_front() };
             let call = open.get_mut(id).and_then(Vec::pop).or_else(|| last.get(id).copied())?;
             last.insert(id, call);
             Some(call)
@@ -190,7 +199,7 @@ pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
 #[derive(Default)]
 struct Group {
     /// The calls' ids in order, each with whether its result is lost.
-    calls: std::collections::VecDeque<(String, bool)>,
+    calls: VecDeque<(String, bool)>,
     /// How many results of each id are still to come.
     coming: HashMap<String, usize>,
 }

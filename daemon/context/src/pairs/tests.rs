@@ -1,5 +1,7 @@
+use serde_json::json;
+
 use super::*;
-use crate::testing::{call, list, result, say};
+use crate::testing::{call, list, message, result, say};
 
 fn shape(messages: &[Message]) -> String {
     let one = |m: &Message| match (m.role(), m.text() == STUB) {
@@ -75,4 +77,19 @@ fn call_id_wins_over_id() {
     let message = Message::parse(raw).unwrap();
     let ids: Vec<_> = message.tool_calls().iter().map(|c| c.id.as_deref()).collect();
     assert_eq!(ids, [Some("a"), Some("b"), Some("7"), None, None]);
+}
+
+#[test]
+fn results_without_an_id_stand_in_the_order_of_the_calls() {
+    let call = |names: &[&str]| {
+        let calls: Vec<_> =
+            names.iter().map(|name| json!({"function": {"name": name, "arguments": {"a": 1}}})).collect();
+        message(&json!({"role": "assistant", "content": "", "tool_calls": calls}))
+    };
+    let result = || message(&json!({"role": "tool", "tool_name": "look", "content": "found"}));
+    let list = [say("user", "go"), call(&["look", "read"]), result(), result(), result(), call(&["read"]), result()];
+    let found = callers(&list);
+    assert_eq!(found, [None, None, Some((1, 0)), Some((1, 1)), None, None, Some((5, 0))]);
+    let pairing = pairing(&list);
+    assert!(pairing.orphans.is_empty() && pairing.unanswered.is_empty());
 }
