@@ -1,7 +1,7 @@
 //! When outputs go: asked for, from time to time, and when they become too many.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_spill::Outputs;
@@ -25,6 +25,47 @@ const EVERY: Duration = Duration::from_mins(10);
 /// How long after the start it is looked for the first time.
 const FIRST: Duration = Duration::from_mins(1);
 
+/// Outputs that went since the log was told. With a full quota each spill has others go: a line for each would fill the log.
+#[derive(Debug, Default)]
+pub(crate) struct Gone {
+    sums: Mutex<Sums>,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    outputs: usize,
+    bytes: u64,
+    told: Option<Instant>,
+}
+
+impl Gone {
+    fn add(&self, collected: &Collected) {
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        sums.outputs += collected.expired.len();
+        sums.bytes = sums.bytes.saturating_add(collected.freed_bytes);
+    }
+
+    /// Tells the log, unless it was told just now; what is added meanwhile is told the next time.
+    fn tell(&self) {
+        let due = self.sums.lock().unwrap_or_else(PoisonError::into_inner).due(Instant::now());
+        if let Some((outputs, bytes)) = due {
+            tracing::info!(outputs, bytes, "outputs were cleared away");
+        }
+    }
+}
+
+impl Sums {
+    /// What is to be told now, which begins new sums.
+    fn due(&mut self, now: Instant) -> Option<(usize, u64)> {
+        if self.outputs == 0 || self.told.is_some_and(|told| now.duration_since(told) < EVERY) {
+            return None;
+        }
+        let told = Self { told: Some(now), ..Self::default() };
+        let Self { outputs, bytes, .. } = std::mem::replace(self, told);
+        Some((outputs, bytes))
+    }
+}
+
 /// Clears away outputs.
 #[derive(Debug)]
 pub(crate) struct RetentionService {
@@ -36,6 +77,8 @@ pub(crate) struct RetentionService {
     /// The same for the archive.
     pub archived: ArchiveRetention,
     pub events: Events,
+    /// What the log is still to be told.
+    pub gone: Gone,
     /// When the daemon started.
     pub started: Instant,
     /// The same by the clock on the wall, in Unix seconds.
@@ -66,6 +109,7 @@ impl RetentionService {
             if let Err(error) = self.collect(false).await {
                 tracing::warn!("outputs could not be cleared away: {error}");
             }
+            self.gone.tell();
             self.index.look_again();
             if let Err(error) = self.archived.collect(self.clock(&self.outputs.kept)).await {
                 tracing::warn!("the archive could not be cleared: {error}");
@@ -107,8 +151,8 @@ impl RetentionService {
             tracing::warn!("an output stays although its time is over: {failure}");
         }
         if !dry_run && !collected.expired.is_empty() {
-            let (outputs, bytes) = (collected.expired.len(), collected.freed_bytes);
-            tracing::info!(outputs, bytes, "outputs were cleared away");
+            self.gone.add(&collected);
+            self.gone.tell();
             let handles = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
             self.archive.post_forgotten_outputs(handles);
             publish_expired(&self.events, &collected.expired);
@@ -137,5 +181,24 @@ impl RetentionService {
 pub(crate) fn publish_expired<'a>(events: &Events, expired: impl IntoIterator<Item = &'a Expired>) {
     for gone in expired {
         events.publish(Event::OutputExpired(Arc::new(gone.clone())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_told_at_once_and_then_from_time_to_time() {
+        let (mut sums, began) = (Sums::default(), Instant::now());
+        let mut told = Vec::new();
+        assert_eq!(sums.due(began), None);
+        for second in 0..2_000_u64 {
+            sums.outputs += 1;
+            sums.bytes += 10;
+            told.extend(sums.due(began + Duration::from_secs(second)));
+        }
+        assert_eq!(told, [(1, 10), (600, 6_000), (600, 6_000), (600, 6_000)]);
+        assert_eq!((sums.outputs, sums.bytes), (199, 1_990));
     }
 }
