@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use herma_protocol::memory::Target;
-use herma_tests::{Daemon, Home, Need, Raw, eventually, kind};
+use herma_tests::{Cli, Daemon, Home, Need, Raw, eventually, kind};
 use serde_json::{Value, json};
 
 fn add(content: &str) -> Value {
@@ -139,6 +139,30 @@ fn what_a_dead_connection_asked_for_is_never_done() {
     }
     drop(held);
     assert_eq!(other.call("memory.add", &add("from the living"))["result"]["entries"], json!(["from the living"]));
+}
+
+#[test]
+fn a_daemon_with_few_files_keeps_some_for_itself_and_for_status() {
+    let home = Home::new();
+    let daemon = Daemon::start_with_files(&home, 64);
+    let mut served: Vec<Raw> = Vec::new();
+    for at in 0..40 {
+        let mut raw = daemon.raw();
+        let answer = raw.call("session.open", &json!({ "session": format!("s{at}") }));
+        if answer["result"].is_object() {
+            served.push(raw);
+            continue;
+        }
+        assert_eq!(kind(&answer), "busy", "{answer}");
+    }
+    assert_eq!(served.len(), 16);
+    let status = Cli::new(&home).run(&["status", "--json"]).json();
+    assert_eq!(status["sessions"]["open"], 16, "{status}");
+    for (at, raw) in served.iter_mut().enumerate() {
+        let kept = json!({ "session": format!("s{at}"), "tool": "t", "id": "c", "content": "x".repeat(400_000) });
+        assert_eq!(raw.result("output.admit", &kept)["spilled"], true);
+        assert_eq!(raw.result("memory.add", &add(&format!("entry {at}")))["success"], true);
+    }
 }
 
 #[test]

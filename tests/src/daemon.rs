@@ -54,6 +54,17 @@ impl Daemon {
         Self::ready(home, command.uid(user).gid(user).spawn().unwrap())
     }
 
+    /// Starts a daemon that may have so many files open.
+    ///
+    /// # Panics
+    /// It doesn't serve.
+    #[must_use]
+    pub fn start_with_files(home: &Home, files: u32) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh", &files.to_string()]).arg(program());
+        Self::ready(home, prepared(command, home).spawn().unwrap())
+    }
+
     /// Starts a daemon whose standard error nobody reads any more.
     ///
     /// # Panics

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_protocol::jsonrpc;
+use rustix::process::{Resource, getrlimit};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
@@ -13,6 +14,7 @@ use super::memory;
 use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
+use crate::data::numbers::narrow;
 use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::blocking::on_thread;
 use crate::service::recall_index::IndexQueue;
@@ -30,6 +32,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Connections beyond the limit that may ask how the daemon is, or end it.
 const RESERVED: usize = 8;
 
+/// Files that the daemon has open beside connections: it needs some thirty to serve a home.
+const OWN_FILES: usize = 40;
+
 /// How long they have in a daemon whose home may be another one's already.
 const LOST_DRAIN: Duration = Duration::from_millis(250);
 
@@ -45,8 +50,13 @@ pub enum Shutdown {
 /// Serves the listener until `shutdown` is ready or a client asks for it. Then
 /// it accepts nothing more, lets every connection finish what it was asked,
 /// waits for that no longer than the drain time, and closes the archive.
-pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Output = Shutdown>) {
-    let most = config.limits.connections;
+pub async fn run(mut config: Config, listener: Listener, shutdown: impl Future<Output = Shutdown>) {
+    let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, narrow);
+    let most = most_connections(config.limits.connections, files);
+    if most < config.limits.connections {
+        tracing::warn!("{most} connections at one time, for this process may have {files} files open (ulimit -n)");
+        config.limits.connections = most;
+    }
     let (services, queue) = Services::new(config);
     let services = Arc::new(services);
     services.stores.serve(DEFAULT_PROFILE);
@@ -124,6 +134,12 @@ pub async fn run(config: Config, listener: Listener, shutdown: impl Future<Outpu
     tracing::info!("stopped");
 }
 
+/// How many connections there may be where a process may have so many files: the daemon needs its own, and those who
+/// ask how it is need theirs.
+fn most_connections(configured: usize, files: usize) -> usize {
+    configured.min(files.saturating_sub(OWN_FILES + RESERVED)).max(1)
+}
+
 /// What is done beside the requests, until the daemon stops: what a killed one left is
 /// tidied up, the text index follows what is kept, and outputs go when it is time.
 async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
@@ -157,4 +173,18 @@ async fn refuse(stream: Stream, most: usize) {
     line.push(b'\n');
     // Whether the peer still reads is its own business.
     drop(tokio::time::timeout(Duration::from_secs(1), (&stream).write_all(&line)).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_daemon_keeps_files_for_itself() {
+        for (configured, files, most) in
+            [(1024, usize::MAX, 1024), (1024, 1024, 976), (1024, 64, 16), (8, 64, 8), (1024, 30, 1), (1024, 0, 1)]
+        {
+            assert_eq!(most_connections(configured, files), most, "{configured} {files}");
+        }
+    }
 }
