@@ -15,7 +15,6 @@ pub mod discard;
 pub mod engine;
 pub mod episode;
 mod error;
-mod escapes;
 pub mod handle;
 pub mod handover;
 mod hash;

@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
+use herma_json::terminal::blanked;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::escapes::blanked;
 use crate::language::Language;
 use crate::query::{Query, Word};
 use crate::{stems, token};

@@ -9,10 +9,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use herma_json::terminal::blanked;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::escapes::blanked;
 use crate::language::{Language, says_when};
 use crate::stems;
 use crate::terms::{Counting, Marks, PIECE, WORD};

@@ -31,7 +31,7 @@ pub fn auto(messages: &[Message], redaction: Redaction) -> Option<String> {
         .iter()
         .rev()
         .filter(|message| message.is(Role::User) && !handoff::is_handoff(message))
-        .map(|message| collapse(&redaction.apply(&message.text())))
+        .map(|message| collapse(&redaction.apply(&message.shown_text())))
         .filter(|text| !text.is_empty())
         .take(MESSAGES)
         .map(|text| format!("- {}", cut_with(&text, ITEM_CHARS, "…")))

@@ -7,6 +7,7 @@ mod part;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use herma_json::terminal;
 use rayon::prelude::*;
 use serde_json::value::RawValue;
 
@@ -153,6 +154,11 @@ pub enum MessageError {
     Json(#[source] serde_json::Error),
 }
 
+/// A text without the escape sequences of terminals.
+fn stripped(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['{', '[']) { terminal::stripped_json(text) } else { terminal::stripped(text) }
+}
+
 impl Message {
     /// Reads one message; any JSON value is accepted, objects are understood.
     pub fn parse(raw: impl Into<Box<str>>) -> Result<Self, MessageError> {
@@ -228,6 +234,17 @@ impl Message {
             Content::Missing | Content::Null => match self.0.view.form {
                 Form::Text(span) => json::decode(self.slice(span)),
                 _ => Cow::Borrowed(""),
+            },
+        }
+    }
+
+    /// The text as somebody reads it: without the escape sequences of terminals, whose letters are no part of a word.
+    pub(crate) fn shown_text(&self) -> Cow<'_, str> {
+        match self.text() {
+            Cow::Borrowed(text) => stripped(text),
+            Cow::Owned(text) => match stripped(&text) {
+                Cow::Owned(shown) => Cow::Owned(shown),
+                Cow::Borrowed(_) => Cow::Owned(text),
             },
         }
     }

@@ -11,7 +11,9 @@
 //! * [`replace_lone_surrogates`] replaces the halves of a char that a program cut in its middle,
 //!   and [`ScalarFinder`] finds one member of what no parser can read.
 //!
-//! Only [`check_depth`], [`replace_lone_surrogates`] and [`ScalarFinder`] are meant for text of which
+//! * [`terminal`] takes the escape sequences of terminals out of the text that a string holds.
+//!
+//! Only [`check_depth`], [`replace_lone_surrogates`], [`ScalarFinder`] and [`terminal`] are meant for text of which
 //! nothing is known. All other functions take text
 //! that a parser has accepted; on another one they return something harmless, never panic and
 //! never loop. Each reads its text once.
@@ -27,6 +29,7 @@ mod scalar;
 mod search;
 mod string;
 mod surrogate;
+pub mod terminal;
 #[cfg(test)]
 mod tests;
 mod unescape;

@@ -170,10 +170,10 @@ struct Gatherer {
 impl Gatherer {
     fn turn(&mut self, turn: &Message, recency: f64) {
         match turn.role() {
-            Role::Tool if self.is_read => self.output(&turn.text(), PRINTED * recency),
+            Role::Tool if self.is_read => self.output(&turn.shown_text(), PRINTED * recency),
             Role::Tool => self.old_output(turn, PRINTED * recency),
-            Role::User => self.prose(&turn.text(), ASKED * recency),
-            _ => self.prose(&turn.text(), SAID * recency),
+            Role::User => self.prose(&turn.shown_text(), ASKED * recency),
+            _ => self.prose(&turn.shown_text(), SAID * recency),
         }
         let calls = if self.is_read { turn.tool_calls() } else { &[] };
         for call in calls {

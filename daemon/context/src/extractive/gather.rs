@@ -74,7 +74,7 @@ impl Material {
 /// Collects from the turns of an extract.
 pub(super) fn gather(extract: &Extract<'_>, quoter: &Quoter) -> Material {
     let kept: HashSet<String> =
-        extract.tail.iter().map(|message| collapse(&message.text())).filter(|text| !text.is_empty()).collect();
+        extract.tail.iter().map(|message| collapse(&message.shown_text())).filter(|text| !text.is_empty()).collect();
     let mut gatherer = Gatherer {
         extract,
         quoter,
@@ -126,7 +126,7 @@ impl Gatherer<'_> {
         if !wants_ask && self.last_is_full() && self.paths.full() {
             return;
         }
-        let text = turn.text();
+        let text = turn.shown_text();
         if !self.is_new(&text) {
             return;
         }
@@ -140,7 +140,7 @@ impl Gatherer<'_> {
     }
 
     fn reply(&mut self, turn: &Message) {
-        let text = turn.text();
+        let text = turn.shown_text();
         let speaks = self.is_new(&text);
         let names: Vec<&str> =
             turn.tool_calls().iter().map(|call| call.name.as_deref().unwrap_or("unknown")).take(NAMES).collect();
@@ -176,14 +176,14 @@ impl Gatherer<'_> {
         if !self.wants_action() && self.last_is_full() && self.paths.full() {
             return;
         }
-        let shown = turn.text();
+        let shown = turn.shown_text();
         let shortened = !turn.same(original) && shown != DUPLICATE;
-        if !shortened && !self.is_new(&original.text()) {
+        if !shortened && !self.is_new(&original.shown_text()) {
             return;
         }
         let line = match shortened {
             true => shown.into_owned(),
-            false => self.describe(at, &original.text()),
+            false => self.describe(at, &original.shown_text()),
         };
         self.paths.in_text(&line);
         if self.wants_action() {
@@ -203,7 +203,7 @@ impl Gatherer<'_> {
     }
 
     fn failure(&mut self, original: &Message) {
-        let output = original.text();
+        let output = original.shown_text();
         let Some(found) = failure(&output) else { return };
         if !self.is_new(&output) {
             return;

@@ -83,7 +83,7 @@ impl Said {
         }
         let own = handoff::without_handoff(message);
         let message = own.as_ref().unwrap_or(message);
-        let text = message.text();
+        let text = message.shown_text();
         for part in ends(&text, TEXT_BYTES) {
             said.values.extend(values(part).map(|value| exact(value.text, value.kind)));
         }

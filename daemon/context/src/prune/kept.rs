@@ -89,7 +89,7 @@ fn with_kept(output: &Message, line: &Message, redaction: Redaction) -> Option<M
         return None;
     }
     // Without the signs around it nothing would know a secret any more.
-    let text = output.text();
+    let text = output.shown_text();
     let text = redaction.apply(&text);
     let chars = (text.len() / BYTES_FOR_CHAR).clamp(*CHARS.start(), *CHARS.end());
     let kept = digest(&text, chars);

@@ -74,9 +74,9 @@ impl Reader {
                     self.given(&text, arguments.as_ref());
                     self.done(call.name.as_deref().unwrap_or(""), arguments.as_ref());
                 }
-                self.said(&message.text());
+                self.said(&message.shown_text());
             }
-            _ => self.said(&message.text()),
+            _ => self.said(&message.shown_text()),
         }
     }
 
@@ -133,7 +133,7 @@ impl Reader {
         if !matches!(message.content(), Content::Text(_) | Content::List(_)) {
             return;
         }
-        let text = message.text();
+        let text = message.shown_text();
         let call = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
         let tool = call.and_then(|(_, call)| call.name.as_deref()).unwrap_or("");
         let json = (text.starts_with(['{', '[']) && text.len() <= TEXT_BYTES)

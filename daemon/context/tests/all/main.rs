@@ -1,5 +1,6 @@
 //! Compressions from end to end. One program, because each one is linked by itself.
 
+mod colours;
 mod engine;
 mod forms;
 mod hosts;

@@ -6,8 +6,11 @@ use std::borrow::Cow;
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
+/// How JSON has the byte that begins a sequence.
+const SPELLINGS: [&str; 2] = ["\\u001b", "\\u001B"];
+
 /// The text with a space for each byte of an escape sequence, so that every other byte stays where it is.
-pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
+pub fn blanked(text: &str) -> Cow<'_, str> {
     if memchr::memchr(ESCAPE, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
@@ -20,6 +23,40 @@ pub(crate) fn blanked(text: &str) -> Cow<'_, str> {
     }
     // Sequences end before any byte that is not ASCII.
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// The text without escape sequences. Colours and titles leave nothing, for they stand within words too; what moves the
+/// cursor leaves a space.
+pub fn stripped(text: &str) -> Cow<'_, str> {
+    let mut rest = text;
+    let mut shown = String::new();
+    while let Some(start) = memchr::memchr(ESCAPE, rest.as_bytes()) {
+        let (before, sequence) = rest.split_at(start);
+        let (sequence, behind) = sequence.split_at(end(sequence.as_bytes(), 0));
+        shown.push_str(before);
+        if sequence.as_bytes().get(1) == Some(&b'[') && !sequence.ends_with('m') {
+            shown.push(' ');
+        }
+        rest = behind;
+    }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
+}
+
+/// The same of a text that may be JSON, whose strings have the byte that begins a sequence as an escape.
+pub fn stripped_json(json: &str) -> Cow<'_, str> {
+    if !SPELLINGS.iter().any(|spelling| json.contains(spelling)) {
+        return stripped(json);
+    }
+    // Of other sequences the end can't be told from the string's.
+    let mut text = json.to_owned();
+    for spelling in SPELLINGS {
+        text = text.replace(&format!("{spelling}["), "\u{1b}[").replace(spelling, " ");
+    }
+    Cow::Owned(stripped(&text).into_owned())
 }
 
 /// One past the sequence that begins there.
@@ -80,7 +117,41 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_stripped_joins_words_only_where_a_reader_sees_one() {
+        for (text, expected) in [
+            ("plain [31m text é", "plain [31m text é"),
+            ("src/\u{1b}[1;31mpart\u{1b}[0m.rs:4", "src/part.rs:4"),
+            ("\u{1b}]0;title\u{7}shell", "shell"),
+            ("one\u{1b}[2Ctwo\u{1b}[K", "one two "),
+            ("é\u{1b}", "é"),
+            ("\u{1b}[31", " "),
+        ] {
+            assert_eq!(stripped(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_stays_json() {
+        for (json, expected) in [
+            (r#"{"a":"\u001b[1;31mplatypus\u001B[0m"}"#, r#"{"a":"platypus"}"#),
+            (r#"["\u001b","\u001b]0;t\u0007x","\u001b[2K"]"#, r#"[" "," ]0;t\u0007x"," "]"#),
+            (r#"["plain"]"#, r#"["plain"]"#),
+            ("[\"\u{1b}[31mx\"]", "[\"x\"]"),
+        ] {
+            let stripped = stripped_json(json);
+            assert_eq!(stripped, expected);
+            assert!(serde_json::from_str::<serde_json::Value>(&stripped).is_ok());
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_stripped_text_has_what_a_blanked_one_shows(text in "[\u{1b}\u{7}a\\[\\]0-9;mé \\\\\n]{0,40}") {
+            let without_space = |text: &str| text.split(' ').collect::<String>();
+            prop_assert_eq!(without_space(&stripped(&text)), without_space(&blanked(&text)));
+        }
+
         #[test]
         fn every_other_byte_stays_where_it_is(text in "[\u{1b}\u{7}a\\[\\]0-9;mé \\\\\n]{0,40}") {
             let blanked = blanked(&text);
