@@ -119,7 +119,7 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
                 break;
             }
         } else {
-            let excess = made.after.rough().tokens().saturating_sub(prepared.layout.before.rough().tokens());
+            let excess = made.after.rough().tokens().saturating_sub(prepared.layout.before.tokens());
             if prepared.gain == Gain::Any || excess == 0 {
                 break;
             }
@@ -158,15 +158,14 @@ pub(super) fn finish(
     let Assembled { list, body, text, appended, after } = fitting(&mut prepared, material);
     let load = after;
     let after = load.rough();
-    let rough_before = prepared.layout.before.rough();
-    let estimate = rough_before.tokens();
+    let estimate = prepared.layout.before.tokens();
     let before = prepared.state.size_before(prepared.current_tokens, estimate);
     let pct = savings_pct(before, after.tokens());
     let n = prepared.input.len();
     let numbers = Numbers {
         messages_before: n,
         messages_after: list.len(),
-        chars_before: rough_before.chars,
+        chars_before: prepared.layout.before.chars,
         chars_after: after.chars,
         tokens_before: before,
         tokens_after: after.tokens(),

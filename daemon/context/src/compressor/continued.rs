@@ -15,12 +15,12 @@ impl Prepared {
     pub fn continued(mut self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
         for message in &more {
             let load = Load::of(message);
-            self.layout.before = self.layout.before.plus(load);
+            self.layout.before = self.layout.before.plus(load.rough());
             self.layout.loads.push(load);
         }
         self.layout.pruned.extend(more.iter().cloned());
-        self.goal = self.goal.grown(self.layout.before, request.current_tokens);
         self.input.extend(more);
+        self.goal = self.goal.grown(Load::of_list(&self.input).tokens(), request.current_tokens);
         self.state = state.clone();
         self.state.begin_run();
         self.current_tokens = request.current_tokens;

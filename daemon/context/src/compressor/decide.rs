@@ -97,7 +97,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
     let Wishes { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
     layout.finish(messages, episodes.find(messages));
-    let goal = Goal::of(layout.before, options.settings, options.prompt);
+    let goal = Goal::of(size_before(messages, &layout, options), options.settings, options.prompt);
     match options.range {
         Some(range) => layout.restrict(messages, range)?,
         None => layout.leave(messages),
@@ -131,6 +131,19 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
     Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: Weighed::default() })
 }
 
+/// Tokens of a list. Where the rough estimate alone tells that it is over, and no figure of the caller's is compared with
+/// it, what pruning takes away is not estimated in the other way: it is at least what stays.
+fn size_before(messages: &[Message], layout: &Layout, options: &Options<'_>) -> u64 {
+    let (rough, Prompt { tokens, is_refused }) = (layout.before.tokens(), options.prompt);
+    let is_known = rough >= options.settings.budgets().threshold_tokens && !is_refused;
+    match is_known
+        && tokens.is_none_or(|tokens| u64::try_from(tokens).is_ok_and(|tokens| tokens <= rough) || tokens < 0)
+    {
+        true => rough.max(layout.loads.iter().copied().collect::<Load>().tokens()),
+        false => Load::of_list(messages).tokens(),
+    }
+}
+
 /// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
 /// head and tail.
 fn ordinary_layout(
@@ -153,7 +166,7 @@ pub(crate) fn gain_chars(layout: &Layout) -> usize {
     let kept: Load = layout.stays().filter_map(|at| layout.loads.get(at)).copied().collect();
     let stubs = Measure::of_all(&pairs::stubs(layout.stays().filter_map(|at| layout.pruned.get(at))));
     let beside = kept.rough().chars + stubs.chars + super::SYSTEM_NOTE.len() + MESSAGE_CHARS;
-    layout.before.rough().chars.saturating_sub(beside) / 100 * TEXT_SHARE
+    layout.before.chars.saturating_sub(beside) / 100 * TEXT_SHARE
 }
 
 /// The search for the first layout of a list over the threshold that is small enough.
@@ -177,6 +190,7 @@ impl Reduction<'_> {
             return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
         }
         // Rare from here on: the list is gone through again.
+        self.goal.before = self.goal.before.max(Load::of_list(self.messages).tokens());
         let normal = match &self.ordinary_layout {
             Ok((layout, _)) => layout,
             Err(layout) => &**layout,
@@ -184,7 +198,7 @@ impl Reduction<'_> {
         let tight = TightLayouts::of(self.messages, normal, self.options, self.goal);
         let pruned = self.ordinary_layout.is_err().then(|| Load::of_list(&normal.pruned).tokens());
         for level in [aim, below, sendable] {
-            if let Some(handoff) = self.ordinary(kept, level).filter(|_| level != aim) {
+            if let Some(handoff) = self.ordinary(kept, level) {
                 return self.with_handoff(level, handoff);
             }
             let may_stay_whole = self.options.settings.host.fewer_messages == 0;
@@ -280,8 +294,7 @@ impl Reduction<'_> {
     fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decided> {
         let becomes = Load::of_list(&pairs::sanitised(layout.pruned.clone()));
         // A preview is known by its price alone, which the layout was chosen by.
-        let is_smaller =
-            becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.rough().tokens();
+        let is_smaller = becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.tokens();
         (is_smaller || !layout.spilled.is_empty()).then_some(Decided {
             layout,
             brief: None,

@@ -2,7 +2,6 @@
 
 use crate::request::Prompt;
 use crate::settings::{AIM, Settings};
-use crate::tokens::Load;
 
 /// Percent of the window within which a list still can be sent, where the threshold is out of
 /// reach.
@@ -39,11 +38,10 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    /// For a list of this size that is a part of this prompt.
-    pub(crate) fn of(list: Load, settings: &Settings, prompt: Prompt) -> Self {
+    /// For a list of so many tokens that is a part of this prompt.
+    pub(crate) fn of(before: u64, settings: &Settings, prompt: Prompt) -> Self {
         let threshold = settings.budgets().threshold_tokens;
         let current = prompt.tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-        let before = list.tokens();
         // The window is smaller than it was said to be, or tokens are counted in another way: what
         // is known is only that this was too much.
         let refused = percent(current.max(before), REFUSED);
@@ -57,9 +55,8 @@ impl Goal {
         }
     }
 
-    /// The same for a list that has grown to this size since, in a prompt of `current` tokens.
-    pub(crate) fn grown(self, list: Load, current: Option<i64>) -> Self {
-        let before = list.tokens();
+    /// The same for a list that has grown to so many tokens since, in a prompt of `current` ones.
+    pub(crate) fn grown(self, before: u64, current: Option<i64>) -> Self {
         let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
         Self { before, said_beside: current.saturating_sub(before), ..self }
     }
@@ -106,12 +103,12 @@ pub(super) fn percent(tokens: u64, percent: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::testing::{list, say, settings};
+    use crate::tokens::Load;
 
     #[test]
     fn what_the_caller_counts_beyond_the_list_is_room_that_it_must_leave() {
         let (messages, settings) = (list("UAUA"), settings(10_000, 3, 20));
-        let load = Load::of_list(&messages);
-        let size = load.tokens();
+        let size = Load::of_list(&messages).tokens();
         let said = |tokens: u64| i64::try_from(tokens).ok();
         for (current, beside, is_over) in [
             (None, 0, false),
@@ -122,31 +119,31 @@ mod tests {
             (said(size + 4_250), 4_250, false),
             (Some(i64::MAX), 4_250, false),
         ] {
-            let goal = Goal::of(load, &settings, Prompt::of(current));
+            let goal = Goal::of(size, &settings, Prompt::of(current));
             assert_eq!((goal.beside(), goal.is_over()), (beside, is_over), "{current:?}");
         }
         let many = list(&"UA".repeat(3));
-        let goal = Goal::of(Load::of_list(&many), &settings, Prompt::of(Some(9_000)));
+        let goal = Goal::of(Load::of_list(&many).tokens(), &settings, Prompt::of(Some(9_000)));
         assert!(goal.is_over());
     }
 
     #[test]
     fn either_estimate_can_be_over() {
         let chinese = vec![say("user", &"请看文件".repeat(2_800))];
-        let goal = Goal::of(Load::of_list(&chinese), &settings(10_000, 3, 20), Prompt::default());
+        let goal = Goal::of(Load::of_list(&chinese).tokens(), &settings(10_000, 3, 20), Prompt::default());
         assert!(Load::of_list(&chinese).rough().tokens() < 8_500 && goal.is_over(), "{goal:?}");
     }
 
     #[test]
     fn a_prompt_that_was_refused_has_to_become_smaller_whatever_the_threshold() {
         let messages = list("UA");
-        let load = Load::of_list(&messages);
+        let size = Load::of_list(&messages).tokens();
         let settings = settings(100_000, 3, 20);
         let prompt = |tokens, is_refused| Prompt { tokens: Some(tokens), is_refused };
-        assert!(!Goal::of(load, &settings, prompt(8_000, false)).is_over());
-        let goal = Goal::of(load, &settings, prompt(8_000, true));
+        assert!(!Goal::of(size, &settings, prompt(8_000, false)).is_over());
+        let goal = Goal::of(size, &settings, prompt(8_000, true));
         assert!(goal.is_over() && goal.threshold == 6_000, "{goal:?}");
-        let goal = Goal::of(load, &settings, prompt(1_000_000, true));
+        let goal = Goal::of(size, &settings, prompt(1_000_000, true));
         assert_eq!(goal.threshold, settings.budgets().threshold_tokens);
     }
 }

@@ -13,7 +13,7 @@ use crate::redaction::Redaction;
 use crate::rehydrate::{self, Earlier, Turns};
 use crate::request::{Focus, Today};
 use crate::settings::share;
-use crate::tokens::{Load, estimate_text, tokens_to_chars};
+use crate::tokens::{Load, Measure, estimate_text, tokens_to_chars};
 use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
@@ -65,8 +65,8 @@ pub(crate) struct Layout {
     pub(crate) pruned_count: usize,
     /// What each pruned message takes.
     pub(crate) loads: Vec<Load>,
-    /// What the input takes.
-    pub(crate) before: Load,
+    /// What the input measures.
+    pub(crate) before: Measure,
     /// Whether the tail is shorter than that of the ordinary layout.
     pub(crate) is_tight: bool,
     /// Outputs of the pruned list that become previews.
@@ -78,12 +78,12 @@ impl Layout {
         let budget = settings.budgets().tail_token_budget;
         let pruned = prune::prune(messages, settings.protect_last_n, Some(budget)).restored(messages, settings.host);
         let measured = |(old, new): (&Message, &Message)| {
-            let load = Load::of(old);
-            (load, if old.same(new) { load } else { Load::of(new) })
+            let load = Load::of(new);
+            (if old.same(new) { load.rough() } else { Measure::of(old) }, load)
         };
         let pairs = messages.par_iter().zip(&pruned.messages).with_min_len(FEW_MESSAGES);
-        let (before, mut loads): (Vec<Load>, Vec<Load>) = pairs.map(measured).unzip();
-        let before = before.into_iter().collect();
+        let (before, mut loads): (Vec<Measure>, Vec<Load>) = pairs.map(measured).unzip();
+        let before = before.into_iter().fold(Measure::default(), Measure::plus);
         let head_size = boundary::head_size(messages, settings);
         let start = boundary::head_end(&pruned.messages, head_size);
         let TailCut { cut, min_tail } = boundary::tail_cut(&pruned.messages, start, budget, settings.protect_last_n);

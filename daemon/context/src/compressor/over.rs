@@ -12,7 +12,7 @@ use crate::tokens::Load;
 /// What is to be said of a list that comes back as it is; nothing if it is below the
 /// threshold.
 pub fn over(messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Over> {
-    let goal = Goal::of(Load::of_list(messages), settings, prompt);
+    let goal = Goal::of(Load::of_list(messages).tokens(), settings, prompt);
     let head = boundary::head_end(messages, boundary::head_size(messages, settings));
     of(&messages.iter().collect::<Vec<_>>(), head, &goal)
 }
