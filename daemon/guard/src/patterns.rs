@@ -124,6 +124,13 @@ pub(crate) fn ids() -> impl Iterator<Item = FindingId> {
     PATTERNS.iter().map(|pattern| pattern.id)
 }
 
+/// The words by which a pattern is found, each alone and in small letters.
+pub(crate) fn words(id: FindingId) -> impl Iterator<Item = &'static str> {
+    let rows = PATTERNS.iter().filter(move |pattern| pattern.id == id);
+    let steps = rows.flat_map(|pattern| pattern.steps).flat_map(|words| words.trim_start_matches(r"\$").split('|'));
+    steps.flat_map(str::split_whitespace)
+}
+
 fn without_space(view: &[u8], bytes: Range<usize>) -> Range<usize> {
     let last = view[bytes.clone()].iter().rposition(|byte| !is_space(*byte));
     bytes.start..last.map_or(bytes.end, |last| bytes.start + last + 1)

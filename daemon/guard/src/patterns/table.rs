@@ -221,26 +221,55 @@ pub(super) const PATTERNS: &[Pattern] = &[
 const SECRET_NAMES: &str = r"\$key|token|secret|password|credential|api";
 
 /// Files that hold secrets, or what an agent remembers.
-const SECRET_FILES: &str = ".env|credentials|.netrc|.pgpass|.npmrc|.pypirc|id_rsa|id_ed25519|id_ecdsa|.ssh/|.aws/|\
+const SECRET_FILES: &str = ".env|credentials|.netrc|.pgpass|.npmrc|.pypirc|id_rsa|id_ed25519|id_ecdsa|.ssh/|.aws/config|\
                             .kube/config|etc/passwd|etc/shadow|memory.md|user.md";
 
-/// The same as an expression, with the path in front and a quote before that.
+/// The same as an expression: a whole path, with a quote before it. Not public keys, and no examples.
 macro_rules! secret_file {
     () => {
         concat!(
-            r#"["']?[\w./~$\{\}-]*?(?:\.env|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa|id_ed25519|id_ecdsa"#,
-            r"|\.ssh/|\.aws/|\.kube/config|etc/passwd|etc/shadow|memory\.md|user\.md)",
+            r#"["']?(?:[\w.~$\{\}/-]*/)?(?:\.env(?:\.(?:local|dev|development|prod|production|staging|test))?"#,
+            r"|credentials(?:\.(?:json|csv|txt))?|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa|id_ed25519|id_ecdsa",
+            r"|\.ssh/[\w*-]*|\.aws/config|\.kube/config|etc/passwd|etc/shadow|memory\.md|user\.md)",
         )
     };
 }
 
-/// What stands before a file that curl or wget sends.
+/// Where a path ends, so that `.env` is not `.env.example`.
+macro_rules! end {
+    () => {
+        r#"\.?(?:\z|[\s"'`;,:)<>|&])"#
+    };
+}
+
+/// What stands before a file that a command sends.
 macro_rules! sends {
     () => {
         concat!(
-            r#"(?:curl\h(?:.*?(?:[\h"'=df][@<]|--upload-file[\h=]+)|(?:.*?\h)?-t\h*)"#,
+            r#"(?:curl\h(?:.*?(?:[\h"'=df]@|<\h*|--upload-file[\h=]+|--data-urlencode[\h=]+["']?\w*@)|(?:.*?\h)?-t\h*)"#,
             r"|wget\h.*?--(?:post|body)-file[\h=]+",
             r"|(?:nc|ncat|netcat)\h.*?<\h*)",
+        )
+    };
+}
+
+/// An argument of scp, with its white space: none that keeps files back (`--exclude`), and with `-i` its key.
+macro_rules! argument {
+    () => {
+        concat!(
+            r#"(?:\h+(?:-i\h+["']?[\w.~$\{\}/-]+["']?|-[a-hj-z0-9]+|--[a-df-z][\w=-]*"#,
+            r#"|["']?[\w.~$\{\}/*][\w.~$\{\}/*@:-]*["']?))*?"#,
+        )
+    };
+}
+
+/// Where scp brings files to: `host:` right behind them, or what can be nothing else.
+macro_rules! to_host {
+    () => {
+        concat!(
+            r#"["']?(?:\h+["']?[\w.$\{\}-]+:|"#,
+            argument!(),
+            r#"\h+["']?(?:[\w.$\{\}-]+@[\w.$\{\}-]+:|[\w.$\{\}-]+:[\w./~]))"#,
         )
     };
 }
@@ -248,8 +277,8 @@ macro_rules! sends {
 /// A file of secrets that a command sends away.
 const EXFIL_FILE: &str = concat!(
     r"\<(?:",
-    concat!(sends!(), secret_file!()),
-    concat!(r"|(?:scp|sftp|rsync)\h.*?", secret_file!(), r#"[\w./~-]*["']?\h+["']?[\w.@-]+:"#),
+    concat!(sends!(), secret_file!(), end!()),
+    concat!("|(?:scp|sftp|rsync)", argument!(), r"\h+", secret_file!(), to_host!()),
     ")",
 );
 
@@ -257,7 +286,7 @@ const EXFIL_FILE: &str = concat!(
 const EXFIL_UPLOAD: &str = concat!(
     r"\<(?:you (?:must|should|have to|need to)\h|from now on).*?(?:",
     concat!(sends!(), r#"["']?[\w./~$]"#),
-    r#"|(?:scp|sftp)\h+["']?[\w./~$-]+["']?\h+["']?[\w.@-]+:"#,
+    concat!("|(?:scp|sftp)", argument!(), r#"\h+["']?[\w.~$\{\}/-]+"#, to_host!()),
     ")",
 );
 
