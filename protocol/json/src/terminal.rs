@@ -6,8 +6,8 @@ use std::borrow::Cow;
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
-/// How JSON has the byte that begins a sequence.
-const SPELLINGS: [&str; 2] = ["\\u001b", "\\u001B"];
+/// How JSON has the byte that begins a sequence, without the last digit, a `b` or `B`.
+const SPELLING: &[u8] = b"\\u001";
 
 /// The text with a space for each byte of an escape sequence, so that every other byte stays where it is.
 pub fn blanked(text: &str) -> Cow<'_, str> {
@@ -46,17 +46,43 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same of a text that may be JSON, whose strings have the byte that begins a sequence as an escape.
+/// The same of a text that may be JSON, whose strings have the byte that begins a sequence as an escape. What was JSON
+/// stays JSON: of an escape whose sequence is cut off or no control sequence only the escape itself goes.
 pub fn stripped_json(json: &str) -> Cow<'_, str> {
-    if !SPELLINGS.iter().any(|spelling| json.contains(spelling)) {
+    let mut shown = String::new();
+    let (mut kept, mut from) = (0, 0);
+    while let Some(found) = memchr::memmem::find(json.as_bytes().get(from..).unwrap_or_default(), SPELLING) {
+        let at = from + found;
+        let before = json.as_bytes().iter().take(at).rev().take_while(|byte| **byte == b'\\').count();
+        let digit = at + SPELLING.len();
+        from = digit;
+        // A backslash that is an escape itself begins none.
+        if before % 2 == 1 || !matches!(json.as_bytes().get(digit), Some(b'b' | b'B')) {
+            continue;
+        }
+        let (end, is_colour) = end_in_json(json.as_bytes(), digit + 1);
+        shown.push_str(json.get(kept..at).unwrap_or_default());
+        if !is_colour {
+            shown.push(' ');
+        }
+        (kept, from) = (end, end);
+    }
+    if kept == 0 {
         return stripped(json);
     }
-    // Of other sequences the end can't be told from the string's.
-    let mut text = json.to_owned();
-    for spelling in SPELLINGS {
-        text = text.replace(&format!("{spelling}["), "\u{1b}[").replace(spelling, " ");
+    shown.push_str(json.get(kept..).unwrap_or_default());
+    Cow::Owned(stripped(&shown).into_owned())
+}
+
+/// One past the sequence whose escape ends there, and whether it is a colour.
+fn end_in_json(bytes: &[u8], behind: usize) -> (usize, bool) {
+    let is_control = bytes.get(behind) == Some(&b'[');
+    let given = bytes.get(behind + 1..).unwrap_or_default();
+    let parameters = given.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b':' | b'?')).count();
+    match given.get(parameters) {
+        Some(last) if is_control && last.is_ascii_alphabetic() => (behind + 1 + parameters + 1, *last == b'm'),
+        _ => (behind, false),
     }
-    Cow::Owned(stripped(&text).into_owned())
 }
 
 /// One past the sequence that begins there.
@@ -136,6 +162,10 @@ mod tests {
         for (json, expected) in [
             (r#"{"a":"\u001b[1;31mplatypus\u001B[0m"}"#, r#"{"a":"platypus"}"#),
             (r#"["\u001b","\u001b]0;t\u0007x","\u001b[2K"]"#, r#"[" "," ]0;t\u0007x"," "]"#),
+            (r#"{"code":"x = \\u001b[0m","order_id":"A-1"}"#, r#"{"code":"x = \\u001b[0m","order_id":"A-1"}"#),
+            (r#"{"out":"a\u001b[3","status":"paid"}"#, r#"{"out":"a [3","status":"paid"}"#),
+            (r#"{"out":"a\u001b[","b":"\u001b[1;3"}"#, r#"{"out":"a [","b":" [1;3"}"#),
+            (r#"["\u001b\u001b[1mx\u001a"]"#, r#"[" x\u001a"]"#),
             (r#"["plain"]"#, r#"["plain"]"#),
             ("[\"\u{1b}[31mx\"]", "[\"x\"]"),
         ] {
@@ -146,6 +176,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_json_stays_json(text in "[\u{1b}\u{7}a\\[\\]0-9;mKé\"\\\\\n]{0,40}", more in any::<String>()) {
+            for value in [serde_json::json!([text, more]), serde_json::json!({ "a": format!("{text}\u{1b}[3"), "b": more })] {
+                let json = value.to_string();
+                let stripped = stripped_json(&json);
+                prop_assert!(serde_json::from_str::<serde_json::Value>(&stripped).is_ok(), "{}", stripped);
+                let has_escape = stripped.contains('\u{1b}');
+                prop_assert!(!has_escape);
+            }
+        }
+
         #[test]
         fn a_stripped_text_has_what_a_blanked_one_shows(text in "[\u{1b}\u{7}a\\[\\]0-9;mé \\\\\n]{0,40}") {
             let without_space = |text: &str| text.split(' ').collect::<String>();
