@@ -16,7 +16,10 @@ pub const MOST_WORDS: usize = 32;
 pub(crate) const MOST_PAIRS: usize = 2 * MOST_WORDS;
 
 /// Chars from which on a word also stands for longer ones that begin with it.
-const SHORTEST_BEGINNING: usize = 3;
+pub(crate) const SHORTEST_BEGINNING: usize = 3;
+
+/// How many `ß` or `ss` of one word may be written the other way.
+const MOST_SHARP: usize = 3;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,15 +138,13 @@ impl Word {
         let letters = Language::of_letters(&token);
         let languages = letters.as_ref().map_or(latin, std::slice::from_ref);
         let mut stems: Vec<String> = Vec::new();
-        let other = other_spelling(&token).filter(|_| spaced);
-        for spelling in [Some(&token), other.as_ref()].into_iter().flatten() {
+        let others = if spaced { other_spellings(&token) } else { Vec::new() };
+        for spelling in std::iter::once(&token).chain(&others) {
             for language in languages.iter().filter(|_| spaced) {
                 push_new(&mut stems, language.stem(spelling).into_owned());
             }
         }
-        if let Some(other) = other {
-            push_new(&mut stems, other);
-        }
+        others.into_iter().for_each(|other| push_new(&mut stems, other));
         if stems.is_empty() {
             stems.push(token.clone());
         }
@@ -184,12 +185,18 @@ fn without_endings(word: &str) -> impl Iterator<Item = &str> {
     word.split(is_apostrophe).filter(move |part| is_whole || part.chars().nth(1).is_some())
 }
 
-/// A word with `ß`, which many keyboards lack, as it is written with `ss`, and the other way round.
-fn other_spelling(word: &str) -> Option<String> {
-    match word.contains('ß') {
-        true => Some(word.replace('ß', "ss")),
-        false => word.contains("ss").then(|| word.replace("ss", "ß")),
-    }
+/// How a word with `ß`, which many keyboards lack, or `ss` may be written too: each of the first few either way.
+fn other_spellings(word: &str) -> Vec<String> {
+    let plain = word.replace('ß', "ss");
+    let parts: Vec<&str> = plain.splitn(MOST_SHARP + 1, "ss").collect();
+    let written = (0..1_usize << (parts.len() - 1)).map(|sharp| {
+        let joined = |(at, part): (usize, &&str)| match at.checked_sub(1) {
+            None => (*part).to_owned(),
+            Some(at) => format!("{}{part}", if sharp >> at & 1 == 1 { "ß" } else { "ss" }),
+        };
+        parts.iter().enumerate().map(joined).collect::<String>()
+    });
+    written.filter(|spelling| spelling != word).collect()
 }
 
 fn is_apostrophe(char: char) -> bool {

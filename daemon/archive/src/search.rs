@@ -25,8 +25,8 @@ use self::pending::Pending;
 use self::rank::{Candidate, Ranking};
 use self::resolve::{Index, Resolved, sequence};
 use crate::handle::Source;
-use crate::query::Query;
 pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
+use crate::query::{Query, SHORTEST_BEGINNING};
 use crate::{ArchiveError, Reader};
 
 /// Documents that the first rank lets through at least.
@@ -207,7 +207,10 @@ fn quoted(connection: &Connection, filter: Option<&Filter<'_>>, query: &Query) -
     let of = |tokens: &Vec<String>| {
         let whole = sequence(tokens);
         let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &whole))?;
-        Ok(if is_here { whole } else { format!("{whole} *") })
+        // A letter alone begins everything.
+        let can_go_on =
+            tokens.len() > 1 || tokens.iter().any(|token| token.chars().nth(SHORTEST_BEGINNING - 1).is_some());
+        Ok(if is_here || !can_go_on { whole } else { format!("{whole} *") })
     };
     query.quoted.iter().map(of).collect()
 }

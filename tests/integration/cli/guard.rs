@@ -17,6 +17,8 @@ fn what_a_refusal_names_can_be_allowed_and_kept_out_again() {
     assert!(typo.code == 1 && typo.err.contains("did you mean ssh_access"), "{typo:?}");
     let allowed = cli.run(&["guard", "allow", "ssh_access", "--json"]).json();
     assert_eq!((&allowed["id"], &allowed["severity"]), (&json!("ssh_access"), &json!("warn")));
+    let typo = cli.run(&["guard", "block", "shh_access"]);
+    assert!(typo.code == 1 && typo.err.contains("did you mean ssh_access"), "{typo:?}");
     daemon.kill();
     let daemon = Daemon::start(&home);
     assert_eq!(cli.run(&note).code, 0);

@@ -29,6 +29,8 @@ fn a_home_that_is_not_there_is_made_by_no_command_that_only_looks() {
         &["usage"],
         &["profile", "list"],
         &["shared", "status"],
+        &["shared", "leave"],
+        &["shared", "export", "-"],
         &["constraint", "add", "s", "Never."],
         &["compress", "-", "--session", "s"],
         &["top"],
@@ -54,6 +56,8 @@ fn a_socket_that_is_named_is_not_answered_by_another_one() {
         let (code, said) = run(&[&named[..], more].concat());
         assert!(code == 2 && said.contains("nowhere.sock") && said.contains("hermad.sock"), "{code} {said}");
     }
+    let (code, said) = run(&["--home", place, "--socket", nowhere.to_str().unwrap(), "daemon", "stop"]);
+    assert!(code == 2 && said.contains("nowhere.sock"), "{code} {said}");
     assert!(
         !nowhere.exists() && Cli::new(&home).run(&["memory", "list", "--json"]).json()["user"]["entries"] == json!([])
     );

@@ -106,6 +106,7 @@ fn a_quotation_may_end_within_a_word() {
         ("\"der straßenb\"", &[3]),
         ("\"数据库连接失\"", &[4]),
         ("\"数据库连\"", &[4]),
+        ("\"h\"", &[]),
     ] {
         let found = raw.result("recall.search", &json!({ "query": words }));
         let hits = found["hits"].as_array().unwrap();
@@ -123,13 +124,17 @@ fn a_word_with_a_sharp_s_is_found_by_either_spelling() {
     // Alone, in German and in English: which language a text is in decides about its stems.
     let with = ["Straße", "Die Straße ist gesperrt", "We shall meet you at the Straße tomorrow, as it is the best"];
     let without = ["STRASSE", "Die Strasse ist frei", "There is nothing in the Strasse that we know of"];
+    let both = "the Schlossstraße and its Messgröße";
     let texts = [with, without].concat();
-    say(&mut raw, "s", &texts);
+    say(&mut raw, "s", &[&texts[..], &[both]].concat());
     for words in ["strasse", "Straße", "wo ist die Strasse", "where would the STRASSE be"] {
         let found: HashSet<String> = query(&mut raw, words).iter().map(|hit| expanded(&mut raw, hit)).collect();
         for text in &texts {
             assert!(found.contains(*text), "{words}: {text}");
         }
+    }
+    for words in ["schlossstrasse", "Schloßstraße", "messgrösse", "Meßgröße"] {
+        assert_eq!(query(&mut raw, words).len(), 1, "{words}");
     }
 }
 

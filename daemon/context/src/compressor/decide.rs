@@ -180,7 +180,7 @@ struct Reduction<'a> {
 impl Reduction<'_> {
     fn decide(mut self) -> Result<Decided, Declined> {
         let kept = self.ordinary_layout.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
-        let [aim, below, sendable] = self.goal.levels();
+        let [aim, ..] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
             let weighed = self.weigh(handoff);
             let handoff = self.ordinary_layout.as_ref().map_or(handoff, |(layout, _)| match weighed.is_empty() {
@@ -190,7 +190,8 @@ impl Reduction<'_> {
             return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
         }
         // Rare from here on: the list is gone through again.
-        self.goal.before = self.goal.before.max(Load::of_list(self.messages).tokens());
+        self.goal.before = Load::of_list(self.messages).tokens();
+        let [aim, below, sendable] = self.goal.levels();
         let normal = match &self.ordinary_layout {
             Ok((layout, _)) => layout,
             Err(layout) => &**layout,

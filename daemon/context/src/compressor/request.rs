@@ -6,7 +6,7 @@ use crate::prompt::Source;
 use crate::redaction::Redaction;
 use crate::run::{Place, SummaryRequest, Writer};
 use crate::text::head;
-use crate::tokens::own_estimate_text;
+use crate::tokens::{Load, own_estimate_text};
 use crate::{fit, serialize};
 
 /// Chars of a message that say which one is meant.
@@ -42,7 +42,8 @@ impl Prepared {
         let behind = self.brief.indexes.last().map_or(0, |last| self.input.len() - 1 - last);
         let source = Source::Above { first: &first, last: &last, messages, behind, has_record };
         let (prompt, max_tokens) = (self.brief.prompt_of(source, self.today.as_ref()), self.brief.max_tokens());
-        let list = u64::try_from(self.current_tokens.unwrap_or(0)).unwrap_or(0).max(self.goal.before);
+        let list =
+            u64::try_from(self.current_tokens.unwrap_or(0)).unwrap_or(0).max(Load::of_list(&self.input).tokens());
         let whole = list.saturating_add(own_estimate_text(&prompt)).saturating_add(max_tokens);
         let fits = window_tokens.is_none_or(|window| whole <= window);
         fits.then_some(SummaryRequest { prompt, max_tokens, model: None, place: Place::BehindList })

@@ -5,7 +5,7 @@ use herma_client::protocol::session::chain::ShowParams;
 use herma_client::{Client, Codec};
 
 use super::exit::Failure;
-use super::{Command, Session, memory, out, profile, session as sessions, shared};
+use super::{Command, Session, daemon, memory, out, output, profile, session as sessions, shared};
 
 impl Session<'_> {
     /// Checks the home and the socket that flags name, for a command that asks a daemon.
@@ -13,11 +13,8 @@ impl Session<'_> {
     /// # Errors
     /// Nothing is there that the command could mean.
     pub(super) fn check_named(&self, command: &Command) -> Result<(), Failure> {
-        if !asks(command) {
-            return Ok(());
-        }
         let home = &self.place.home;
-        if self.common.home.is_some() && !home.exists() {
+        if asks(command) && self.common.home.is_some() && !home.exists() {
             let home = home.display();
             if !begins(command) {
                 let words = format!("there is no home {home}; herma daemon start --home … makes one");
@@ -25,7 +22,9 @@ impl Session<'_> {
             }
             out::error(&format!("herma: {home} is a new home"));
         }
-        let Some(other) = self.common.socket.as_ref().and_then(|_| self.place.as_locked()) else { return Ok(()) };
+        let is_meant = asks(command) || matches!(command, Command::Daemon(daemon::Command::Stop { .. }));
+        let named = self.common.socket.as_ref().filter(|_| is_meant);
+        let Some(other) = named.and_then(|_| self.place.as_locked()) else { return Ok(()) };
         let listens = |place| Client::connect_with(place, Codec::Json).is_ok();
         if listens(&self.place) || !listens(&other) {
             return Ok(());
@@ -67,11 +66,16 @@ fn asks(command: &Command) -> bool {
 fn begins(command: &Command) -> bool {
     match command {
         Command::Memory(command) => {
-            matches!(command, memory::Command::Add(_) | memory::Command::Batch(_) | memory::Command::Import(_))
+            use memory::Command::{Add, Batch, Import, Tool};
+            matches!(command, Add(_) | Batch(_) | Import(_) | Tool(_))
         }
         Command::Session(command) => matches!(command, sessions::Command::Open(_) | sessions::Command::Append(_)),
         Command::Profile(command) => matches!(command, profile::Command::Create { .. }),
-        Command::Shared(command) => !matches!(command, shared::Command::Status),
+        Command::Output(command) => matches!(command, output::Command::Admit(_)),
+        Command::Shared(command) => {
+            use shared::Command::{Import, Init, Join};
+            matches!(command, Init(_) | Join | Import(_))
+        }
         Command::Compress(arguments) => arguments.session.is_none(),
         Command::Import(_) => true,
         _ => false,

@@ -19,21 +19,27 @@ pub(super) fn run(session: &Session<'_>, id: &str, treatment: Option<&str>) -> R
     let path = folder.join("config.toml");
     let unusable = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let file = SettingsFile::read(&path).map_err(unusable)?;
+    // With the finding in it, so that a name which is none is told also where nothing is said of it.
+    check(session, &changed(&file.text, id, Some(treatment.unwrap_or("block"))).map_err(unusable)?)?;
     let new = changed(&file.text, id, treatment).map_err(unusable)?;
-    check(session, &new)?;
+    let mut backup = None;
     if new != file.text {
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| unusable(error.to_string()))?;
-        file.replace(&new)?;
+        backup = file.write(&new)?;
     }
     let said = treatment.unwrap_or("block");
-    out::show(session.common, &json!({ "id": id, "severity": said, "path": path }), |_| {
+    out::show(session.common, &json!({ "id": id, "severity": said, "path": path, "backup": backup }), |_| {
         let what = match said {
             "block" => "is kept out",
             "warn" => "is let in with a warning",
             _ => "is let in",
         };
-        let when = "from the next start of the daemon on: herma daemon stop";
-        format!("{id} {what} ({}), {when}", path.display())
+        let mut text =
+            format!("{id} {what} ({}), from the next start of the daemon on: herma daemon stop", path.display());
+        if let Some(backup) = &backup {
+            text.push_str(&format!("\nthe file of before is {}", backup.display()));
+        }
+        text
     })
 }
 
