@@ -100,6 +100,32 @@ fn what_was_said_on_one_host_is_found_on_another_and_read_with_what_stands_aroun
 }
 
 #[test]
+fn a_session_of_another_host_is_read_to_its_end() {
+    let Some(server) = server() else { return };
+    let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+    // Two in a row are together too long for an answer.
+    let long = |words: &str| format!("{words} {}", "long ".repeat(300_000));
+    let texts: Vec<String> =
+        (0..9).map(|at| if at == 4 || at == 5 { long(&format!("heron{at}")) } else { format!("heron{at}") }).collect();
+    for (at, text) in texts.iter().enumerate() {
+        one.said("s", at as u64, &[text]);
+    }
+    other.finds("heron8", 1);
+    let first = other.search(&json!({ "query": "heron1" }))["hits"][0]["handle"].clone();
+    for (before, after) in [(0, 0), (0, 2), (1, 3), (100, 100)] {
+        let (mut words, mut next) = (Vec::new(), first.clone());
+        while next.is_string() {
+            let mut page = other.ask("recall.expand", &json!({ "handle": next, "before": before, "after": after }));
+            let word = |item: &Value| item["text"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+            words.extend(page["items"].as_array().unwrap().iter().map(word));
+            next = page["next"].take();
+        }
+        let from = 1_usize.saturating_sub(before);
+        assert_eq!(words, (from..9).map(|at| format!("heron{at}")).collect::<Vec<_>>(), "{before} {after}");
+    }
+}
+
+#[test]
 fn a_host_that_can_t_ask_the_others_says_so() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));

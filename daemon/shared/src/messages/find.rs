@@ -214,8 +214,8 @@ impl Database {
         Ok(FoundElsewhere { elsewhere: Elsewhere { documents, counts, found }, keys })
     }
 
-    /// A message of another archive with so many before and behind it, oldest first; none where there is no such
-    /// message of these profiles.
+    /// A message of another archive with so many before and behind it, oldest first, and the number of the one with which
+    /// its session goes on behind them. None where there is no such message of these profiles.
     ///
     /// # Errors
     /// What the database says.
@@ -224,13 +224,14 @@ impl Database {
         key: &MessageKey,
         profiles: &[String],
         (before, after): (usize, usize),
-    ) -> Result<Vec<Message>, SharedError> {
+    ) -> Result<(Vec<Message>, Option<u64>), SharedError> {
         let (archive, number) = (i64::from(key.archive), signed(key.number));
         let (before, after) = (narrow(before), narrow(after));
         let said: [&(dyn ToSql + Sync); 8] =
             [&self.space.name, &key.host, &archive, &number, &profiles, &before, &after, &MOST_BYTES];
         let rows = self.ask(statements::AROUND, &said).await?;
-        Ok(self.left_out.sift(rows.iter().map(message)))
+        let next = rows.first().and_then(|row| row.get::<_, Option<i64>>(9)).map(unsigned);
+        Ok((self.left_out.sift(rows.iter().map(message)), next))
     }
 
     /// Messages by their names, in any order; those that are gone, of other profiles, or too many bytes are left out.

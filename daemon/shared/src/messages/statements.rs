@@ -69,17 +69,26 @@ CROSS JOIN LATERAL (
         AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message) AS message WHERE bytes <= $6";
 
 /// A message with those around it in its session: so many before ($6) and behind it ($7), as far as they have so many
-/// bytes ($8), the nearest first.
+/// bytes ($8), the nearest first. With each stands the number of the first one behind them that is not given, if there is
+/// one.
 pub(super) const AROUND: &str = "
 WITH wanted AS (
     SELECT session FROM herma.message
     WHERE space = $1 AND host = $2 AND archive = $3 AND number = $4 AND profile = ANY($5)
-)
-SELECT host, archive, number, profile, session, agent, role, at, body FROM (
-SELECT message.*, sum(octet_length(body)) OVER (ORDER BY abs(number - $4), number) AS bytes FROM (
-    (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
+),
+around AS (
+    (SELECT message.*, false AS is_beyond FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
         AND message.session = wanted.session AND number < $4 ORDER BY number DESC LIMIT $6::int8)
     UNION ALL
-    (SELECT message.* FROM herma.message, wanted WHERE space = $1 AND host = $2 AND archive = $3
-        AND message.session = wanted.session AND number >= $4 ORDER BY number LIMIT $7::int8 + 1)
-) AS message) AS message WHERE bytes <= $8 OR number = $4 ORDER BY number";
+    (SELECT message.*, row_number() OVER (ORDER BY number) > $7::int8 + 1 FROM herma.message, wanted
+        WHERE space = $1 AND host = $2 AND archive = $3
+        AND message.session = wanted.session AND number >= $4 ORDER BY number LIMIT $7::int8 + 2)
+),
+sized AS (
+    SELECT around.*, sum(CASE WHEN is_beyond THEN 0 ELSE octet_length(body) END)
+        OVER (ORDER BY abs(number - $4), number) AS bytes FROM around
+),
+given AS (SELECT * FROM sized WHERE NOT is_beyond AND (bytes <= $8 OR number = $4))
+SELECT host, archive, number, profile, session, agent, role, at, body,
+    (SELECT min(number) FROM sized WHERE number > (SELECT max(number) FROM given)) AS next
+FROM given ORDER BY number";

@@ -37,16 +37,18 @@ impl Sharing {
         self.ready_database()?.messages(keys, &profiles).await.map_err(Error::Unread)
     }
 
-    /// A message of another host with so many before and behind it in its session, oldest first; none where
-    /// there is no such message.
+    /// A message of another host with so many before and behind it in its session, oldest first, and the name of the one
+    /// with which that goes on; none where there is no such message.
     pub(crate) async fn around(
         &self,
         key: &MessageKey,
         profile: Option<&str>,
         around: (usize, usize),
-    ) -> Outcome<Vec<Message>> {
+    ) -> Outcome<(Vec<Message>, Option<MessageKey>)> {
         let profiles = self.seen_profiles(profile);
-        self.ready_database()?.messages_around(key, &profiles, around).await.map_err(Error::Unread)
+        let found = self.ready_database()?.messages_around(key, &profiles, around).await;
+        let (messages, next) = found.map_err(Error::Unread)?;
+        Ok((messages, next.map(|number| MessageKey { number, ..key.clone() })))
     }
 
     /// Whose messages may be seen: those of profiles that this host shares.

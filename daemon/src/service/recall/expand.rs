@@ -219,12 +219,8 @@ impl RecallService {
                 format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(key), key.host);
             return Err(Error::NotFound(words));
         }
-        let after = narrow(after);
-        let mut found = self.sharing.around(key, profile, (narrow(before), after.saturating_add(1))).await?;
-        let named = found.iter().position(|message| message.key == *key).unwrap_or(0);
-        let most = named.saturating_add(after).saturating_add(1);
-        let behind = if found.len() > most { found.pop() } else { None };
-        let next = behind.map(|message| rest_of(&message.key));
+        let (found, next) = self.sharing.around(key, profile, (narrow(before), narrow(after))).await?;
+        let next = next.map(|key| rest_of(&key));
         let items = found.into_iter().map(|message| Item {
             handle: handle_of(&message.key),
             role: Some(message.role).filter(|role| !role.is_empty()),
