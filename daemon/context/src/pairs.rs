@@ -67,7 +67,7 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
 
 /// For each result the message and position of its call, by the same rule; a further result of a
 /// call that was answered counts as one of it, so that it can still be named. Where neither has an id (Ollama), results
-/// stand in the order of the calls.
+/// are matched to calls in order.
 pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Option<(usize, usize)>> {
     let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     let mut last: HashMap<&str, (usize, usize)> = HashMap::new();

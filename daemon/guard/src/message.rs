@@ -8,8 +8,8 @@ const MOST: usize = 60;
 /// Chars of the shortest word of a pattern that is shown within a longer one.
 const SHORTEST_WITHIN: usize = 3;
 
-/// A sentence for people and models: which words of the text were found, where, and what can be done about it. Of what
-/// stands between the words that a pattern looks for nothing is shown, for that can be a secret.
+/// Returns a sentence for people and models: the words that the pattern found, their place, and what to do. The text
+/// between those words is hidden, because it may be a secret.
 pub fn threat_message(finding: &Finding, text: &str) -> String {
     let Finding { id, start, end, .. } = finding;
     let (verdict, advice) = match (finding.severity, id.code_point()) {
@@ -30,8 +30,8 @@ pub fn threat_message(finding: &Finding, text: &str) -> String {
     }
 }
 
-/// The words of the pattern that stand in what was found, in one line; `…` is for what stands between them. None where
-/// they are in disguise.
+/// Returns the pattern's words as the hit has them, in one line, with `…` for the text between them. Returns none where
+/// they are disguised.
 fn words(finding: &Finding, text: &str) -> Option<String> {
     let found: String = text.chars().skip(finding.start).take(finding.end - finding.start).collect();
     let known: Vec<&str> = patterns::words(finding.id).collect();

@@ -15,7 +15,7 @@ pub fn scan(text: &str, scope: Scope) -> Vec<Finding> {
 }
 
 /// A sentence for people and models about the first finding at `scope`; `None` for a clean text.
-/// It names the words and where they stand, and shows no secret.
+/// It names the words and their place, and shows no secret.
 pub fn first_threat_message(text: &str, scope: Scope) -> Option<String> {
     scan(text, scope).first().map(|finding| threat_message(finding, text))
 }

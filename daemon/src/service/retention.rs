@@ -25,43 +25,28 @@ const EVERY: Duration = Duration::from_mins(10);
 /// How long after the start it is looked for the first time.
 const FIRST: Duration = Duration::from_mins(1);
 
-/// Outputs that went since the log was told. With a full quota each spill has others go: a line for each would fill the log.
+/// Removed outputs that the log does not have yet. With a full quota every spill removes others, and a line for each of
+/// them would fill the log.
 #[derive(Debug, Default)]
-pub(crate) struct Gone {
-    sums: Mutex<Sums>,
-}
-
-#[derive(Debug, Default)]
-struct Sums {
+pub(crate) struct RemovalLog {
     outputs: usize,
     bytes: u64,
-    told: Option<Instant>,
+    logged: Option<Instant>,
 }
 
-impl Gone {
-    fn add(&self, collected: &Collected) {
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        sums.outputs += collected.expired.len();
-        sums.bytes = sums.bytes.saturating_add(collected.freed_bytes);
+impl RemovalLog {
+    fn add(&mut self, collected: &Collected) {
+        self.outputs += collected.expired.len();
+        self.bytes = self.bytes.saturating_add(collected.freed_bytes);
     }
 
-    /// Tells the log, unless it was told just now; what is added meanwhile is told the next time.
-    fn tell(&self) {
-        let due = self.sums.lock().unwrap_or_else(PoisonError::into_inner).due(Instant::now());
-        if let Some((outputs, bytes)) = due {
-            tracing::info!(outputs, bytes, "outputs were cleared away");
-        }
-    }
-}
-
-impl Sums {
-    /// What is to be told now, which begins new sums.
+    /// Returns the sums to log now and resets them; none within [`EVERY`] of the last line.
     fn due(&mut self, now: Instant) -> Option<(usize, u64)> {
-        if self.outputs == 0 || self.told.is_some_and(|told| now.duration_since(told) < EVERY) {
+        if self.outputs == 0 || self.logged.is_some_and(|logged| now.duration_since(logged) < EVERY) {
             return None;
         }
-        let told = Self { told: Some(now), ..Self::default() };
-        let Self { outputs, bytes, .. } = std::mem::replace(self, told);
+        let reset = Self { logged: Some(now), ..Self::default() };
+        let Self { outputs, bytes, .. } = std::mem::replace(self, reset);
         Some((outputs, bytes))
     }
 }
@@ -77,8 +62,7 @@ pub(crate) struct RetentionService {
     /// The same for the archive.
     pub archived: ArchiveRetention,
     pub events: Events,
-    /// What the log is still to be told.
-    pub gone: Gone,
+    pub removals: Mutex<RemovalLog>,
     /// When the daemon started.
     pub started: Instant,
     /// The same by the clock on the wall, in Unix seconds.
@@ -109,7 +93,7 @@ impl RetentionService {
             if let Err(error) = self.collect(false).await {
                 tracing::warn!("outputs could not be cleared away: {error}");
             }
-            self.gone.tell();
+            self.log_removals(None);
             self.index.look_again();
             if let Err(error) = self.archived.collect(self.clock(&self.outputs.kept)).await {
                 tracing::warn!("the archive could not be cleared: {error}");
@@ -151,13 +135,23 @@ impl RetentionService {
             tracing::warn!("an output stays although its time is over: {failure}");
         }
         if !dry_run && !collected.expired.is_empty() {
-            self.gone.add(&collected);
-            self.gone.tell();
+            self.log_removals(Some(&collected));
             let handles = collected.expired.iter().map(|gone| gone.handle.to_string()).collect();
             self.archive.post_forgotten_outputs(handles);
             publish_expired(&self.events, &collected.expired);
         }
         Ok(collected)
+    }
+
+    /// Logs the removed outputs of this run and of earlier ones that were not logged yet.
+    fn log_removals(&self, collected: Option<&Collected>) {
+        let mut removals = self.removals.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(collected) = collected {
+            removals.add(collected);
+        }
+        if let Some((outputs, bytes)) = removals.due(Instant::now()) {
+            tracing::info!(outputs, bytes, "outputs were cleared away");
+        }
     }
 
     /// Puts into the log what the catalog of outputs has to say.
@@ -189,16 +183,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_told_at_once_and_then_from_time_to_time() {
-        let (mut sums, began) = (Sums::default(), Instant::now());
-        let mut told = Vec::new();
-        assert_eq!(sums.due(began), None);
+    fn removals_are_logged_at_once_and_then_every_ten_minutes() {
+        let (mut removals, began) = (RemovalLog::default(), Instant::now());
+        let mut logged = Vec::new();
+        assert_eq!(removals.due(began), None);
         for second in 0..2_000_u64 {
-            sums.outputs += 1;
-            sums.bytes += 10;
-            told.extend(sums.due(began + Duration::from_secs(second)));
+            removals.outputs += 1;
+            removals.bytes += 10;
+            logged.extend(removals.due(began + Duration::from_secs(second)));
         }
-        assert_eq!(told, [(1, 10), (600, 6_000), (600, 6_000), (600, 6_000)]);
-        assert_eq!((sums.outputs, sums.bytes), (199, 1_990));
+        assert_eq!(logged, [(1, 10), (600, 6_000), (600, 6_000), (600, 6_000)]);
+        assert_eq!((removals.outputs, removals.bytes), (199, 1_990));
     }
 }

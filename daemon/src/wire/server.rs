@@ -32,7 +32,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Connections beyond the limit that may ask how the daemon is, or end it.
 const RESERVED: usize = 8;
 
-/// Files that the daemon has open beside connections: it needs some thirty to serve a home.
+/// Open files that the daemon needs in addition to connections. An idle daemon has about 25.
 const OWN_FILES: usize = 40;
 
 /// How long they have in a daemon whose home may be another one's already.
@@ -134,8 +134,8 @@ pub async fn run(mut config: Config, listener: Listener, shutdown: impl Future<O
     tracing::info!("stopped");
 }
 
-/// How many connections there may be where a process may have so many files: the daemon needs its own, and those who
-/// ask how it is need theirs.
+/// Returns the limit of connections in a process with this limit of open files. The daemon's own files and the reserved
+/// connections are subtracted.
 fn most_connections(configured: usize, files: usize) -> usize {
     configured.min(files.saturating_sub(OWN_FILES + RESERVED)).max(1)
 }

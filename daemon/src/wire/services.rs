@@ -1,6 +1,6 @@
 //! The root: puts the services together. Only the wire floor sees it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ use crate::service::memory_files::FilesService;
 use crate::service::outputs::OutputService;
 use crate::service::recall::RecallService;
 use crate::service::recall_index::{Embedding, IndexNotes, IndexQueue, RecallIndexer};
-use crate::service::retention::{Gone, RetentionService};
+use crate::service::retention::RetentionService;
 use crate::service::session::SessionTable;
 use crate::service::session_locks::SessionLocks;
 use crate::service::sessions::{SessionService, Turns};
@@ -169,7 +169,7 @@ impl Services {
                 archive: Arc::clone(&archive),
                 index: notes,
                 events: events.clone(),
-                gone: Gone::default(),
+                removals: Mutex::default(),
                 started,
                 started_at,
             },

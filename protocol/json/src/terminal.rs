@@ -25,8 +25,8 @@ pub fn blanked(text: &str) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// The text without escape sequences. Colours and titles leave nothing, for they stand within words too; what moves the
-/// cursor leaves a space.
+/// Returns the text without escape sequences. Colours and titles leave nothing, because they also occur within words;
+/// cursor movements leave a space.
 pub fn stripped(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     let mut shown = String::new();
@@ -46,8 +46,8 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same of a text that may be JSON, whose strings have the byte that begins a sequence as an escape. What was JSON
-/// stays JSON: of an escape whose sequence is cut off or no control sequence only the escape itself goes.
+/// Does the same for a text that may be JSON, where the escape byte is written `\u001b`. Valid JSON stays valid: only
+/// complete control sequences are removed, and of other sequences the `\u001b` alone.
 pub fn stripped_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let (mut kept, mut from) = (0, 0);

@@ -43,20 +43,20 @@ fn joined(home: &Home) -> Value {
     daemon.raw().call("shared.join", &json!({}))
 }
 
-/// A server that says no to TLS, asks for a password in this way, and tells all that it reads.
+/// A server without TLS that requests a password in this form, and sends all that it reads to the receiver.
 fn false_server<L, S>(listener: L, accept: impl Fn(&L) -> S + Send + 'static, asks: u32) -> Receiver<Vec<u8>>
 where
     L: Send + 'static,
     S: Read + Write + Send + 'static,
 {
-    let (tell, told) = channel();
+    let (sender, received) = channel();
     thread::spawn(move || {
         loop {
-            let (mut stream, tell) = (accept(&listener), tell.clone());
+            let (mut stream, sender) = (accept(&listener), sender.clone());
             thread::spawn(move || {
                 let mut buffer = [0; 4096];
                 while let Ok(count @ 1..) = stream.read(&mut buffer) {
-                    drop(tell.send(buffer[..count].to_vec()));
+                    drop(sender.send(buffer[..count].to_vec()));
                     let answer = match count {
                         8 => b"N".to_vec(),
                         _ if asks == MD5 => [b"R\0\0\0\x0c", &asks.to_be_bytes()[..], b"salt"].concat(),
@@ -69,7 +69,7 @@ where
             });
         }
     });
-    told
+    received
 }
 
 fn accept_tcp(listener: &TcpListener) -> TcpStream {
@@ -91,12 +91,12 @@ fn a_false_server_gets_no_password() {
     }
 }
 
-fn refuses(url: &str, told: &Receiver<Vec<u8>>) {
+fn refuses(url: &str, received: &Receiver<Vec<u8>>) {
     let answer = joined(&home(url, ""));
     let words = answer["error"]["message"].as_str().unwrap();
     assert!(words.contains("password in clear") && words.contains("password_in_clear"), "{url}: {words}");
     let mut read = Vec::new();
-    while let Ok(bytes) = told.recv_timeout(Duration::from_millis(50)) {
+    while let Ok(bytes) = received.recv_timeout(Duration::from_millis(50)) {
         read.extend(bytes);
     }
     // Who asks and for what, and no message with a password, which begins with a p.

@@ -131,17 +131,17 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
     Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: Weighed::default() })
 }
 
-/// Tokens of a list. Where the rough estimate alone tells that it is over, and no figure of the caller's is compared with
-/// it, what pruning takes away is not estimated in the other way: it is at least what stays.
+/// Returns the tokens of a list, or a lower bound where the rough estimate alone shows that the list is over the
+/// threshold and no figure of the caller is compared with it. The bound skips the script-aware estimate of everything
+/// that pruning removes.
 fn size_before(messages: &[Message], layout: &Layout, options: &Options<'_>) -> u64 {
     let (rough, Prompt { tokens, is_refused }) = (layout.before.tokens(), options.prompt);
     let is_known = rough >= options.settings.budgets().threshold_tokens && !is_refused;
-    match is_known
-        && tokens.is_none_or(|tokens| u64::try_from(tokens).is_ok_and(|tokens| tokens <= rough) || tokens < 0)
-    {
-        true => rough.max(layout.loads.iter().copied().collect::<Load>().tokens()),
-        false => Load::of_list(messages).tokens(),
+    let is_above = |tokens: i64| u64::try_from(tokens).is_ok_and(|tokens| tokens > rough);
+    if is_known && !tokens.is_some_and(is_above) {
+        return rough.max(layout.loads.iter().copied().collect::<Load>().tokens());
     }
+    Load::of_list(messages).tokens()
 }
 
 /// The ordinary layout with what its handoff covers; the layout alone when nothing stands between

@@ -42,9 +42,9 @@ pub(crate) struct Shortened {
 /// What an exchange may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Budget {
-    /// What stands beside the exchange.
-    pub(crate) beside: Load,
-    /// The most tokens that both may take.
+    /// The rest of the list.
+    pub(crate) rest: Load,
+    /// The most tokens that the rest and the exchange may take together.
     pub(crate) most: u64,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget:
 
 impl Budget {
     fn fits(self, load: Load) -> bool {
-        self.beside.plus(load).tokens() <= self.most
+        self.rest.plus(load).tokens() <= self.most
     }
 }
 

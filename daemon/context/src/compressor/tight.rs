@@ -35,11 +35,11 @@ pub(crate) struct TightLayouts<'a> {
     exchange: Exchange,
     /// Everything before the last exchange pruned, and pictures before the newest one gone.
     stripped: Stripped,
-    /// What the head takes, stripped, with the note.
+    /// The load of the head without old pictures, with the note.
     head: Load,
     /// The user's last message before the last exchange, freed of a handoff.
     user: Option<(usize, Message)>,
-    /// What is pinned between head and last exchange takes, with those it stands beside.
+    /// The load of the pinned messages between head and last exchange, with their pairs.
     pinned: Load,
     /// Where the tail begins at the earliest: behind an earlier handoff and closed episodes.
     lowest: usize,
@@ -137,15 +137,15 @@ impl<'a> TightLayouts<'a> {
         self.head.plus(user).plus(self.pinned)
     }
 
-    /// The last exchange, so short that it and what stands beside it take at most so many tokens, or as short as it
-    /// gets.
-    fn shortened(&self, beside: Load, most: u64) -> Shortened {
-        let takes = |last: &Shortened| beside.plus(last.load).tokens();
+    /// Returns the last exchange, shortened until it and the rest of the list take at most `most` tokens, or as short as
+    /// it gets.
+    fn shortened(&self, rest: Load, most: u64) -> Shortened {
+        let takes = |last: &Shortened| rest.plus(last.load).tokens();
         // What can't be done is not tried again for each level.
         if let Some(least) = self.least.get().filter(|least| takes(least) >= most) {
             return least.clone();
         }
-        let last = self.shortened_to(Budget { beside, most });
+        let last = self.shortened_to(Budget { rest, most });
         if takes(&last) > most { self.least().clone() } else { last }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use herma_context::compressor::prepare;
 use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
-use herma_context::{Message, RawSettings, pairs, tokens};
+use herma_context::{Engine, Message, RawSettings, pairs, tokens};
 use serde_json::value::RawValue;
 
 /// The messages of all fixtures, chained.
@@ -49,4 +49,27 @@ fn a_growing_session_stays_small_and_valid() {
     assert!(state.compression_count >= 2, "{}", state.compression_count);
     let carried = state.previous_summary.unwrap();
     assert!(carried.contains("An earlier summary exists"));
+}
+
+#[test]
+fn a_recorded_session_ends_below_the_threshold_or_names_its_system_message() {
+    let list = session();
+    let size = |list: &[Message]| tokens::estimate_messages(list).max(tokens::own_estimate_messages(list));
+    for engine in [Engine::Compressor, Engine::Lossless] {
+        for window in [2_000, 4_000, 8_000, 12_000] {
+            let settings = RawSettings { context_length: window, engine, ..RawSettings::default() }.check().unwrap();
+            let request = CompressRequest::default();
+            let mut prepared = engine.prepare(&list, &settings, &EngineState::default(), &request, drop).unwrap();
+            prepared.write_own(&herma_guard::Policy::default());
+            let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
+            let done = prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None);
+            let new: Vec<Message> = done.messages(&list).cloned().collect();
+            let threshold = settings.budgets().threshold_tokens;
+            assert!(size(&list) >= threshold, "{window}");
+            // The system message alone is too large for the smallest window.
+            let named = done.over.map_or(0, |over| over.parts.iter().map(|part| part.tokens).sum::<u64>());
+            assert!(size(&new) < threshold || named >= threshold, "{engine:?} {window}: {}, {named}", size(&new));
+            assert_eq!(named > 0, window == 2_000, "{engine:?}");
+        }
+    }
 }

@@ -242,7 +242,7 @@ macro_rules! end {
     };
 }
 
-/// What stands before a file that a command sends.
+/// The part of a command before the file that it sends.
 macro_rules! sends {
     () => {
         concat!(
@@ -253,7 +253,8 @@ macro_rules! sends {
     };
 }
 
-/// An argument of scp, with its white space: none that keeps files back (`--exclude`), and with `-i` its key.
+/// Arguments of scp and rsync with the white space before them. `-i` includes its key file; long options that begin with
+/// `e` are left out because of `--exclude`.
 macro_rules! argument {
     () => {
         concat!(
@@ -263,7 +264,7 @@ macro_rules! argument {
     };
 }
 
-/// Where scp brings files to: `host:` right behind them, or what can be nothing else.
+/// The destination of scp: `host:` right after the file, or later an address that can't be prose.
 macro_rules! to_host {
     () => {
         concat!(
@@ -282,7 +283,7 @@ const EXFIL_FILE: &str = concat!(
     ")",
 );
 
-/// Any file, where the reader is told to send it.
+/// Any file, in a sentence that tells the reader to send it.
 const EXFIL_UPLOAD: &str = concat!(
     r"\<(?:you (?:must|should|have to|need to)\h|from now on).*?(?:",
     concat!(sends!(), r#"["']?[\w./~$]"#),

@@ -1,5 +1,5 @@
-//! How a connection is made. Whether TLS is spoken is settled here and not in the library, so that a line without it is
-//! watched ([`Watched`]): the library would answer whatever the server asks for.
+//! Connects to PostgreSQL. TLS is negotiated here and not in the library, so that a connection without TLS goes through
+//! [`Watched`]: the library would send the password in any form that the server requests.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -19,13 +19,14 @@ use super::watched::Watched;
 use crate::address::Address;
 use crate::error::SharedError;
 
-/// What asks a server for TLS: the length, and a number that no version has.
+/// The SSLRequest message: its length, and a code that no protocol version has.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
-/// What a server answers that speaks TLS.
+/// The reply of a server that supports TLS.
 const SPEAKS_TLS: u8 = b'S';
 
-/// What comes on a connection beside answers. Nothing does where nobody waits for it.
+/// Messages that are no replies, such as notifications. The connection makes progress only while [`Messages::next`] is
+/// polled.
 pub(crate) struct Messages(PollNext);
 
 type PollNext = Box<dyn FnMut(&mut Context<'_>) -> Poll<Message> + Send>;
@@ -42,7 +43,7 @@ impl Messages {
         Self(Box::new(move |context| connection.poll_message(context)))
     }
 
-    /// Waits for the next one; none when the connection has ended.
+    /// Returns the next message, or none when the connection has ended.
     pub(crate) async fn next(&mut self) -> Message {
         poll_fn(|context| (self.0)(context)).await
     }
@@ -54,7 +55,10 @@ impl fmt::Debug for Messages {
     }
 }
 
-/// Connects to the first host that answers: sockets of this machine before others, for the library can't watch those.
+/// Connects to the first host that answers, Unix sockets first: the library can't watch those.
+///
+/// # Errors
+/// The error of the last host.
 pub(crate) async fn dial(address: &Address) -> Result<(Client, Messages), SharedError> {
     let Address { config, .. } = address;
     let (hosts, ports) = (config.get_hosts(), config.get_ports());
@@ -70,7 +74,7 @@ pub(crate) async fn dial(address: &Address) -> Result<(Client, Messages), Shared
     if let Some(error) = refused.filter(|_| hosts.iter().all(|host| matches!(host, Host::Unix(_)))) {
         return Err(error);
     }
-    // The library hands the bare line over, as for TLS from the first byte on.
+    // With direct negotiation the library hands over the bare socket.
     let mut config = config.clone();
     config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
     let (client, connection) =
@@ -90,18 +94,18 @@ async fn dial_unix(address: &Address, path: &Path) -> Result<(Client, Messages),
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// Settles whether TLS is spoken.
+/// Negotiates TLS on each new socket.
 #[derive(Clone)]
 struct Negotiator {
     tls: MakeRustlsConnect,
     manner: Manner,
 }
 
-/// How it is settled.
+/// The options of a negotiation.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
     mode: SslMode,
-    /// Without being asked for it.
+    /// TLS from the first byte, without a request.
     is_direct: bool,
     allows_clear: bool,
 }
@@ -125,7 +129,7 @@ impl MakeTlsConnect<Socket> for Negotiator {
     }
 }
 
-/// What settles it on one line.
+/// The negotiation on one socket.
 struct Handshake {
     tls: Rustls,
     manner: Manner,
@@ -137,19 +141,19 @@ impl TlsConnect<Socket> for Handshake {
     type Future = Pin<Box<dyn Future<Output = io::Result<Line>> + Send>>;
 
     fn connect(self, line: Socket) -> Self::Future {
-        Box::pin(self.settle(line))
+        Box::pin(self.negotiate(line))
     }
 }
 
 impl Handshake {
-    async fn settle(self, mut line: Socket) -> io::Result<Line> {
+    async fn negotiate(self, mut line: Socket) -> io::Result<Line> {
         let Manner { mode, is_direct, allows_clear } = self.manner;
         let speaks_tls = match mode {
             SslMode::Disable => false,
             _ if is_direct => true,
             _ => {
                 line.write_all(&SSL_REQUEST).await?;
-                // Not a byte more, for it would be one that nobody signed.
+                // A second byte would not be authenticated by TLS.
                 line.read_u8().await? == SPEAKS_TLS
             }
         };
@@ -161,7 +165,7 @@ impl Handshake {
     }
 }
 
-/// A line to a server on another machine, or on a port of this one.
+/// A TCP connection with or without TLS.
 enum Line {
     Encrypted(Box<Encrypted>),
     Open(Watched<Socket>),

@@ -1,5 +1,5 @@
-//! A line without TLS, on which the server's first messages are looked at: whoever asks there for the password in clear
-//! gets none.
+//! A connection without TLS whose first messages are checked: a server that requests the password in clear gets an error
+//! instead.
 
 use std::io;
 use std::pin::Pin;
@@ -18,17 +18,20 @@ const DONE: u32 = 0;
 const CLEARTEXT: u32 = 3;
 const MD5: u32 = 5;
 
-/// Where in the server's first messages the next byte stands.
+/// A parser of the server's first messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watch {
     /// The beginning of a message.
     head: Vec<u8>,
-    /// Bytes of a message that is of no interest.
+    /// Bytes left of a message that is skipped.
     rest: u64,
 }
 
 impl Watch {
-    /// Takes the next bytes. Returns true when the server has let the client in: there is nothing to look at any more.
+    /// Parses the next bytes. Returns true once the server has accepted the client: nothing has to be checked after that.
+    ///
+    /// # Errors
+    /// The server requests the password in clear or as an MD5 digest.
     pub(super) fn see(&mut self, mut bytes: &[u8]) -> Result<bool, AsksInClear> {
         while let Some((byte, behind)) = bytes.split_first() {
             if self.rest > 0 {
@@ -60,16 +63,16 @@ impl Watch {
     }
 }
 
-/// A line whose beginning is watched.
+/// A stream whose first messages are checked.
 #[derive(Debug)]
 pub(super) struct Watched<S> {
     line: S,
-    /// None where nothing is watched any more.
+    /// None once the check is over.
     watch: Option<Watch>,
 }
 
 impl<S> Watched<S> {
-    /// With `allows_clear` nothing is watched.
+    /// With `allows_clear` nothing is checked.
     pub(super) fn new(line: S, allows_clear: bool) -> Self {
         Self { line, watch: (!allows_clear).then(Watch::default) }
     }

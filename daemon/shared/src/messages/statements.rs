@@ -69,7 +69,7 @@ CROSS JOIN LATERAL (
         AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message) AS message WHERE bytes <= $6";
 
 /// A message with those around it in its session: so many before ($6) and behind it ($7), as far as they have so many
-/// bytes ($8), the nearest first. With each stands the number of the first one behind them that is not given, if there is
+/// bytes ($8), the nearest first. Each row has the number of the first message after them that is not returned, if there is
 /// one.
 pub(super) const AROUND: &str = "
 WITH wanted AS (

@@ -42,7 +42,7 @@ pub(super) enum Command {
     },
     /// Let in what the guard finds by this name, with a warning
     #[command(
-        after_help = "The finding's name stands in every refusal. It is written into the configuration (guard.severity), which is read when the daemon starts.\n\nExamples:\n  herma guard allow ssh_access\n  herma guard allow ssh_access --off\n  herma guard block ssh_access"
+        after_help = "Every refusal has the finding's name. The setting is written into the configuration (guard.severity), which is read when the daemon starts.\n\nExamples:\n  herma guard allow ssh_access\n  herma guard allow ssh_access --off\n  herma guard block ssh_access"
     )]
     Allow {
         /// The name of the finding

@@ -1,5 +1,5 @@
-//! What is named on the command line has to be there: a slip makes no home, asks no other daemon than the one that is
-//! meant, and opens no session.
+//! Checks the home, socket and session that a command names: a typing error creates no home, reaches no other daemon, and
+//! opens no session.
 
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::{Client, Codec};
@@ -44,7 +44,7 @@ impl Session<'_> {
     }
 }
 
-/// Whether a command is for a daemon that is there or is to be started. Those that agents start find what there is.
+/// Whether a command needs a daemon. Commands that agents start are left out: they use the daemon that they find.
 fn asks(command: &Command) -> bool {
     !matches!(
         command,
@@ -62,7 +62,7 @@ fn asks(command: &Command) -> bool {
     )
 }
 
-/// Whether a command has something to keep, so that a home may begin with it.
+/// Whether a command stores something, so that it may create a home.
 fn begins(command: &Command) -> bool {
     match command {
         Command::Memory(command) => {

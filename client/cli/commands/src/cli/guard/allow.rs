@@ -19,7 +19,7 @@ pub(super) fn run(session: &Session<'_>, id: &str, treatment: Option<&str>) -> R
     let path = folder.join("config.toml");
     let unusable = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let file = SettingsFile::read(&path).map_err(unusable)?;
-    // With the finding in it, so that a name which is none is told also where nothing is said of it.
+    // The checked text always names the finding, so that a misspelled name is reported by `block` too.
     check(session, &changed(&file.text, id, Some(treatment.unwrap_or("block"))).map_err(unusable)?)?;
     let new = changed(&file.text, id, treatment).map_err(unusable)?;
     let mut backup = None;
