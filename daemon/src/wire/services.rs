@@ -1,7 +1,7 @@
 //! The root: puts the services together. Only the wire floor sees it.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use herma_guard::Policy;
