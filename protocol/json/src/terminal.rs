@@ -2,6 +2,7 @@
 //! no part of a word.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -9,12 +10,15 @@ const BELL: u8 = 0x07;
 /// How JSON has the byte that begins a sequence, without the last digit, a `b` or `B`.
 const SPELLING: &[u8] = b"\\u001";
 
-/// The text with a space for each byte of an escape sequence, so that every other byte stays where it is.
+/// Returns the text with a space for each byte of an escape sequence, so that every other byte keeps its place. The escape
+/// byte may also be written `\u001b`, as in the JSON that tools print.
 pub fn blanked(text: &str) -> Cow<'_, str> {
-    if memchr::memchr(ESCAPE, text.as_bytes()).is_none() {
+    let mut spelled = spelled(text).peekable();
+    if memchr::memchr(ESCAPE, text.as_bytes()).is_none() && spelled.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let mut bytes = text.as_bytes().to_vec();
+    spelled.for_each(|Spelled { range, .. }| bytes[range].fill(b' '));
     let mut at = 0;
     while let Some(found) = memchr::memchr(ESCAPE, &bytes[at..]) {
         let start = at + found;
@@ -50,22 +54,13 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
 /// complete control sequences are removed, and of other sequences the `\u001b` alone.
 pub fn stripped_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::new();
-    let (mut kept, mut from) = (0, 0);
-    while let Some(found) = memchr::memmem::find(json.as_bytes().get(from..).unwrap_or_default(), SPELLING) {
-        let at = from + found;
-        let before = json.as_bytes().iter().take(at).rev().take_while(|byte| **byte == b'\\').count();
-        let digit = at + SPELLING.len();
-        from = digit;
-        // A backslash that is an escape itself begins none.
-        if before % 2 == 1 || !matches!(json.as_bytes().get(digit), Some(b'b' | b'B')) {
-            continue;
-        }
-        let (end, is_colour) = end_in_json(json.as_bytes(), digit + 1);
-        shown.push_str(json.get(kept..at).unwrap_or_default());
+    let mut kept = 0;
+    for Spelled { range, is_colour } in spelled(json) {
+        shown.push_str(json.get(kept..range.start).unwrap_or_default());
         if !is_colour {
             shown.push(' ');
         }
-        (kept, from) = (end, end);
+        kept = range.end;
     }
     if kept == 0 {
         return stripped(json);
@@ -74,8 +69,34 @@ pub fn stripped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(stripped(&shown).into_owned())
 }
 
-/// One past the sequence whose escape ends there, and whether it is a colour.
-fn end_in_json(bytes: &[u8], behind: usize) -> (usize, bool) {
+/// A sequence whose escape byte is spelled as JSON has it.
+struct Spelled {
+    range: Range<usize>,
+    is_colour: bool,
+}
+
+/// Returns the spelled sequences of a text, in order.
+fn spelled(text: &str) -> impl Iterator<Item = Spelled> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = from + memchr::memmem::find(bytes.get(from..)?, SPELLING)?;
+            let digit = start + SPELLING.len();
+            from = digit;
+            let before = bytes.iter().take(start).rev().take_while(|byte| **byte == b'\\').count();
+            // A backslash that is escaped itself begins no escape.
+            if before % 2 == 0 && matches!(bytes.get(digit), Some(b'b' | b'B')) {
+                let (end, is_colour) = end_of_spelled(bytes, digit + 1);
+                from = end;
+                return Some(Spelled { range: start..end, is_colour });
+            }
+        }
+    })
+}
+
+/// Returns the end of the sequence after a spelled escape byte, and whether it is a colour.
+fn end_of_spelled(bytes: &[u8], behind: usize) -> (usize, bool) {
     let is_control = bytes.get(behind) == Some(&b'[');
     let given = bytes.get(behind + 1..).unwrap_or_default();
     let parameters = given.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b':' | b'?')).count();
@@ -136,6 +157,8 @@ mod tests {
             ("cut \u{1b}[31", "cut"),
             ("cut \u{1b}", "cut"),
             ("\u{1b}é", "é"),
+            (r#"{"a":"\u001b[31mplatypus\u001B[0m"}"#, r#"{"a":" platypus "}"#),
+            (r#"x = \\u001b[31mred"#, r#"x = \\u001b[31mred"#),
         ] {
             let blanked = blanked(text);
             assert_eq!(blanked.len(), text.len(), "{text:?}");

@@ -11,6 +11,8 @@ fn words_are_cut_folded_and_lowered() {
         ("ΛΌΓΟΣ λόγος", "λογοσ λογοσ"),
         ("Straße ÅNGSTRÖM Łódź", "straße angstrom łodz"),
         ("İstanbul", "istanbul"),
+        ("a \u{1b}[1;31mplatypus\u{1b}[0m", "a platypus"),
+        (r#"{"a":"\u001b[1;31mplatypus\u001b[0m"}"#, "a platypus"),
         ("ｆｕｌｌ Ｗｉｄｔｈ １２", "full width 12"),
         ("snake_case a-b c.d/e\\f", "snake case a b c d e f"),
         ("don't", "don t"),
